@@ -9,7 +9,7 @@ import * as values from "./parts/values.ts";
 import { searcher, searcherParts } from "./searcher/part.ts";
 import { document, reproducibility } from "./sections/document.ts";
 import { logParts, logPolicies } from "./sections/log-policies.ts";
-import { sectionPart } from "./sections/module.ts";
+import { schemasOf, sectionPart } from "./sections/module.ts";
 import { profiling } from "./sections/profiling.ts";
 import { device, devices, resources } from "./sections/resources.ts";
 import { retentionPolicy } from "./sections/retention.ts";
@@ -25,8 +25,6 @@ const checkGrid: Check = (document, path, note) => {
 };
 
 const hyperparameters: Part = { ...hyperparameter, schema: hyperparametersSchema };
-
-const documentSchemas = document.keys(values);
 
 /** The part of every section, and of every key of the document with rules of its own. */
 const documentParts: Readonly<Record<string, Part>> = {
@@ -45,10 +43,7 @@ const documentParts: Readonly<Record<string, Part>> = {
   ...unusedSections,
 };
 
-const schemas = {
-  ...Object.fromEntries(Object.entries(documentParts).map(([key, { schema }]) => [key, schema])),
-  ...documentSchemas,
-};
+const schemas = { ...document.keys(values), ...schemasOf(documentParts) };
 
 export const documentKeys: readonly string[] = Object.keys(schemas);
 

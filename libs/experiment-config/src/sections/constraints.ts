@@ -81,7 +81,7 @@ function valuesOf(value: Json | undefined): string[] | null {
 export const constraints = {
   description: "On which agents trials run.",
   keys: (values) => {
-    const { text, z } = values;
+    const { z } = values;
     const rules = rulesSchema(values);
     return {
       device: z
@@ -93,16 +93,20 @@ export const constraints = {
       require: rules.describe("Labels that an agent needs."),
       prefer: rules.describe("Labels by which agents are preferred."),
       forbid: rules.describe("Labels that an agent must not have."),
-      exclude_agents: z
-        .array(text)
-        .max(configLimits.excludedAgentsMax)
-        .describe("Names of agents where no trial runs."),
       same_label: label(values).describe(
         "All agents of a trial have the same value of this label.",
       ),
     };
   },
-  parts: ({ texts }) => ({ exclude_agents: { schema: texts, merge: uniteAll } }),
+  parts: ({ text, z }) => ({
+    exclude_agents: {
+      schema: z
+        .array(text)
+        .max(configLimits.excludedAgentsMax)
+        .describe("Names of agents where no trial runs."),
+      merge: uniteAll,
+    },
+  }),
   /** Absent or malformed constraints require nothing. */
   read: (section: JsonObject) =>
     withRest(
@@ -114,9 +118,9 @@ export const constraints = {
         require: readRules(mappingAt(section, "require")),
         prefer: readRules(mappingAt(section, "prefer")),
         forbid: readRules(mappingAt(section, "forbid")),
-        exclude_agents: textsAt(section, "exclude_agents"),
         /** Empty for no condition. */
         same_label: textAt(section, "same_label"),
+        exclude_agents: textsAt(section, "exclude_agents"),
       },
       section,
     ),

@@ -63,11 +63,10 @@ const workspaceMax = configLimits.workspaceCharactersMax;
 
 export const document = {
   keys: (values) => {
-    const { anyText, flag, freeMapping, oneOf, text, z } = values;
+    const { anyText, flag, oneOf, text, z } = values;
     return {
       name: anyText.describe("The name of the experiment, for people."),
       description: anyText.describe("What the experiment is about."),
-      labels: labels(values).schema,
       workspace: anyText
         .refine(({ length }) => length <= workspaceMax, {
           error: `must be a name of at most ${workspaceMax} characters`,
@@ -78,20 +77,21 @@ export const document = {
         [text, z.array(text).min(1)],
         "a command: text, or a list of texts",
       ).describe("The command that each trial runs in the folder of its code."),
-      preemption_timeout: preemptionTimeout(values).schema,
       max_restarts: z
         .int()
         .min(0)
         .max(configLimits.restartsMax)
         .describe(`How often a trial is run again after its run has failed. Default ${RESTARTS}.`),
-      data: freeMapping.describe("Any mapping, which the training code reads as it is."),
       debug: flag.describe("A flag for the training code. Default false."),
     };
   },
   parts: (values) => ({
     labels: labels(values),
     preemption_timeout: preemptionTimeout(values),
-    data: { schema: values.freeMapping, withoutNulls: (value) => value },
+    data: {
+      schema: values.freeMapping.describe("Any mapping, which the training code reads as it is."),
+      withoutNulls: (value) => value,
+    },
   }),
   defaults: {
     name: "",

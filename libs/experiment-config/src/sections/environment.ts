@@ -43,7 +43,7 @@ function variables(values: Values) {
   const schema = dispatched(
     (value) => (isMapping(value) ? map : list),
     () => ({ anyOf: [list, map].map(jsonSchemaOf) }),
-  );
+  ).describe("Variables such as NAME=value, or by the kind of device.");
   const rules = { rewrite: rewriteVariables, merge: mergeVariables };
   return { part: { schema, ...rules }, ofMap: { schema: map, ...rules } };
 }
@@ -67,7 +67,12 @@ function image(values: Values) {
   const mustBe = "text, or a mapping of cpu, cuda and rocm to text";
   const rules = { rewrite: rewriteImage, defaults: images };
   return {
-    part: { schema: values.oneOf([values.text, map], mustBe), ...rules },
+    part: {
+      schema: values
+        .oneOf([values.text, map], mustBe)
+        .describe("The container image, one or by the kind of device."),
+      ...rules,
+    },
     ofMap: { schema: map, ...rules },
   };
 }
@@ -99,23 +104,11 @@ const registryAuth = ({ anyText, section }: Values): Part => ({
 
 export const environment = {
   description: "Variables, and the container image, of each run.",
-  keys: (values) => ({
-    environment_variables: variables(values).part.schema.describe(
-      "Variables such as NAME=value, or by the kind of device.",
-    ),
-    image: image(values).part.schema.describe("The container image, one or by the kind of device."),
-    ports: values.z.record(values.z.string(), values.z.int()),
-    proxy_ports: proxyPorts(values).schema,
-    force_pull_image: values.flag,
-    registry_auth: registryAuth(values).schema,
-    add_capabilities: values.texts,
-    drop_capabilities: values.texts,
-    pod_spec: values.freeMapping,
-  }),
+  keys: ({ flag }) => ({ force_pull_image: flag }),
   parts: (values) => ({
     image: image(values).part,
     environment_variables: variables(values).part,
-    ports: { schema: values.freeMapping },
+    ports: { schema: values.z.record(values.z.string(), values.z.int()) },
     proxy_ports: proxyPorts(values),
     registry_auth: registryAuth(values),
     add_capabilities: { schema: values.texts, merge: uniteAll },

@@ -14,7 +14,7 @@ export type SectionModule<Own extends object = object> = Omit<Part, "schema" | "
    * loads no schema library.
    */
   readonly keys: (values: Values) => Shape;
-  /** The parts of keys with rules of their own. */
+  /** Further keys, which have rules of their own: a merge rule, an older shape, defaults inside. */
   readonly parts?: (values: Values) => Readonly<Record<string, Part>>;
   /** The keys that are recorded as they were written, without defaults, each with the warning about it. */
   readonly asWritten?: Readonly<Record<string, string>>;
@@ -23,12 +23,21 @@ export type SectionModule<Own extends object = object> = Omit<Part, "schema" | "
 };
 
 export function sectionPart(module: SectionModule, values: Values): Part {
-  const { description, keys, parts, asWritten: _asWritten, read: _read, ...rules } = module;
-  return {
-    ...rules,
-    schema: values.section(keys(values)).describe(description),
-    ...(parts === undefined ? {} : { parts: parts(values) }),
-  };
+  const {
+    description,
+    keys,
+    parts: partsOf,
+    asWritten: _asWritten,
+    read: _read,
+    ...rules
+  } = module;
+  const parts = partsOf?.(values) ?? {};
+  const schema = values.section({ ...keys(values), ...schemasOf(parts) }).describe(description);
+  return { ...rules, schema, parts };
+}
+
+export function schemasOf(parts: Readonly<Record<string, Part>>): Shape {
+  return Object.fromEntries(Object.entries(parts).map(([key, { schema }]) => [key, schema]));
 }
 
 export const IN_CONTAINERS =

@@ -51,7 +51,8 @@ export const device = ({ entry, oneOf, text, z }: Values): Part => ({
 
 export function devices(values: Values): Part {
   const each = device(values);
-  return { schema: values.z.array(each.schema), each, merge: uniteBy("container_path") };
+  const schema = values.z.array(each.schema).describe("Devices of the host that a container sees.");
+  return { schema, each, merge: uniteBy("container_path") };
 }
 
 const check: Check = (value, path, note) => {
@@ -107,9 +108,7 @@ export const resources = {
       time_limit: oneOf([number.gt(0), durationText], durationShape).describe(
         "A run is stopped gracefully after this time, such as 2h, and the trial continues.",
       ),
-      constraints: sectionPart(constraints, values).schema,
       shm_size: memory(values).describe("Shared memory of a container, such as 4 GiB."),
-      devices: devices(values).schema.describe("Devices of the host that a container sees."),
       slots: count,
       native_parallel: flag,
       agent_label: anyText,
