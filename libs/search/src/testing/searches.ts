@@ -2,14 +2,13 @@
 import type { EventData } from "@trainyard/contracts";
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { isRejection } from "@trainyard/kernel";
 import type { RecordValidation, SearchCommand } from "../commands.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
-
-const storage = { save_experiment_best: 0, save_trial_best: 1, save_trial_latest: 1 };
 
 export const spaceOfTwo: NormalisedConfig["hyperparameters"] = {
   lr: { type: "log", minval: -4, maxval: -1, base: 10, count: null },
@@ -21,39 +20,14 @@ export function configOf(
   hyperparameters: NormalisedConfig["hyperparameters"] = spaceOfTwo,
   early_stopping: NormalisedConfig["early_stopping"] = [],
 ): NormalisedConfig {
-  return {
-    name: "",
-    description: "",
-    labels: [],
-    workspace: "",
-    project: "",
+  const defaulted = recordedConfig({
     entrypoint: "true",
-    hyperparameters,
-    searcher,
-    early_stopping,
     log_policies: [],
-    retention_policy: {
-      log_retention_days: null,
-      metric_retention_days: null,
-      group_retention_days: {},
-    },
-    resources: {
-      slots_per_trial: 1,
-      priority: 42,
-      resource_pool: "default",
-      weight: 1,
-      max_slots: null,
-      time_limit: null,
-      is_single_node: false,
-    },
-    preemption_timeout: 3_600,
+    resources: { priority: 42 },
     max_restarts: 0,
-    checkpoint_storage: { type: "directory", container_path: "/c", ...storage },
-    environment: { environment_variables: { cpu: [], cuda: [], rocm: [] } },
-    reproducibility: { experiment_seed: null },
-    data: {},
-    debug: false,
-  };
+    checkpoint_storage: { type: "directory", container_path: "/c" },
+  });
+  return { ...defaulted, hyperparameters, searcher, early_stopping };
 }
 
 export const randomOf = (max_trials: number, max_concurrent_trials: number): SearcherConfig => ({
