@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, "node_modules", ".trainyard-installed");
+const node = join(root, "node_modules", ".bin", "node");
 const pnpm = "pnpm@10";
 
 function installedDigest() {
@@ -31,7 +32,8 @@ function install() {
     // Install output goes to stderr: stdout belongs to the command.
     { cwd: root, stdio: ["ignore", 2, 2], env: { ...process.env, CI: "true" } },
   );
-  if (done.status !== 0) {
+  // Node's package is optional, since there is one for each processor: pnpm succeeds without it.
+  if (done.status !== 0 || !existsSync(node)) {
     process.stderr.write(
       'The packages could not be installed. See the lines above; README.md, "When it does not start".\n',
     );
@@ -47,7 +49,6 @@ if (task === undefined || !existsSync(join(root, "scripts", "tasks", `${task}.ts
   process.exit(2);
 }
 install();
-const node = join(root, "node_modules", "node", "bin", "node");
 const child = spawn(node, [join(root, "scripts", "tasks", `${task}.ts`), ...rest], {
   stdio: "inherit",
   // npm sets INIT_CWD to the folder that the user called it in.

@@ -42,7 +42,7 @@ const schema = z.object({
   /** The address at which other agents reach this agent's runs; by default the machine itself. */
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
   /** The way in which all processes of a run are found and ended; auto is the best one that the host allows. */
-  TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent", "scan"]).default("auto"),
+  TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent"]).default("auto"),
   /** The agent's labels, to which constraints of experiments refer, as "zone=a,rack=r3". */
   TRAINYARD_AGENT_LABELS: z.string().default("").transform(readLabels),
   /**

@@ -16,10 +16,10 @@ import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
-import { cgroupProblem } from "./state/cgroup.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { RunFolder } from "./state/run-folder.ts";
-import { type Mechanism, runGroupOf } from "./state/run-group.ts";
+import { type ProcessMechanism, runGroupOf } from "./state/run-group.ts";
+import { holdingHere } from "./supervisor/python.ts";
 import { agentConfig, nowhere } from "./testing/agent-config.ts";
 import { launchOf, packed, removeFolders } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
@@ -30,16 +30,16 @@ vi.setConfig({ testTimeout: 60_000 });
 const patient = { timeout: 90_000, interval: 50 };
 
 const isRoot = process.getuid?.() === 0;
-const noCgroup = cgroupProblem();
-const mechanisms: readonly Mechanism[] =
-  noCgroup === null ? ["cgroup", "parent", "scan"] : ["parent", "scan"];
+const noCgroup = holdingHere().cgroup;
+const mechanisms: readonly ProcessMechanism[] =
+  noCgroup === null ? ["cgroup", "parent"] : ["parent"];
 
 let hub: MemoryHub;
 let platform: ScriptedPlatform;
 let config: AgentConfig;
 let agent: AgentService | null = null;
 
-async function startAgent(processGroups: Mechanism | "auto"): Promise<void> {
+async function startAgent(processGroups: ProcessMechanism | "auto"): Promise<void> {
   config = agentConfig(platform.url, {
     TRAINYARD_AGENT_PROCESS_GROUPS: processGroups,
     TRAINYARD_API_URL: nowhere,
@@ -96,12 +96,12 @@ def quiet():
     for n in (0, 1, 2): os.dup2(nothing, n)
 `;
 
-/** A script that forks and ends forever, optionally in a new session each time. */
-const forker = (leaves: boolean): string => `${whileWaiting}
+/** A script that forks and ends forever, in a new session each time. */
+const forker = `${whileWaiting}
 if os.fork() == 0:
     quiet()
     while True:
-        ${leaves ? "os.setsid() if os.getpid() != os.getsid(0) else None" : "pass"}
+        os.setsid() if os.getpid() != os.getsid(0) else None
         if os.fork() != 0: os._exit(0)
 up()
 `;
@@ -166,21 +166,14 @@ describe.each(mechanisms)(
 
     test("a kill ends a daemon that forked twice", async () => {
       const marker = newMarker();
-      // A scan misses a process whose parent ended before the scan; the README says so.
-      const script = doubleFork(marker).replace(
-        ", {})",
-        mechanism === "scan" ? ", os.environ)" : ", {})",
-      );
-      const launch = await python(script);
+      const launch = await python(doubleFork(marker));
       await upAndKilled(launch);
       expectGone(launch, marker);
     });
 
     test("a daemon that forked twice is ended when the script ends by itself", async () => {
       const marker = newMarker();
-      const script = doubleFork(marker)
-        .replace(", {})", mechanism === "scan" ? ", os.environ)" : ", {})")
-        .replace("\nup()", "\ntime.sleep(0.3); sys.exit(3)");
+      const script = doubleFork(marker).replace("\nup()", "\ntime.sleep(0.3); sys.exit(3)");
       const launch = await python(script);
       platform.run(launch);
       expect((await platform.ended(launch)).exit).toMatchObject({ code: 3, signal: "" });
@@ -188,7 +181,7 @@ describe.each(mechanisms)(
     });
 
     test("a kill ends a process that forks and ends forever", async () => {
-      const launch = await python(forker(mechanism !== "scan"));
+      const launch = await python(forker);
       await upAndKilled(launch);
       expectGone(launch);
     });
@@ -213,8 +206,7 @@ describe.each(mechanisms)(
 
     test("the processes of a killed supervisor are ended", async () => {
       const marker = newMarker();
-      const cleared = mechanism === "scan" ? "" : "env -i";
-      const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
+      const launch = launchOf(`env -i setsid sleep ${marker} & echo up; wait`);
       platform.run(launch);
       await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
       process.kill(RunFolder.open(folderOf(launch), systemClock)?.supervisor?.pid ?? 0, "SIGKILL");
@@ -357,7 +349,7 @@ ${ending}
     const identity = identityOfChild(zombie);
     expect(identity).not.toBeNull();
     expect([lives(zombie), identity !== null && isAlive(identity)]).toEqual([false, false]);
-    const group = runGroupOf("/none", () => identity, { mechanism: "scan" });
+    const group = runGroupOf("/none", () => identity, null);
     expect([group.members(), group.isOver(), group.signal("SIGKILL")]).toEqual([[], true, false]);
   } finally {
     keeper.kill("SIGKILL");

@@ -15,7 +15,7 @@ import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentService, createService } from "./service.ts";
 import { checkAccounts } from "./shell/open-users.ts";
-import { cgroupProblem } from "./state/cgroup.ts";
+import { holdingHere } from "./supervisor/python.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
@@ -88,7 +88,7 @@ async function linesOf(launch: ReturnType<typeof launchOf>): Promise<readonly st
   return platform.texts(launch);
 }
 
-const mechanisms = cgroupProblem() === null ? ["cgroup", "parent", "scan"] : ["parent", "scan"];
+const mechanisms = holdingHere().cgroup === null ? ["cgroup", "parent"] : ["parent"];
 
 describe.each(mechanisms)("with %s", (processGroups) => {
   test("a run has its experiment's user in all of its ids, without groups and without a way to more rights", async () => {

@@ -55,8 +55,7 @@ afterEach(async () => {
 });
 
 /** The processes started for a run, by any mechanism. */
-const startedFor = (runDir: string) =>
-  runGroupOf(runDir, () => null, { mechanism: "scan" }).members();
+const startedFor = (runDir: string) => runGroupOf(runDir, () => null, null).members();
 
 const folderOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch));

@@ -99,8 +99,7 @@ async function orderOf(
   const name = containerName(launch.allocation, path);
   const cdi = settings.engine === "podman" ? cdiNames(slots) : [];
   const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
-  const container = { socket, name, pipes, body, ...libpod };
-  return { argv, environment: {}, work, mechanism: "scan", container };
+  return { socket, name, pipes, body, ...libpod };
 }
 
 /** The image's PYTHONPATH with the SDK's path before it; the engine adds the image's other variables itself. */

@@ -1,8 +1,8 @@
 /**
  * The port to the runtimes: processes of this host, or containers of an engine. A runtime says how a run is started.
- * The supervisor starts it (supervisor/main.ts), and the run's group signals, observes and adopts it from the records
- * in its folder (state/run-group.ts). So a run that one runtime has started can be ended and adopted by an agent with
- * another runtime.
+ * The supervisor starts it (supervisor/supervise.py, supervisor/main.ts), and the run's group signals, observes and
+ * adopts it from the records in its folder (state/run-group.ts). So a run that one runtime has started can be ended and
+ * adopted by an agent with another runtime.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";

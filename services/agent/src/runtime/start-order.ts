@@ -4,15 +4,19 @@ import type { LibpodBody } from "../core/libpod-body.ts";
 import type { ProcessMechanism } from "../state/run-group.ts";
 import type { RunUser } from "../state/run-user.ts";
 
-export type Command = {
+/** A run as a process of this host. */
+export type ProcessOrder = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** The folder in which the process runs. */
   readonly work: string;
   /** The user of the process; absent for the supervisor's user. */
   readonly user?: RunUser;
+  /** The mechanism that holds the run's processes together; "auto" is the best that this host allows. */
+  readonly mechanism: ProcessMechanism | "auto";
 };
 
+/** A run in a container, whose body includes the command. */
 export type ContainerOrder = {
   readonly socket: string;
   readonly name: string;
@@ -23,9 +27,4 @@ export type ContainerOrder = {
   readonly libpod?: LibpodBody;
 };
 
-export type StartOrder = Command & {
-  /** The mechanism that holds the run's processes together; "auto" is the best that this host allows. */
-  readonly mechanism: ProcessMechanism | "auto";
-  /** The container of a run in a container, which includes the command. */
-  readonly container?: ContainerOrder;
-};
+export type StartOrder = ProcessOrder | ContainerOrder;

@@ -33,7 +33,7 @@ function newAgent(folder: string) {
   const start = { folder: "f", place: "p", startedMs: 1 };
   const offer = { pool: "p", address: "a", version: "1", labels: {} };
   const identity = { name: "rack", ...offer, ...start };
-  const processGroups = "scan" as const;
+  const processGroups = "parent" as const;
   const urls = { apiUrl: "http://127.0.0.1:1", metricsUrl: "http://127.0.0.1:1" };
   return new Agent({
     identity: { ...identity, processGroups },
@@ -47,7 +47,7 @@ function newAgent(folder: string) {
     ...urls,
     checkpointDir: "",
     checkpointDiskShare: 0.5,
-    supervisors: supervisorsOf(processGroups, folder, ownVariables()),
+    supervisors: supervisorsOf("container", folder, ownVariables()),
     python: { sdkPath: null, inherited: ownVariables() },
     users: new RunUsers(null),
     runtime: processRuntime({

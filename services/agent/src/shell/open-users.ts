@@ -2,12 +2,15 @@
  * Checks at the agent's start whether its runs can have users of their own, and opens the paths that they need. A
  * configured range that does not work ends the agent, since its runs would otherwise have the rights of root.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Duplex, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Fault } from "@trainyard/kernel";
 import { makeFolder, names } from "../state/layout.ts";
-import { startLeader } from "../supervisor/leader.ts";
+import { parentProgram, pythonIn } from "../supervisor/python.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { letPass } from "../state/run-folders.ts";
 import type { RunUser, UserRange } from "../state/run-user.ts";
@@ -170,12 +173,15 @@ async function unreachable(
   { folder, sdkPath, checkpointDir }: Places,
 ): Promise<readonly string[]> {
   const argv = ["/bin/sh", "-c", script, "sh", folder, sdkPath ?? "", checkpointDir];
-  const command = { argv, environment: {}, work: "/", user };
-  const leader = await startLeader(command, "scan", folder, () => {});
-  leader.stderr.resume();
-  const said = await text(leader.stdout);
-  const end = await leader.end;
-  if (said !== "" || ("code" in end && end.code === 0)) return said.split("\n").filter(Boolean);
-  const how = "code" in end ? (end.signal ?? end.code) : end.lost;
-  throw refused(`a process of user ${user.uid} ended with ${how}`);
+  const [python, ...parameters] = pythonIn(parentProgram);
+  const child = spawn(python, parameters, { stdio: ["ignore", "pipe", "ignore", "pipe"] });
+  const over = once(child, "exit") as Promise<[code: number | null, signal: string | null]>;
+  const control = child.stdio[3] as Duplex;
+  control.write(`${JSON.stringify({ argv, environment: {}, work: "/", user })}\n`);
+  const ends = [text(child.stdout as Readable), text(control), over] as const;
+  const [said, problem, [code, signal]] = await Promise.all(ends).catch((error: unknown) => {
+    throw refused(`no process of user ${user.uid} can be started: ${String(error)}`);
+  });
+  if (problem === "" && (said !== "" || code === 0)) return said.split("\n").filter(Boolean);
+  throw refused(`a process of user ${user.uid} ended with ${problem.trim() || (signal ?? code)}`);
 }

@@ -2,34 +2,33 @@
  * Chooses the mechanism that holds a run's processes together: the configured one, or the best that this host allows.
  */
 import { Fault } from "@trainyard/kernel";
-import { cgroupProblem } from "../state/cgroup.ts";
 import type { ProcessMechanism } from "../state/run-group.ts";
-import { parentProblem } from "../supervisor/leader.ts";
+import type { Holding } from "../supervisor/python.ts";
 
 export type ProcessGroups = {
   readonly mechanism: ProcessMechanism;
-  /** The reasons why better mechanisms are not available. */
+  /** The reasons why a better mechanism is not available. */
   readonly problems: readonly string[];
 };
 
-/** Throws if the configured mechanism is not available here. */
-export function findProcessGroups(asked: ProcessMechanism | "auto"): ProcessGroups {
-  const problems: string[] = [];
-  for (const [mechanism, problemOf] of better) {
-    if (asked !== "auto" && asked !== mechanism) continue;
-    const problem = problemOf();
-    if (problem === null) return { mechanism, problems };
-    problems.push(`${mechanism}: ${problem}`);
+/** Throws if no process can be a run here, or if the configured mechanism is not available. */
+export function chooseProcessGroups(
+  asked: ProcessMechanism | "auto",
+  { cgroup, parent }: Holding,
+): ProcessGroups {
+  if (parent !== null) {
+    throw new Fault(
+      "no_process_runs",
+      `this host offers no runs as processes, which Python 3 holds (${parent}): install Python 3.6 or later, or let the agent run containers (TRAINYARD_AGENT_RUNTIME)`,
+      { retry: "never" },
+    );
   }
-  if (asked === "auto" || asked === "scan") return { mechanism: "scan", problems };
+  if (asked === "parent") return { mechanism: "parent", problems: [] };
+  if (cgroup === null) return { mechanism: "cgroup", problems: [] };
+  if (asked === "auto") return { mechanism: "parent", problems: [`cgroup: ${cgroup}`] };
   throw new Fault(
     "no_process_groups",
-    `TRAINYARD_AGENT_PROCESS_GROUPS is ${asked}, which this host does not allow (${problems.join("; ")}): set it to auto`,
+    `TRAINYARD_AGENT_PROCESS_GROUPS is cgroup, which this host does not allow (${cgroup}): set it to auto`,
     { retry: "never" },
   );
 }
-
-const better: readonly (readonly [ProcessMechanism, () => string | null])[] = [
-  ["cgroup", cgroupProblem],
-  ["parent", parentProblem],
-];

@@ -7,7 +7,8 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { processRuntime } from "../runtime/processes.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { RunUsers } from "../users/run-users.ts";
-import { findProcessGroups } from "./process-groups.ts";
+import { holdingHere } from "../supervisor/python.ts";
+import { chooseProcessGroups } from "./process-groups.ts";
 
 export type RuntimeDeps = {
   readonly config: AgentConfig;
@@ -38,7 +39,7 @@ function processes({ config, sdkPath, users, events }: RuntimeDeps): Runtime {
   const { apiUrl, metricsUrl, inherited, processGroups: asked } = config;
   // The mechanism that the agent reports; each run checks its own at its start. The agent fails to start if the
   // configured mechanism is not allowed.
-  const { mechanism, problems } = findProcessGroups(asked);
+  const { mechanism, problems } = chooseProcessGroups(asked, holdingHere());
   events.processGroups(mechanism, problems);
   return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, asked, mechanism, users });
 }

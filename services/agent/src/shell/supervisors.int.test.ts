@@ -1,19 +1,21 @@
 /** The contract of both ways to start a supervisor; the process that forks supervisors may be killed at any time. */
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { recordedContainer } from "@trainyard/experiment-config/recorded";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { containerBody } from "../core/container-body.ts";
+import type { StartOrder } from "../runtime/start-order.ts";
 import { makeFolder } from "../state/layout.ts";
 import { OutputReader } from "../state/output-reader.ts";
 import { throttledBytes } from "../state/output-throttle.ts";
 import { segmentName } from "../state/output-writer.ts";
 import { RunFolder } from "../state/run-folder.ts";
-import { parentProblem } from "../supervisor/leader.ts";
 import { LineSplitter } from "../supervisor/line-splitter.ts";
 import { ownVariables } from "../testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
-import { notRun } from "../testing/needs.ts";
+import { FakeEngine } from "../testing/fake-engine.ts";
 import { Starter, type Supervisors, supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
@@ -22,20 +24,50 @@ const patient = { timeout: 40_000, interval: 50 };
 const variables = ownVariables();
 
 let runs = "";
+let engine: FakeEngine;
 let supervisors: Supervisors | undefined;
-beforeEach(() => {
+beforeEach(async () => {
   runs = makeFolder(join(newFolder(), "runs"));
+  engine = await FakeEngine.start([]);
 });
-afterEach(() => supervisors?.[Symbol.dispose]());
+afterEach(async () => {
+  supervisors?.[Symbol.dispose]();
+  await engine[Symbol.asyncDispose]();
+});
 
 function newRun() {
   const folder = RunFolder.create(runs, launchOf("unused"), systemClock);
-  const order = (script: string, environment: Readonly<Record<string, string>> = {}) => ({
-    argv: ["sh", "-c", script],
-    environment: { ...variables, ...environment, TRAINYARD_RUN_DIR: folder.runDir },
-    work: folder.newWork(),
-    mechanism: "auto" as const,
-  });
+  const order = (script: string) => {
+    const environment = { ...variables, TRAINYARD_RUN_DIR: folder.runDir };
+    const work = folder.newWork();
+    return { argv: ["sh", "-c", script], environment, work, mechanism: "auto" as const };
+  };
+  return { folder, order };
+}
+
+const settings = {
+  image: "",
+  network: "host",
+  memoryBytes: null,
+  cpus: null,
+  ulimits: [],
+  user: "0:0",
+  access: { paths: [], devices: [], capabilities: [] },
+};
+
+/** A new run, and the order for it by mechanism. */
+function newRunOf(mechanism: "parent" | "container") {
+  const { folder, order: orderOfProcess } = newRun();
+  const order = (script: string): StartOrder => {
+    const command = orderOfProcess(script);
+    if (mechanism === "parent") return command;
+    const { path, runDir } = folder;
+    const pipes = join(path, "pipes");
+    const none = { sdkPath: null, storageFolders: [], slots: [], labels: {} };
+    const place = { ...command, ...none, image: "any:1", runDir, pipes };
+    const body = containerBody(place, recordedContainer({}, "cpu"), settings, "docker");
+    return { socket: engine.socket, name: basename(path), pipes, body };
+  };
   return { folder, order };
 }
 
@@ -50,8 +82,8 @@ function linesOf(folder: RunFolder) {
 
 const ended = (folder: RunFolder) => vi.waitFor(() => expect(folder.exit).not.toBeNull(), patient);
 
-describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan"] as const))(
-  "supervisors of a host with the mechanism %s",
+describe.each(["parent", "container"] as const)(
+  "supervisors of runs with the mechanism %s",
   (mechanism) => {
     let started: Supervisors;
     beforeEach(() => {
@@ -60,7 +92,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     });
 
     test("of several supervisors with an order for the same run, only one starts it", async () => {
-      const { folder, order } = newRun();
+      const { folder, order } = newRunOf(mechanism);
       const three = [1, 2, 3].map(() => started.start(folder.path, () => {}));
       for (const one of three) one.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"'));
       await vi.waitFor(() => expect(three.some(({ isRunning }) => isRunning)).toBe(false), patient);
@@ -69,7 +101,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     });
 
     test("a run that the agent ended before its start is claimed, and no order starts it", async () => {
-      const { folder, order } = newRun();
+      const { folder, order } = newRunOf(mechanism);
       expect(folder.claimAsNeverStarted()).toBe(true);
       const supervisor = started.start(folder.path, () => {});
       supervisor.order(order("true"));
@@ -78,7 +110,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     });
 
     test("a supervisor without an order starts nothing", async () => {
-      const { folder } = newRun();
+      const { folder } = newRunOf(mechanism);
       const supervisor = started.start(folder.path, () => {});
       expect(supervisor.isRunning).toBe(true);
       supervisor[Symbol.dispose]();
@@ -87,8 +119,8 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     });
 
     test("SIGTERM to a supervisor ends its run as a shutdown, and the end is recorded", async () => {
-      const { folder, order } = newRun();
-      started.start(folder.path, () => {}).order(order("exec sleep 1000"));
+      const { folder, order } = newRunOf(mechanism);
+      started.start(folder.path, () => {}).order(order("sleep 1000; exit $?"));
       await vi.waitFor(() => expect(folder.process).not.toBeNull(), patient);
       const leader = folder.process;
       process.kill(folder.supervisor?.pid ?? 0, "SIGTERM");
@@ -99,17 +131,16 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     });
 
     test("a supervisor records lines, their splitting, their sources and the end", async () => {
-      const { folder, order } = newRun();
+      const { folder, order } = newRunOf(mechanism);
       const texts = ["a\n\nb\r\n 10%\r 20%\r", "€".repeat(12_000), "\0\xff\n", "last without end"];
       const bytes = Buffer.concat([
         Buffer.from(texts.slice(0, 2).join("")),
         Buffer.from(texts[2] ?? "", "latin1"),
         Buffer.from(texts[3] ?? ""),
       ]);
-      const script = 'printf %s "$BYTES" | base64 -d; echo oh >&2; exit 3';
-      started
-        .start(folder.path, () => {})
-        .order(order(script, { BYTES: bytes.toString("base64") }));
+      writeFileSync(join(folder.runDir, "bytes"), bytes);
+      const script = 'cat "$TRAINYARD_RUN_DIR/bytes"; echo oh >&2; exit 3';
+      started.start(folder.path, () => {}).order(order(script));
       await ended(folder);
       const splitter = new LineSplitter();
       const expected = [...splitter.push(bytes), ...splitter.end()];
@@ -128,7 +159,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
     });
 
     test("a run that floods is throttled while its backlog is large, logs this, and loses no line", async () => {
-      const { folder, order } = newRun();
+      const { folder, order } = newRunOf(mechanism);
       const output = makeFolder(join(folder.path, "output"));
       const [waiting, written] = [1, 2].map((first) => join(output, segmentName(first)));
       for (const path of [waiting ?? "", written ?? ""]) writeFileSync(path, "");
@@ -159,26 +190,24 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
       // 575 KiB at the throttled rate, without the bytes in the pipe and in the first read.
       expect((own[99_999]?.[1] ?? 0) - (own[0]?.[1] ?? 0)).toBeGreaterThan(1_500);
     });
-
-    test("a program that does not exist ends the run with 127 and a sentence", async () => {
-      const { folder, order } = newRun();
-      const argv = ["no-such-program-here"];
-      started.start(folder.path, () => {}).order({ ...order(""), argv });
-      await ended(folder);
-      const message = `the entrypoint's program "no-such-program-here" was not found on the agent's host: name one that is on its PATH`;
-      expect(folder.exit).toMatchObject({ kind: "exited", code: 127, message });
-      expect(linesOf(folder)).toEqual([{ source: 3, text: message, continued: false }]);
-    });
   },
 );
 
 describe("the process that forks supervisors", () => {
   let starter: Starter;
-  beforeEach(({ skip }) => {
-    const problem = parentProblem();
-    if (problem !== null) notRun(skip, `a Python that adopts (${problem})`);
+  beforeEach(() => {
     starter = new Starter(runs, variables);
     supervisors = starter;
+  });
+
+  test("starts no program that does not exist: the run ends with 127 and a sentence", async () => {
+    const { folder, order } = newRun();
+    const argv = ["no-such-program-here"];
+    starter.start(folder.path, () => {}).order({ ...order(""), argv });
+    await ended(folder);
+    const message = `the entrypoint's program "no-such-program-here" was not found on the agent's host: name one that is on its PATH`;
+    expect(folder.exit).toMatchObject({ kind: "exited", code: 127, message });
+    expect(linesOf(folder)).toEqual([{ source: 3, text: message, continued: false }]);
   });
 
   test("is killed: its runs continue to their ends, and the next run starts", async () => {

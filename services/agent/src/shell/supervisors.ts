@@ -1,17 +1,15 @@
 /**
- * Starts the supervisors of an agent's runs. A run in a container, and any run of a host without Python 3, gets a
- * process of Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py), one
- * per agent, for a tenth of the processor time. Its death costs no run: forked supervisors do not need it, and an
- * unanswered order is given to the next one, since exactly one supervisor can claim a run.
+ * Starts the supervisors of an agent's runs. A run in a container gets a process of Node (supervisor-process.ts). All
+ * others are forked by a small Python process (supervisor/starter.py), one per agent, for a tenth of the processor
+ * time. Its death costs no run: forked supervisors do not need it, and an unanswered order is given to the next one,
+ * since exactly one supervisor can claim a run.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { limits } from "../limits.ts";
 import type { Mechanism } from "../state/run-group.ts";
-import { parentProblem } from "../supervisor/leader.ts";
-import { pythonIn } from "../supervisor/python.ts";
+import { pythonIn, starterProgram } from "../supervisor/python.ts";
 import type { StartOrder } from "../runtime/start-order.ts";
 import { passedOnOf, SupervisorProcess } from "./supervisor-process.ts";
 
@@ -34,15 +32,12 @@ export function supervisorsOf(
   runsFolder: string,
   variables: Variables,
 ): Supervisors {
-  const isForked = mechanism === "cgroup" || mechanism === "parent";
-  if (isForked && parentProblem() === null) return new Starter(runsFolder, variables);
+  if (mechanism !== "container") return new Starter(runsFolder, variables);
   return {
     start: (folder, onExit) => new SupervisorProcess(folder, variables, onExit),
     [Symbol.dispose]: () => {},
   };
 }
-
-const program = join(import.meta.dirname, "..", "supervisor", "starter.py");
 
 type Asked = {
   readonly folder: string;
@@ -112,9 +107,8 @@ export class Starter implements Supervisors {
   }
 
   #spawn(): ChildProcess {
-    const words = [...pythonIn(program), this.#runsFolder];
-    const [python = "", ...parameters] = words;
-    const child = spawn(python, parameters, {
+    const [python, ...parameters] = pythonIn(starterProgram);
+    const child = spawn(python, [...parameters, this.#runsFolder], {
       cwd: this.#runsFolder,
       env: passedOnOf(this.#variables),
       detached: true,

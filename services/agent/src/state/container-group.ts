@@ -38,7 +38,6 @@ export function containerGroupOf(
     return isAlive(leader) ? withDescendants(processes, leader.pid) : [];
   };
   return {
-    mechanism: "container",
     members,
     isOver: () => members().length === 0,
     signal(signal) {

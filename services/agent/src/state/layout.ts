@@ -5,58 +5,49 @@
  *   VERSION                     "1"
  *   agent.json                  {epoch}: the highest lease epoch of the scheduler that was seen
  *   folder.json                 {id, startedMs}: drawn once, and when the last agent started here, in milliseconds
- *   since
- *                               1970. Written at each start; without it the folder is another one to the scheduler
+ *                               since 1970. Written at each start; without it the folder is another one to the
+ *                               scheduler
  *   uptime.json                 {upMs}: how long agents have been up on this folder; written every minute
  *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
- *   runs/<run>/                 one folder per run, mode 0700. Its name is <allocation>@<request>, or <allocation> if
- *                               scheduler or agent had an earlier version, with every byte but letters, digits, ".",
- *                               "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
+ *   runs/<run>/                 one folder per run, mode 0700. Its name is <allocation>@<request>, with every byte but
+ *                               letters, digits, ".", "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
  *     spec.json                 {version: 1, launch}: the launch as proto JSON, with the run's token. Written by
- *     rename,
- *                               first of all; a folder without it is nothing
+ *                               rename, first of all; a folder without it is nothing
  *     supervisor.json           {pid, started, boot}: who may start the process. Created by link, so that exactly one
- *     ever
- *                               claims the run; pid 0 when the agent ended the run before it started
+ *                               ever claims the run; pid 0 when the agent ended the run before it started
  *     group.json                {mechanism: "cgroup", path} | {mechanism: "parent", parent: {pid, started, boot}} |
- *                               {mechanism: "container", socket, name} | {mechanism: "scan"}: how all processes of the
- *                               run are found, see run-group.ts; written before the run starts. A run without it is of
- *                               an older agent, and found by a scan
+ *                               {mechanism: "container", socket, name}: how all processes of the run are found, see
+ *                               run-group.ts; written before the run starts
  *     process.json              {pid, started, boot, atMs}: the leader of the process group, written right after its
- *     start output/<first>.ndjson     lines, in files of about 16 MiB, named by the number of their first line in 12
- *     digits.
+ *                               start
+ *     output/<first>.ndjson     lines, in files of about 16 MiB, named by the number of their first line in 12 digits.
  *                               A line is [source, atMs, text] or [source, atMs, text, 1] where the text continues in
  *                               the source's next line; source 1 is stdout, 2 stderr, 3 the agent. Numbers rise by one
  *                               from 1
  *     shipped.json              {segment, offset, sequence}: up to where the logs service has acknowledged. Files
- *     before
- *                               that segment are removed
+ *                               before that segment are removed
  *     stop.json                 {why: "shutdown", atMs}: the run was asked to stop by itself; written by the agent,
- *     before
- *                               the copy for the SDK, run/stop.json
+ *                               before the copy for the SDK, run/stop.json
  *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or
- *     by
- *                               a supervisor that received SIGTERM
+ *                               by a supervisor that received SIGTERM
  *     notice.json               {text}: slots of the run that the agent does not offer any more, as a sentence, or
- *     empty once
- *                               they are back; the supervisor writes each new text as a line. None where nothing left
+ *                               empty once they are back; the supervisor writes each new text as a line. None where
+ *                               nothing left
  *     exit.json                 {kind, code, signal, message, atMs, lacking?}: over, and none of its processes lives;
- *     atMs is the
- *                               leader's end. Written by rename, after the last line
+ *                               atMs is the leader's end. Written by rename, after the last line
  *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full
- *     takes them;
- *                               where that is so the file becomes the record
+ *                               takes them; where that is so the file becomes the record
  *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: no report of the spool is left to
- *     deliver forgotten.json            {atMs, upMs}: the scheduler has recorded the end, at that uptime (none of an
- *     older agent); kept
- *                               for a while, never launched again
+ *                               deliver
+ *     forgotten.json            {atMs, upMs}: the scheduler has recorded the end, at that uptime; kept for a while,
+ *                               never launched again
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was
- *     killed
- *                               while it unpacked. Removed when the run is forgotten
+ *                               killed while it unpacked. Removed when the run is forgotten
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell
- *     is up run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json home/,
- *     tmp/                 HOME and TMPDIR of a run with a user of its own; other runs have neither
+ *                               is up
+ *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json
+ *     home/, tmp/               HOME and TMPDIR of a run with a user of its own; other runs have neither
  *
  * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/ and
  * work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in files of

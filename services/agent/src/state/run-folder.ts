@@ -150,9 +150,9 @@ export class RunFolder {
     return readRecord(this.path, names.process);
   }
 
-  /** The group of the run's processes. A run without the record was started by an older agent. */
+  /** The group of the run's processes. A run without the record has not started. */
   get group(): RunGroup {
-    const record = readRecord<GroupRecord>(this.path, names.group) ?? { mechanism: "scan" };
+    const record = readRecord<GroupRecord>(this.path, names.group);
     return runGroupOf(this.runDir, () => this.process, record);
   }
 

@@ -1,20 +1,17 @@
 /**
- * The port to all processes of one run, even those that tried to leave its group, with four mechanisms. The mechanism
+ * The port to all processes of one run, even those that tried to leave its group, with three mechanisms. The mechanism
  * is recorded in the run's folder before the run starts (group.json), so that every process that adopts the run finds
  * the same processes.
  *
  *   cgroup   a cgroup2 of the run's own. The kernel knows who is in it, and kills all of it at once.
  *   parent   a small Python process starts the run and adopts whatever in it loses its parent (a subreaper), so that
- *   all
- *            of the run are its descendants, and it goes when none is left.
- *   scan     /proc alone: the leader's session and group, processes with the run's folder in their environment,
- *            and the descendants of all these. A process that gave up both and lost its parent before anybody looked is
- *            not found.
+ *            all of the run are its descendants, and it goes when none is left.
  *   container  a container of Docker's or Podman's: its init is PID 1 of a namespace, which ends with it
- *   (container-group.ts).
+ *            (container-group.ts).
  *
- * The first two look at /proc too, for a process that was moved to another cgroup, or whose adoptive parent was killed.
- * Zombies do not count: they hold no resources, and a parent that never waits for them may live forever.
+ * The first two look at /proc too, for a process that was moved to another cgroup, or whose adoptive parent was killed:
+ * the leader's session and group, processes with the run's folder in their environment, and the descendants of all
+ * these. Zombies do not count: they hold no resources, and a parent that never waits for them may live forever.
  */
 import { cgroupOf } from "./cgroup.ts";
 import { type ContainerRecord, containerGroupOf } from "./container-group.ts";
@@ -35,15 +32,13 @@ import { ownerOfFolder } from "./run-folders.ts";
 export type GroupRecord =
   | ContainerRecord
   | { readonly mechanism: "cgroup"; readonly path: string }
-  | { readonly mechanism: "parent"; readonly parent: ProcessIdentity }
-  | { readonly mechanism: "scan" };
+  | { readonly mechanism: "parent"; readonly parent: ProcessIdentity };
 
 export type Mechanism = GroupRecord["mechanism"];
 /** The mechanisms of a run that is a process of this host. */
 export type ProcessMechanism = Exclude<Mechanism, "container">;
 
 export type RunGroup = {
-  readonly mechanism: Mechanism;
   /** The living processes of the run, as far as they are known. */
   members(): readonly LivingProcess[];
   /**
@@ -63,13 +58,12 @@ export type RunGroup = {
 export function runGroupOf(
   runDir: string,
   leader: () => ProcessIdentity | null,
-  record: GroupRecord,
+  record: GroupRecord | null,
 ): RunGroup {
-  if (record.mechanism === "container") return containerGroupOf(runDir, leader, record);
-  const found = new Found(runDir, leader, record.mechanism === "parent" ? record.parent : null);
-  const cgroup = record.mechanism === "cgroup" ? cgroupOf(record.path) : null;
+  if (record?.mechanism === "container") return containerGroupOf(runDir, leader, record);
+  const found = new Found(runDir, leader, record?.mechanism === "parent" ? record.parent : null);
+  const cgroup = record?.mechanism === "cgroup" ? cgroupOf(record.path) : null;
   return {
-    mechanism: record.mechanism,
     members() {
       const members = new Map(found.members().map((one) => [one.pid, one]));
       for (const one of cgroup?.members() ?? []) members.set(one.pid, one);

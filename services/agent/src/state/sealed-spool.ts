@@ -22,7 +22,7 @@ export type Sealed = {
   readonly ofOthers?: readonly object[];
   /** True for a part of a checkpoint that the chief's host completes. */
   readonly isPart?: boolean;
-  /** The id of the storage that the process saw; absent with older SDKs. */
+  /** The id of the storage that the process saw; absent if the storage could not be marked. */
   readonly storageId?: string;
 };
 

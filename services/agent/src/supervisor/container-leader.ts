@@ -9,6 +9,7 @@ import { chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { constants as system } from "node:os";
+import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { type Clock, pause } from "@trainyard/kernel";
 import { isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
@@ -16,24 +17,34 @@ import { pipeNames } from "../core/container-body.ts";
 import { limits } from "../limits.ts";
 import { bounded, engineAt, isGone, problemOf } from "../runtime/engine.ts";
 import type { ContainerOrder } from "../runtime/start-order.ts";
-import type { ContainerRecord } from "../state/container-group.ts";
 import { startedInit, withoutShell } from "./container-start.ts";
-import type { Leader, LeaderEnd, Lost } from "./leader.ts";
 import { MemoryWatch } from "./memory-watch.ts";
+
+export type LeaderEnd = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** The known reason, as a sentence. */
+  readonly cause: string;
+};
+
+/** A run whose end nobody observed, or whose image cannot start, with the reason as a sentence. */
+export type Lost = { readonly lost: string; readonly neverStarted?: boolean };
+
+export type Leader = {
+  readonly identity: ProcessIdentity | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly end: Promise<LeaderEnd | Lost>;
+};
 
 /** If a signal ends a process, the engine reports the code 128 + the signal's number. */
 const signalled = 128;
 
-export async function startContainer(
-  order: ContainerOrder,
-  clock: Clock,
-  record: (group: ContainerRecord) => void,
-): Promise<Leader> {
+export async function startContainer(order: ContainerOrder, clock: Clock): Promise<Leader> {
   const { socket, name, pipes, body } = order;
   const out = openPipe(pipes, pipeNames.stdout);
   const err = openPipe(pipes, pipeNames.stderr);
   const engine = engineAt(socket);
-  record({ mechanism: "container", socket, name });
   const container = engine.getContainer(name);
   const hasOutput = (): boolean => [out, err].some(({ stream }) => stream.bytesRead > 0);
   const hasBegun = (): boolean => hasOutput() || existsSync(join(pipes, pipeNames.started));

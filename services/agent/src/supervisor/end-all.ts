@@ -1,4 +1,4 @@
-/** Ends all processes of a run, and releases their cgroup or container. */
+/** Ends all processes of a run in a container, and removes the container. */
 import { type Clock, pause } from "@trainyard/kernel";
 import { describeSurvivors } from "../core/surviving-processes.ts";
 import type { RunGroup } from "../state/run-group.ts";
@@ -7,8 +7,6 @@ import type { RunGroup } from "../state/run-group.ts";
 const killAgainMs = 500;
 /** A process that lives this long after its kill is logged: the kernel holds it. */
 const tellLeftMs = 10_000;
-/** A single scan of /proc may miss a process that forks during the scan; this many scans in a row do not. */
-const looksToBeSure = 3;
 const removeAgainMs = 500;
 
 /**
@@ -39,12 +37,8 @@ async function untilNoneLives(
 ): Promise<void> {
   const fromMs = clock.monotonicMs();
   let told = "";
-  let empty = 0;
-  const looks = group.mechanism === "scan" ? looksToBeSure : 1;
-  for (let pauseMs = 1; empty < looks; pauseMs = Math.min(pauseMs * 2, killAgainMs)) {
-    empty = group.signal("SIGKILL") ? 0 : empty + 1;
-    if (empty > 0) pauseMs = 1;
-    const isLate = empty === 0 && clock.monotonicMs() - fromMs >= tellLeftMs;
+  for (let pauseMs = 1; group.signal("SIGKILL"); pauseMs = Math.min(pauseMs * 2, killAgainMs)) {
+    const isLate = clock.monotonicMs() - fromMs >= tellLeftMs;
     const text = isLate ? describeSurvivors(group.members()) : "";
     if (text !== "" && text !== told) {
       say(text);

@@ -1,11 +1,10 @@
 /**
- * The supervisor of one run in a container, or of any run on a host without Python 3 (for others see starter.py): a
- * process of its own, in a session of its own, so that the run and the record of its end survive the agent. Argument:
- * the run's folder (see layout.ts). It reads one line from its input, the order to start; an input that ends without it
- * means that the agent died first, and nothing was started. Then it claims the run, starts the process as the leader of
- * a new session, records the leader, and writes the lines of its output. After the leader's end it ends all other
- * processes of the run, and records the end once none lives. It does not depend on the network, on trials, or on the
- * agent.
+ * The supervisor of one run in a container (for processes of the host see starter.py): a process of its own, in a
+ * session of its own, so that the run and the record of its end survive the agent. Argument: the run's folder (see
+ * layout.ts). It reads one line from its input, the order to start; an input that ends without it means that the agent
+ * died first, and nothing was started. Then it claims the run, starts the container, records its init as the leader,
+ * and writes the lines of its output. After the leader's end it ends all other processes of the run, removes the
+ * container, and records the end. It does not depend on the network, on trials, or on the agent.
  */
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,12 +20,13 @@ import {
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
-import type { StartOrder } from "../runtime/start-order.ts";
+import type { ContainerOrder } from "../runtime/start-order.ts";
 import { OutputThrottle } from "../state/output-throttle.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
-import { type GroupRecord, type Mechanism, type RunGroup, runGroupOf } from "../state/run-group.ts";
-import { type Leader, type LeaderEnd, type Lost, StartFailure, startLeader } from "./leader.ts";
+import { type ContainerRecord, containerGroupOf } from "../state/container-group.ts";
+import type { RunGroup } from "../state/run-group.ts";
+import { type Leader, type LeaderEnd, type Lost, startContainer } from "./container-leader.ts";
 import { endAll } from "./end-all.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
@@ -34,8 +34,6 @@ import { LineSplitter } from "./line-splitter.ts";
 const outputEndMs = 2_000;
 const messageCharsMax = 500;
 const recordAgainMs = 1_000;
-/** The interval of checks of a run without cgroup and parent. */
-const lookMs = 5_000;
 /** The interval at which the agent's notice is read. */
 const noticeMs = 1_000;
 /** The shell's exit codes for a command that does not exist, and for one that is not executable. */
@@ -51,12 +49,12 @@ process.on("SIGTERM", shutDown);
 const order = await readOrder();
 if (order !== null && claim()) await supervise(order);
 
-async function readOrder(): Promise<StartOrder | null> {
+async function readOrder(): Promise<ContainerOrder | null> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString("utf8");
   // An order ends with a newline; without it the agent was killed while it wrote.
-  return text.endsWith("\n") ? (JSON.parse(text) as StartOrder) : null;
+  return text.endsWith("\n") ? (JSON.parse(text) as ContainerOrder) : null;
 }
 
 /** Exactly one supervisor claims a run: a killed agent and its successor may both have started one. */
@@ -74,20 +72,19 @@ function claim(): boolean {
   }
 }
 
-async function supervise(order: StartOrder): Promise<void> {
+async function supervise(order: ContainerOrder): Promise<void> {
   const output = new OutputWriter(join(folder, names.output), clock);
-  let record: GroupRecord = { mechanism: "scan" };
+  const { socket, name } = order;
+  const record: ContainerRecord = { mechanism: "container", socket, name };
   let leader: Leader;
   try {
-    leader = await launch(order, (group) => {
-      writeRecord(folder, names.group, group);
-      record = group;
-    });
+    writeRecord(folder, names.group, record);
+    leader = await startContainer(order, clock);
   } catch (error) {
     // A failed request may have been carried out, or be carried out later: no process may train after the end is
     // reported.
     const remains = await endAll(groupOf(record, null), teller(output), clock, limits.engineAwayMs);
-    return await refuse(order, error, remains, output);
+    return await refuse(error, remains, output);
   }
   const { identity } = leader;
   const group = groupOf(record, identity);
@@ -100,25 +97,12 @@ async function supervise(order: StartOrder): Promise<void> {
   await finish(leader, group, collected, output);
 }
 
-async function launch(order: StartOrder, record: (group: GroupRecord) => void): Promise<Leader> {
-  const { container } = order;
-  if (container === undefined) return await startLeader(order, order.mechanism, folder, record);
-  // A run without a container does not load the engine's client.
-  const { startContainer } = await import("./container-leader.ts");
-  return await startContainer(container, clock, record);
+function groupOf(record: ContainerRecord, init: ProcessIdentity | null): RunGroup {
+  return containerGroupOf(join(folder, names.run), () => init, record);
 }
 
-function groupOf(record: GroupRecord, leader: ProcessIdentity | null): RunGroup {
-  return runGroupOf(join(folder, names.run), () => leader, record);
-}
-
-async function refuse(
-  { argv }: StartOrder,
-  error: unknown,
-  remains: string,
-  output: OutputWriter,
-): Promise<void> {
-  const { why, ...refusal } = refusalOf(argv[0] ?? "", error);
+async function refuse(error: unknown, remains: string, output: OutputWriter): Promise<void> {
+  const { why, ...refusal } = refusalOf(error);
   const message = remains === "" ? why : `${why}; ${remains}`;
   teller(output)(message);
   await record({ ...refusal, signal: null, message, atMs: clock.nowMs() });
@@ -126,11 +110,7 @@ async function refuse(
 
 type Refusal = Pick<ExitRecord, "kind" | "code" | "lacking"> & { readonly why: string };
 
-function refusalOf(program: string, error: unknown): Refusal {
-  if (error instanceof StartFailure) {
-    const code = error.code === "ENOENT" ? notFound : notExecutable;
-    return { kind: "exited", code, why: startProblem(program, error) };
-  }
+function refusalOf(error: unknown): Refusal {
   const said = error instanceof Error ? error.message : String(error);
   if (error instanceof LaunchProblem) return { kind: "exited", code: notExecutable, why: said };
   const why = error instanceof HostProblem ? said : `the agent could not start it: ${said}`;
@@ -153,13 +133,9 @@ async function finish(
   collected: Collected,
   output: OutputWriter,
 ): Promise<void> {
-  // A process that leaves its session, its environment and its parent can be found only if it was seen before.
-  const looking =
-    group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
   const noticing = setInterval(noticeTeller(output), noticeMs);
   const end = await leader.end;
   collected.hurry();
-  clearInterval(looking);
   clearInterval(noticing);
   const atMs = clock.nowMs();
   // An engine that did not answer until now gets no further time.
@@ -178,7 +154,7 @@ async function finish(
     return await recordLost(end, output, atMs);
   }
   const { code, signal } = end;
-  const message = messageOf(end, group.mechanism, collected.lastError());
+  const message = messageOf(end, collected.lastError());
   await record({ kind: "exited", code, signal, message, atMs });
 }
 
@@ -290,26 +266,11 @@ function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
   };
 }
 
-function startProblem(program: string, error: StartFailure): string {
-  if (error.code === "ENOENT") {
-    return `the entrypoint's program ${JSON.stringify(program)} was not found on the agent's host: name one that is on its PATH`;
-  }
-  if (error.code === "EACCES") {
-    return `the entrypoint's program ${JSON.stringify(program)} may not be run: is it executable?`;
-  }
-  return `the entrypoint could not be started: ${error.message}`;
-}
-
-function messageOf(
-  { code, signal, cause = "" }: LeaderEnd,
-  mechanism: Mechanism,
-  lastError: string,
-): string {
+function messageOf({ code, signal, cause }: LeaderEnd, lastError: string): string {
   if (code === 0) return "";
   // The agent's kills are recorded; an unrecorded SIGKILL comes from the kernel.
   const isUnexplained = signal === "SIGKILL" && readRecord(folder, names.kill) === null;
-  const whose = mechanism === "container" ? "its container" : "the host";
-  const perhaps = isUnexplained ? `, perhaps because ${whose} ran out of memory` : "";
+  const perhaps = isUnexplained ? ", perhaps because its container ran out of memory" : "";
   const why = cause === "" ? perhaps : `: ${cause}`;
   const how =
     signal !== null

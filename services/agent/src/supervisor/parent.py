@@ -7,11 +7,10 @@ leader of a new session, reports on descriptor 3, a line of JSON each, and ends 
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
 
-An order with {"cgroup": path} is for a process that is born there. Started as `python3 -I -S -E parent.py` it only
-says {"ready": true}, where a process can adopt.
+An order with {"cgroup": path} is for a process that is born there.
 
-With the argument "become" it adopts nothing: it reads its order from descriptor 3 and becomes the command itself, or
-reports why it cannot.
+Started as `python3 -I -S -E parent.py` it adopts nothing: it reads its order from descriptor 3 and becomes the command
+itself, or reports why it cannot.
 
 An order with {"user": {"uid", "gid", "groups"}} is for a process of that user, which can get no other rights again.
 Until it is that user's, nothing that the order says has any effect: its variables, its program and its folder are the
@@ -217,19 +216,27 @@ def main():
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     os.set_inheritable(CONTROL, False)
-    if sys.argv[1:] == ["become"]:
-        return become_or_tell()
+    order = line_of(CONTROL)
+    if order is None:
+        return 0
     try:
-        adopt()
-    except OSError as problem:
+        become(json.loads(order.decode("utf-8")))
+    except (OSError, ValueError) as problem:
         tell_failure(problem)
-        return 1
-    tell(ready=True)
-    return 0
+    return 127
 
 
 def adopt():
     control_process(PR_SET_CHILD_SUBREAPER)
+
+
+def adoption_problem():
+    """The reason why a process cannot adopt others on this host; None if it can."""
+    try:
+        adopt()
+    except (OSError, AttributeError) as refused:
+        return str(refused)
+    return None
 
 
 def run(order):
@@ -249,17 +256,6 @@ def run(order):
     # ends if the supervisor dies.
     line_of(ORDER)
     wait_for_all(leader)
-
-
-def become_or_tell():
-    order = line_of(CONTROL)
-    if order is None:
-        return 0
-    try:
-        become(json.loads(order.decode("utf-8")))
-    except (OSError, ValueError) as problem:
-        tell_failure(problem)
-    return 127
 
 
 def tell_failure(problem):

@@ -103,12 +103,19 @@ def describe_left(left):
 
 def own_cgroups():
     """The cgroup2 folders of this process, the most promising first."""
+    return cgroups_in(*(read("/proc/self/" + name).decode() for name in ("mountinfo", "cgroup")))
+
+
+def cgroups_in(mountinfo, membership):
+    """In a line of proc_pid_mountinfo(5) the fourth field is the root of the mount and the fifth its
+    place; the type follows " - ".
+    """
     own = None
-    for line in read("/proc/self/cgroup").decode().splitlines():
+    for line in membership.splitlines():
         if line.startswith("0::/"):
             own = line[3:]
     places = []
-    for line in read("/proc/self/mountinfo").decode().splitlines():
+    for line in mountinfo.splitlines():
         fields, _, after = line.partition(" - ")
         if own is None or after.split(" ")[0] != "cgroup2":
             continue

@@ -1,11 +1,13 @@
-/** Finds the Python that runs the agent's own programs. */
+/** Finds the Python that runs the agent's own programs, and whether it can hold runs on this host. */
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 
 /** The system's Python comes first: the one on the PATH may be a slow shim, or a user's environment. */
 const pythons = ["/usr/bin/python3", "python3"];
 
 /** The arguments that start one of the agent's Python programs, without the user's Python settings. */
-export function pythonIn(program: string): readonly string[] {
+export function pythonIn(program: string): readonly [string, ...string[]] {
   return [python(), "-I", "-S", "-E", program];
 }
 
@@ -19,4 +21,27 @@ export function python(): string {
  */
 export function pythonWithSdk(sdkPath: string | null): string {
   return sdkPath === null ? "python3" : python();
+}
+
+/** The program that forks the supervisors of processes. */
+export const starterProgram = join(import.meta.dirname, "starter.py");
+/** The program that becomes another program with another user. */
+export const parentProgram = join(import.meta.dirname, "parent.py");
+
+/** The reasons why runs cannot be held by a cgroup, and not by a parent; null for a mechanism that is available. */
+export type Holding = { readonly cgroup: string | null; readonly parent: string | null };
+
+/** Python reports this in a tenth of a second, and on a very busy host much later. */
+const probeMs = 60_000;
+
+/** Without a parent no process can be a run. */
+export function holdingHere(): Holding {
+  const [program, ...parameters] = pythonIn(starterProgram);
+  const { error, status, stdout, stderr } = spawnSync(program, [...parameters, "probe"], {
+    timeout: probeMs,
+    encoding: "utf8",
+  });
+  if (error === undefined && status === 0) return JSON.parse(stdout) as Holding;
+  const problem = error?.message ?? (stderr.trim() || `it ended with ${status}`);
+  return { cgroup: problem, parent: problem };
 }

@@ -1,11 +1,14 @@
 """Starts the supervisors of an agent's runs, each by a fork: a Python of its own would take some 30 ms more.
 
 The agent starts it as `python3 -I -S -E starter.py RUNS_FOLDER` and writes orders to its input, a
-line of JSON each: {"id": 1, "folder": "...", "order": {...}} (the order is main.ts's StartOrder).
+line of JSON each: {"id": 1, "folder": "...", "order": {...}} (the order is ProcessOrder in start-order.ts).
 It answers on its output {"id": 1, "pid": 12}, or {"id": 1, "error": "..."} if it could not fork. A
 supervisor is in a session of its own and shares nothing with this process but its memory at the
 fork: this process may be killed at any time. An order that it had not answered may be given again
 to another, since exactly one supervisor claims a run. It ends with its input.
+
+Started as `python3 -I -S -E starter.py probe` it says how runs can be held on this host, {"cgroup": null, "parent":
+null}, with the reason of each method that is not possible, and ends.
 """
 
 import gc
@@ -18,6 +21,7 @@ import traceback
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import parent  # noqa: E402 -- its folder is put on the path first
 import processes  # noqa: E402 -- its folder is put on the path first
 import supervise  # noqa: E402 -- its folder is put on the path first
 
@@ -44,6 +48,11 @@ def main():
         answer(asked, pid=pid)
 
 
+def probe():
+    cgroup = processes.cgroup_problem(processes.own_cgroups())
+    print(json.dumps({"cgroup": cgroup, "parent": parent.adoption_problem()}))
+
+
 def answer(asked, **said):
     os.write(1, (json.dumps(dict(said, id=asked["id"])) + "\n").encode("ascii"))
 
@@ -68,4 +77,7 @@ def become_supervisor(asked, cgroups):
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["probe"]:
+        probe()
+    else:
+        main()

@@ -1,5 +1,5 @@
-"""The supervisor of one run, in a process that starter.py has forked: the same as main.ts, for a
-run that is a process of this host.
+"""The supervisor of one run that is a process of this host, in a process that starter.py has forked. For runs in
+containers see main.ts.
 
 It claims the run, which exactly one supervisor can, forks the run's parent (parent.py), records who leads the run,
 writes the lines of its output, and records how it ended once nothing of it lives. The run is held by its parent, and by

@@ -158,8 +158,8 @@ function held({ processGroups }: Plain<Agent>): string {
       return "held by a cgroup";
     case "parent":
       return "held by an adopting parent";
-    case "scan":
-      return "found by scans of /proc";
+    case "container":
+      return "held by a container";
     default:
       return "not reported by this agent";
   }

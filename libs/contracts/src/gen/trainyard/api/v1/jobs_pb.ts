@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/jobs.proto.
  */
 export const file_trainyard_api_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL2pvYnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEinQEKD0xpc3RKb2JzUmVxdWVzdBIMCgRwb29sGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCRIOCgZmaWx0ZXIYKCABKAkSEAoIb3JkZXJfYnkYKSABKAkSDgoGZmllbGRzGCogAygJEg0KBWNvdW50GCsgASgIIrcBChBMaXN0Sm9ic1Jlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUudHJhaW55YXJkLmFwaS52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGCggASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYKSABKAhIAYgBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlIvgBCgNKb2ISCwoDam9iGAEgASgJEgwKBHBvb2wYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEg0KBW93bmVyGAQgASgJEhAKCHByaW9yaXR5GAUgASgNEg4KBndlaWdodBgGIAEoARIRCgltYXhfc2xvdHMYByABKA0SFAoMcnVuc193YWl0aW5nGAggASgNEhMKC3J1bnNfcGxhY2VkGAkgASgNEhIKCnNsb3RzX2hlbGQYCiABKA0SFAoMc2xvdHNfd2FudGVkGAsgASgNEhYKDnNsb3RzX2JvcnJvd2VkGAwgASgNEhIKCmpvYnNfYWhlYWQYDSABKA0iIAoRRXhwbGFpbkpvYlJlcXVlc3QSCwoDam9iGAEgASgJInYKDkpvYkV4cGxhbmF0aW9uEiIKA2pvYhgBIAEoCzIVLnRyYWlueWFyZC5hcGkudjEuSm9iEiYKBHJ1bnMYAiADKAsyGC50cmFpbnlhcmQuYXBpLnYxLkpvYlJ1bhIQCgNvbGQYAyABKAhIAIgBAUIGCgRfb2xkIvcBCgZKb2JSdW4SCwoDcnVuGAEgASgJEjEKCXJlc291cmNlcxgCIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhQKDHF1ZXVlZF9hdF9tcxgDIAEoARIyCgpwbGFjZW1lbnRzGAQgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSDgoGcmVhc29uGAUgASgJEg4KBmRldGFpbBgGIAEoCRINCgVsaW1pdBgHIAEoCRINCgVhaGVhZBgIIAEoDRIQCghibG9ja2VycxgJIAMoCRITCgtzdGFydHNfd2hlbhgKIAEoCSKJAQoQVXBkYXRlSm9iUmVxdWVzdBILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIjwKDk1vdmVKb2JSZXF1ZXN0EgsKA2pvYhgBIAEoCRIOCgZhbmNob3IYAiABKAkSDQoFYWhlYWQYAyABKAgiHwoLSm9iUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAky3QMKCkpvYlNlcnZpY2USZwoITGlzdEpvYnMSIS50cmFpbnlhcmQuYXBpLnYxLkxpc3RKb2JzUmVxdWVzdBoiLnRyYWlueWFyZC5hcGkudjEuTGlzdEpvYnNSZXNwb25zZSIUgtPkkwIOEgwvYXBpL3YxL2pvYnMSewoKRXhwbGFpbkpvYhIjLnRyYWlueWFyZC5hcGkudjEuRXhwbGFpbkpvYlJlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLkpvYkV4cGxhbmF0aW9uIiaC0+STAiASHi9hcGkvdjEvam9icy97am9ifS9leHBsYW5hdGlvbhJzCglVcGRhdGVKb2ISIi50cmFpbnlhcmQuYXBpLnYxLlVwZGF0ZUpvYlJlcXVlc3QaHS50cmFpbnlhcmQuYXBpLnYxLkpvYlJlc3BvbnNlIiOKtRgCIAGC0+STAhc6ASoyEi9hcGkvdjEvam9icy97am9ifRJ0CgdNb3ZlSm9iEiAudHJhaW55YXJkLmFwaS52MS5Nb3ZlSm9iUmVxdWVzdBodLnRyYWlueWFyZC5hcGkudjEuSm9iUmVzcG9uc2UiKIq1GAIgAYLT5JMCHDoBKiIXL2FwaS92MS9qb2JzL3tqb2J9L21vdmViBnByb3RvMw", [file_google_api_annotations, file_trainyard_common_v1_resources, file_trainyard_options_v1_call]);
+  fileDesc("Cht0cmFpbnlhcmQvYXBpL3YxL2pvYnMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEinQEKD0xpc3RKb2JzUmVxdWVzdBIMCgRwb29sGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJEhQKDG1pbl9wb3NpdGlvbhgEIAEoCRIOCgZmaWx0ZXIYBSABKAkSEAoIb3JkZXJfYnkYBiABKAkSDgoGZmllbGRzGAcgAygJEg0KBWNvdW50GAggASgIIrcBChBMaXN0Sm9ic1Jlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUudHJhaW55YXJkLmFwaS52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGAQgASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYBSABKAhIAYgBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlIvgBCgNKb2ISCwoDam9iGAEgASgJEgwKBHBvb2wYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEg0KBW93bmVyGAQgASgJEhAKCHByaW9yaXR5GAUgASgNEg4KBndlaWdodBgGIAEoARIRCgltYXhfc2xvdHMYByABKA0SFAoMcnVuc193YWl0aW5nGAggASgNEhMKC3J1bnNfcGxhY2VkGAkgASgNEhIKCnNsb3RzX2hlbGQYCiABKA0SFAoMc2xvdHNfd2FudGVkGAsgASgNEhYKDnNsb3RzX2JvcnJvd2VkGAwgASgNEhIKCmpvYnNfYWhlYWQYDSABKA0iIAoRRXhwbGFpbkpvYlJlcXVlc3QSCwoDam9iGAEgASgJInYKDkpvYkV4cGxhbmF0aW9uEiIKA2pvYhgBIAEoCzIVLnRyYWlueWFyZC5hcGkudjEuSm9iEiYKBHJ1bnMYAiADKAsyGC50cmFpbnlhcmQuYXBpLnYxLkpvYlJ1bhIQCgNvbGQYAyABKAhIAIgBAUIGCgRfb2xkIvcBCgZKb2JSdW4SCwoDcnVuGAEgASgJEjEKCXJlc291cmNlcxgCIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhQKDHF1ZXVlZF9hdF9tcxgDIAEoARIyCgpwbGFjZW1lbnRzGAQgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSDgoGcmVhc29uGAUgASgJEg4KBmRldGFpbBgGIAEoCRINCgVsaW1pdBgHIAEoCRINCgVhaGVhZBgIIAEoDRIQCghibG9ja2VycxgJIAMoCRITCgtzdGFydHNfd2hlbhgKIAEoCSKJAQoQVXBkYXRlSm9iUmVxdWVzdBILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIjwKDk1vdmVKb2JSZXF1ZXN0EgsKA2pvYhgBIAEoCRIOCgZhbmNob3IYAiABKAkSDQoFYWhlYWQYAyABKAgiHwoLSm9iUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAky3QMKCkpvYlNlcnZpY2USZwoITGlzdEpvYnMSIS50cmFpbnlhcmQuYXBpLnYxLkxpc3RKb2JzUmVxdWVzdBoiLnRyYWlueWFyZC5hcGkudjEuTGlzdEpvYnNSZXNwb25zZSIUgtPkkwIOEgwvYXBpL3YxL2pvYnMSewoKRXhwbGFpbkpvYhIjLnRyYWlueWFyZC5hcGkudjEuRXhwbGFpbkpvYlJlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLkpvYkV4cGxhbmF0aW9uIiaC0+STAiASHi9hcGkvdjEvam9icy97am9ifS9leHBsYW5hdGlvbhJzCglVcGRhdGVKb2ISIi50cmFpbnlhcmQuYXBpLnYxLlVwZGF0ZUpvYlJlcXVlc3QaHS50cmFpbnlhcmQuYXBpLnYxLkpvYlJlc3BvbnNlIiOKtRgCIAGC0+STAhc6ASoyEi9hcGkvdjEvam9icy97am9ifRJ0CgdNb3ZlSm9iEiAudHJhaW55YXJkLmFwaS52MS5Nb3ZlSm9iUmVxdWVzdBodLnRyYWlueWFyZC5hcGkudjEuSm9iUmVzcG9uc2UiKIq1GAIgAYLT5JMCHDoBKiIXL2FwaS92MS9qb2JzL3tqb2J9L21vdmViBnByb3RvMw", [file_google_api_annotations, file_trainyard_common_v1_resources, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.ListJobsRequest
@@ -48,28 +48,28 @@ export type ListJobsRequest = Message<"trainyard.api.v1.ListJobsRequest"> & {
    * A condition on the jobs, for example owner = ada and runs_waiting > 0; empty for all jobs.
    * docs/howto/filter-lists.md describes the language.
    *
-   * @generated from field: string filter = 40;
+   * @generated from field: string filter = 5;
    */
   filter: string;
 
   /**
    * A field of the jobs, then asc or desc; empty for the default order of the list. Jobs without a value come last.
    *
-   * @generated from field: string order_by = 41;
+   * @generated from field: string order_by = 6;
    */
   orderBy: string;
 
   /**
    * The fields that each job of the answer has; empty for all fields.
    *
-   * @generated from field: repeated string fields = 42;
+   * @generated from field: repeated string fields = 7;
    */
   fields: string[];
 
   /**
    * Whether the answer has the total number of matching jobs.
    *
-   * @generated from field: bool count = 43;
+   * @generated from field: bool count = 8;
    */
   count: boolean;
 };
@@ -105,14 +105,14 @@ export type ListJobsResponse = Message<"trainyard.api.v1.ListJobsResponse"> & {
   /**
    * The number of matching jobs, present if the request has `count`. Above 10,000 the number is an estimate.
    *
-   * @generated from field: optional double total = 40;
+   * @generated from field: optional double total = 4;
    */
   total?: number | undefined;
 
   /**
    * Whether `total` is an estimate.
    *
-   * @generated from field: optional bool total_is_estimate = 41;
+   * @generated from field: optional bool total_is_estimate = 5;
    */
   totalIsEstimate?: boolean | undefined;
 };

@@ -26,7 +26,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/watch.proto.
  */
 export const file_trainyard_api_v1_watch: GenFile = /*@__PURE__*/
-  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3dhdGNoLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIksKDFdhdGNoUmVxdWVzdBIsCgZ0b3BpY3MYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoVG9waWMSDQoFYWZ0ZXIYAiABKAki7AEKCldhdGNoVG9waWMSDAoEa2luZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBmZpbHRlchgDIAEoCRIKCgJpZBgEIAEoCRIQCghwb3NpdGlvbhgFIAEoCRIQCghhcmNoaXZlZBgGIAEoCBINCgVncm91cBgHIAEoCRINCgVuYW1lcxgIIAMoCRIRCgl3b3Jrc3BhY2UYCSABKAkSOwoLbGluZV9maWx0ZXIYCiABKAsyIS50cmFpbnlhcmQuYXBpLnYxLldhdGNoTGluZUZpbHRlckgAiAEBQg4KDF9saW5lX2ZpbHRlciK/AQoPV2F0Y2hMaW5lRmlsdGVyEhAKA3J1bhgBIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgCIAEoDUgBiAEBEhEKBHJhbmsYAyABKA1IAogBARIOCgZzb3VyY2UYBCABKAkSDQoFbGV2ZWwYBSABKAkSEAoIY29udGFpbnMYBiABKAkSDwoHbWF0Y2hlcxgHIAEoCRIOCgZzZWFyY2gYCCABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rIugCCgpXYXRjaEZyYW1lEi8KBm9wZW5lZBgBIAEoCzIdLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hPcGVuZWRIABIvCgZjaGFuZ2UYAiABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoQ2hhbmdlSAASKwoEZ29uZRgDIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hHb25lSAASMwoIYm9va21hcmsYBCABKAsyHy50cmFpbnlhcmQuYXBpLnYxLldhdGNoQm9va21hcmtIABItCgVyZXNldBgFIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hSZXNldEgAEi8KBnBvaW50cxgGIAEoCzIdLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hQb2ludHNIABItCgVsaW5lcxgHIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hMaW5lc0gAQgcKBWZyYW1lIh0KC1dhdGNoT3BlbmVkEg4KBnRvcGljcxgBIAMoCSKgAwoLV2F0Y2hDaGFuZ2USDQoFdG9waWMYASABKAkSCgoCaWQYAiABKAkSMgoKZXhwZXJpbWVudBgKIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudEgAEigKBXRyaWFsGAsgASgLMhcudHJhaW55YXJkLmFwaS52MS5UcmlhbEgAEjIKCmNoZWNrcG9pbnQYDCABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRIABIoCgVtb2RlbBgNIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuTW9kZWxIABIoCgVhZ2VudBgOIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnRIABIkCgNqb2IYDyABKAsyFS50cmFpbnlhcmQuYXBpLnYxLkpvYkgAEjAKCXdvcmtzcGFjZRgQIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlSAASLAoHcHJvamVjdBgRIAEoCzIZLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdEgAQgoKCGRvY3VtZW50IiYKCVdhdGNoR29uZRINCgV0b3BpYxgBIAEoCRIKCgJpZBgCIAEoCSIfCg1XYXRjaEJvb2ttYXJrEg4KBmN1cnNvchgBIAEoCSIrCgpXYXRjaFJlc2V0Eg0KBXRvcGljGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJNCgtXYXRjaFBvaW50cxINCgV0b3BpYxgBIAEoCRIvCgVpdGVtcxgCIAMoCzIgLnRyYWlueWFyZC5hcGkudjEuU3RyZWFtZWRNZXRyaWMiSgoKV2F0Y2hMaW5lcxINCgV0b3BpYxgBIAEoCRItCgVpdGVtcxgCIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lMncKDFdhdGNoU2VydmljZRJnCgVXYXRjaBIeLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hSZXF1ZXN0GhwudHJhaW55YXJkLmFwaS52MS5XYXRjaEZyYW1lIh6KtRgCQAGC0+STAhI6ASoiDS9hcGkvdjEvd2F0Y2gwAWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_api_v1_checkpoints, file_trainyard_api_v1_cluster, file_trainyard_api_v1_experiments, file_trainyard_api_v1_jobs, file_trainyard_api_v1_metric_stream, file_trainyard_api_v1_models, file_trainyard_api_v1_workspaces, file_trainyard_options_v1_call]);
+  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3dhdGNoLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIksKDFdhdGNoUmVxdWVzdBIsCgZ0b3BpY3MYASADKAsyHC50cmFpbnlhcmQuYXBpLnYxLldhdGNoVG9waWMSDQoFYWZ0ZXIYAiABKAki7AEKCldhdGNoVG9waWMSDAoEa2luZBgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg4KBmZpbHRlchgDIAEoCRIKCgJpZBgEIAEoCRIQCghwb3NpdGlvbhgFIAEoCRIQCghhcmNoaXZlZBgGIAEoCBINCgVncm91cBgHIAEoCRINCgVuYW1lcxgIIAMoCRIRCgl3b3Jrc3BhY2UYCSABKAkSOwoLbGluZV9maWx0ZXIYCiABKAsyIS50cmFpbnlhcmQuYXBpLnYxLldhdGNoTGluZUZpbHRlckgAiAEBQg4KDF9saW5lX2ZpbHRlciK/AQoPV2F0Y2hMaW5lRmlsdGVyEhAKA3J1bhgBIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgCIAEoDUgBiAEBEhEKBHJhbmsYAyABKA1IAogBARIOCgZzb3VyY2UYBCABKAkSDQoFbGV2ZWwYBSABKAkSEAoIY29udGFpbnMYBiABKAkSDwoHbWF0Y2hlcxgHIAEoCRIOCgZzZWFyY2gYCCABKAlCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgcKBV9yYW5rIugCCgpXYXRjaEZyYW1lEi8KBm9wZW5lZBgBIAEoCzIdLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hPcGVuZWRIABIvCgZjaGFuZ2UYAiABKAsyHS50cmFpbnlhcmQuYXBpLnYxLldhdGNoQ2hhbmdlSAASKwoEZ29uZRgDIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hHb25lSAASMwoIYm9va21hcmsYBCABKAsyHy50cmFpbnlhcmQuYXBpLnYxLldhdGNoQm9va21hcmtIABItCgVyZXNldBgFIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hSZXNldEgAEi8KBnBvaW50cxgGIAEoCzIdLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hQb2ludHNIABItCgVsaW5lcxgHIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hMaW5lc0gAQgcKBWZyYW1lIh0KC1dhdGNoT3BlbmVkEg4KBnRvcGljcxgBIAMoCSKgAwoLV2F0Y2hDaGFuZ2USDQoFdG9waWMYASABKAkSCgoCaWQYAiABKAkSMgoKZXhwZXJpbWVudBgDIAEoCzIcLnRyYWlueWFyZC5hcGkudjEuRXhwZXJpbWVudEgAEigKBXRyaWFsGAQgASgLMhcudHJhaW55YXJkLmFwaS52MS5UcmlhbEgAEjIKCmNoZWNrcG9pbnQYBSABKAsyHC50cmFpbnlhcmQuYXBpLnYxLkNoZWNrcG9pbnRIABIoCgVtb2RlbBgGIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuTW9kZWxIABIoCgVhZ2VudBgHIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnRIABIkCgNqb2IYCCABKAsyFS50cmFpbnlhcmQuYXBpLnYxLkpvYkgAEjAKCXdvcmtzcGFjZRgJIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuV29ya3NwYWNlSAASLAoHcHJvamVjdBgKIAEoCzIZLnRyYWlueWFyZC5hcGkudjEuUHJvamVjdEgAQgoKCGRvY3VtZW50IiYKCVdhdGNoR29uZRINCgV0b3BpYxgBIAEoCRIKCgJpZBgCIAEoCSIfCg1XYXRjaEJvb2ttYXJrEg4KBmN1cnNvchgBIAEoCSIrCgpXYXRjaFJlc2V0Eg0KBXRvcGljGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJNCgtXYXRjaFBvaW50cxINCgV0b3BpYxgBIAEoCRIvCgVpdGVtcxgCIAMoCzIgLnRyYWlueWFyZC5hcGkudjEuU3RyZWFtZWRNZXRyaWMiSgoKV2F0Y2hMaW5lcxINCgV0b3BpYxgBIAEoCRItCgVpdGVtcxgCIAMoCzIeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxMb2dMaW5lMncKDFdhdGNoU2VydmljZRJnCgVXYXRjaBIeLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hSZXF1ZXN0GhwudHJhaW55YXJkLmFwaS52MS5XYXRjaEZyYW1lIh6KtRgCQAGC0+STAhI6ASoiDS9hcGkvdjEvd2F0Y2gwAWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_api_v1_checkpoints, file_trainyard_api_v1_cluster, file_trainyard_api_v1_experiments, file_trainyard_api_v1_jobs, file_trainyard_api_v1_metric_stream, file_trainyard_api_v1_models, file_trainyard_api_v1_workspaces, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.WatchRequest
@@ -302,49 +302,49 @@ export type WatchChange = Message<"trainyard.api.v1.WatchChange"> & {
    */
   document: {
     /**
-     * @generated from field: trainyard.api.v1.Experiment experiment = 10;
+     * @generated from field: trainyard.api.v1.Experiment experiment = 3;
      */
     value: Experiment;
     case: "experiment";
   } | {
     /**
-     * @generated from field: trainyard.api.v1.Trial trial = 11;
+     * @generated from field: trainyard.api.v1.Trial trial = 4;
      */
     value: Trial;
     case: "trial";
   } | {
     /**
-     * @generated from field: trainyard.api.v1.Checkpoint checkpoint = 12;
+     * @generated from field: trainyard.api.v1.Checkpoint checkpoint = 5;
      */
     value: Checkpoint;
     case: "checkpoint";
   } | {
     /**
-     * @generated from field: trainyard.api.v1.Model model = 13;
+     * @generated from field: trainyard.api.v1.Model model = 6;
      */
     value: Model;
     case: "model";
   } | {
     /**
-     * @generated from field: trainyard.api.v1.Agent agent = 14;
+     * @generated from field: trainyard.api.v1.Agent agent = 7;
      */
     value: Agent;
     case: "agent";
   } | {
     /**
-     * @generated from field: trainyard.api.v1.Job job = 15;
+     * @generated from field: trainyard.api.v1.Job job = 8;
      */
     value: Job;
     case: "job";
   } | {
     /**
-     * @generated from field: trainyard.api.v1.Workspace workspace = 16;
+     * @generated from field: trainyard.api.v1.Workspace workspace = 9;
      */
     value: Workspace;
     case: "workspace";
   } | {
     /**
-     * @generated from field: trainyard.api.v1.Project project = 17;
+     * @generated from field: trainyard.api.v1.Project project = 10;
      */
     value: Project;
     case: "project";
