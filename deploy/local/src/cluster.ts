@@ -120,9 +120,13 @@ async function untilReady(
   return settled(home, status);
 }
 
-/** True if a supervisor of this home lives: the one that this call launched, or one of a concurrent start. */
+/**
+ * True if a supervisor of this home lives: the one that this call launched, or one of a concurrent start. After a
+ * failure the lock may still belong to processes of an earlier start that do not end.
+ */
 function supervisorLives(home: Home, launched: ChildProcess | null): boolean {
-  return (launched !== null && isRunning(launched)) || isLocked(supervisorLock(home));
+  if (launched !== null && isRunning(launched)) return true;
+  return isLocked(supervisorLock(home)) && !existsSync(failureFile(home));
 }
 
 function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {

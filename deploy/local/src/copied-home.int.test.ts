@@ -131,7 +131,7 @@ function rootOnlyFolder(skip: TestContext["skip"]) {
   };
 }
 
-test("a database outside of the home follows the home that was moved, or restored in its place", ({
+test("a database outside of the home follows the home that was moved, or restored in its place, and no other copy of it", async ({
   skip,
 }) => {
   using parent = rootOnlyFolder(skip);
@@ -145,6 +145,15 @@ test("a database outside of the home follows the home that was moved, or restore
   renameSync(moved.path, aside.path);
   copy(aside.path, moved.path);
   expect(placeOf(moved).folder).toBe(folder);
+  // The home that was moved away is now a copy, whatever a person says, and its removal keeps the database.
+  expect(() => placeOf(aside, "moved")).toThrow(`belongs to the home ${moved.path}`);
+  await expect(clusterDown(aside.path, { purge: true })).rejects.toThrow("if it is a copy");
+  // The same cluster id leads to the same folder.
+  rmSync(aside.placeFile);
+  writeFileSync(aside.pathFile, `${aside.path}\n`);
+  expect(() => placeOf(aside)).toThrow(`belongs to the home ${moved.path}`);
+  await clusterDown(aside.path, { purge: true });
+  expect(existsSync(folder)).toBe(true);
 });
 
 test(

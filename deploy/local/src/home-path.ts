@@ -8,7 +8,7 @@ import { ClusterError } from "./cluster-error.ts";
 import type { Home } from "./home/home.ts";
 import { livingRuns } from "./processes/runs.ts";
 import { renewClusterId } from "./home/secrets.ts";
-import { renewPlace } from "./servers/postgres-place.ts";
+import { renewPlace, requireOwnDatabase } from "./servers/postgres-place.ts";
 
 /** The relation of a home to the one at the path that it remembers. */
 export type Arrival = "moved" | "copy";
@@ -31,6 +31,7 @@ export function settleHome(home: Home, arrival: Arrival | null): void {
   if (remembered === path) return;
   if (arrival === null) requireItsPath(home);
   if (arrival === "copy" && remembered !== undefined) becomeOwnCluster(home);
+  else requireOwnDatabase(home);
   writeAtomically(home.pathFile, `${path}\n`, { durable: true });
 }
 

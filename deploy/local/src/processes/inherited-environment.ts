@@ -5,7 +5,7 @@ import { checkout } from "../home/home.ts";
  * Variables that only training processes get; a cluster started from within a training process must not inherit them.
  */
 const ofRuns =
-  /^TRAINYARD_(URL|TOKEN|EXPERIMENT_ID|TRIAL_ID|RUN|RUN_DIR|TRIAL_SEED|HPARAMS|CONFIG|LATEST_CHECKPOINT|STEPS_COMPLETED|SLOT_IDS|NODE_RANK|NNODES|MASTER_ADDR|MASTER_PORT|GRANT_POSITION|ENV_FILE|HOME|CALLER_DIR)$/;
+  /^TRAINYARD_(URL|TOKEN|EXPERIMENT_ID|TRIAL_ID|RUN|RUN_DIR|TRIAL_SEED|HPARAMS|CONFIG|LATEST_CHECKPOINT|STEPS_COMPLETED|SLOT_IDS|NODE_RANK|NNODES|MASTER_ADDR|MASTER_PORT|GRANT_POSITION|SEARCH_NEEDS_METRIC|ENV_FILE|HOME|CALLER_DIR)$/;
 
 /**
  * The caller's variables that are a person's settings: PATH, proxies, cloud credentials, TRAINYARD_ settings. Variables

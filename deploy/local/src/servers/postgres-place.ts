@@ -2,7 +2,8 @@
  * The folder of the database, and the user that its server runs as. PostgreSQL refuses to run as root. If root starts
  * the cluster, the server runs as another user, who must reach both the data and the programs; this is tested by
  * running the server. If the user cannot reach them (a checkout in a folder that only root may enter), both go to
- * /var/lib/trainyard/<cluster id>/ and stay there. Only then a file in the home names the folder.
+ * /var/lib/trainyard/<cluster id>/ and stay there. Only then a file in the home names the folder, and a file beside the
+ * database names the home.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -12,6 +13,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,7 +21,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { readJson, readText, writeAtomically, writeJson } from "../home/atomic-file.ts";
 import { ClusterError, errorText } from "../cluster-error.ts";
-import type { Home } from "../home/home.ts";
+import { type Home, homeAt } from "../home/home.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 
 export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
@@ -93,9 +95,31 @@ export function renewPlace(home: Home, clusterId: string | null): void {
   writeJson(home.placeFile, outside, { durable: true });
 }
 
-/** Removes data and programs outside of the home. */
+/** Throws if a database outside of the home belongs to another home, of which this one is a copy. */
+export function requireOwnDatabase(home: Home, folder: string = databaseFolder(home)): void {
+  const owner = otherOwner(home, folder);
+  if (owner === null) return;
+  throw new ClusterError(
+    "foreign_database",
+    `The database ${folder} belongs to the home ${owner}, so ${home.path} is a copy: start it with "yard cluster up --copy" (docs/operate/backup.md), or delete its folder if it is not needed.`,
+  );
+}
+
+/** Returns the path of another home that exists and uses the database; null if there is none. */
+function otherOwner(home: Home, folder: string): string | null {
+  if (folder === home.postgres) return null;
+  const owner = readText(ownerFile(folder))?.trim();
+  if (owner === undefined || owner === realpathSync(home.path)) return null;
+  return databaseFolder(homeAt(owner)) === folder ? owner : null;
+}
+
+/** The file beside a database outside of its home, with the path of the home. */
+const ownerFile = (folder: string): string => join(dirname(folder), "home");
+
+/** Removes data and programs outside of the home, unless they belong to another home. */
 export function removeOutside(home: Home): void {
   const folder = databaseFolder(home);
+  if (otherOwner(home, folder) !== null) return;
   // The path comes from a file, so only folders below our shared root are ever removed.
   if (dirname(dirname(folder)) === sharedRoot && basename(folder) === "postgres") {
     rmSync(dirname(folder), { recursive: true, force: true });
@@ -111,8 +135,10 @@ function relocate(
   const shared = dirname(folder);
   mkdirSync(shared, { recursive: true, mode: 0o755 });
   giveFolder(folder, user);
+  requireOwnDatabase(home, folder);
   const outside: Outside = { folder };
   writeJson(home.placeFile, outside, { durable: true });
+  writeAtomically(ownerFile(folder), `${realpathSync(home.path)}\n`, { durable: true });
   const binaries = copyBinaries(packaged, shared);
   for (const [what, reachable] of [
     [binaries.folder, canRun(binaries, user)],

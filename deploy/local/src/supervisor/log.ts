@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { systemClock } from "@trainyard/kernel/system-clock";
 
 /** The supervisor's own log: one JSON object a line, as the services write theirs. */
@@ -10,5 +11,9 @@ export type SupervisorLog = (
 export const writeLog: SupervisorLog = (level, message, fields = {}) => {
   const time = new Date(systemClock.nowMs()).toISOString();
   const line = { level, time, service: "supervisor", ...fields, msg: message };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  try {
+    writeSync(1, `${JSON.stringify(line)}\n`);
+  } catch {
+    // On a full disk the line is lost. The cluster must not end for it.
+  }
 };

@@ -240,7 +240,13 @@ export class RunningCluster {
 
   #writeInfo(): void {
     const info = this.#info();
-    if (info !== null) writeClusterFile(this.#home, info);
+    if (info === null) return;
+    try {
+      writeClusterFile(this.#home, info);
+    } catch (error) {
+      // On a full disk the file keeps its old state. The cluster must not end for it.
+      this.#log("warn", "cluster.json could not be written", { reason: errorText(error) });
+    }
   }
 
   #info(): ClusterInfo | null {

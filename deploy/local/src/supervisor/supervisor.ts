@@ -96,7 +96,13 @@ export class Supervisor {
   }
 
   #boundLogs(): void {
-    for (const log of [this.#ownLog, ...this.#processes.map((one) => one.plan.log)]) boundLog(log);
+    for (const log of [this.#ownLog, ...this.#processes.map((one) => one.plan.log)]) {
+      try {
+        boundLog(log);
+      } catch {
+        // A full disk has no space for the copy. The next look tries again.
+      }
+    }
   }
 }
 
