@@ -45,6 +45,7 @@ export class Trainer {
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: this.#seed,
       name: "",
       description: "",

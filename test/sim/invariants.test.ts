@@ -26,6 +26,7 @@ const created: Told = [
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 1,
       name: "",
       description: "",

@@ -96,6 +96,7 @@ export class People {
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       contextDeletions: 0,
       submissionDeletions: 0,
       seed,

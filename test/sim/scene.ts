@@ -133,6 +133,7 @@ export class Scene {
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       contextDeletions: 0,
       submissionDeletions: 0,
       seed,

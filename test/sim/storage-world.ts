@@ -117,6 +117,7 @@ class StorageWorld {
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 1,
       name: "",
     };

@@ -37,7 +37,7 @@ async function start(): Promise<Service> {
 async function create(paused: boolean, commitId = newEventId()): Promise<string> {
   const { configSourceDigest, contextDigest, contextBytes, seed, owner } = experimentCreated().data;
   const about = { configSourceDigest, contextDigest, contextBytes, seed, owner, paused };
-  const submission = { submissionDigest: "", submissionDeletions: 0 };
+  const submission = { submissionDigest: "", tokenId: "", submissionDeletions: 0 };
   const request = { ...about, ...submission, contextDeletions: 0 };
   const config = exampleConfig;
   const whole = { ...request, config, place: examplePlace };

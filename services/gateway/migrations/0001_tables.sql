@@ -287,7 +287,7 @@ create table gateway.purged (
 
 -- First answers, by caller and key, for 24 hours.
 create table gateway.idempotency (
-  authid text not null,
+  caller text not null,
   key text not null,
   request_digest text not null,
   -- Null while the first attempt runs.
@@ -300,7 +300,7 @@ create table gateway.idempotency (
   -- Until then the key belongs to the running attempt. Only the attempt that the row counts may release it.
   held_until timestamptz not null default now() + interval '30 seconds',
   attempts int not null default 1,
-  primary key (authid, key)
+  primary key (caller, key)
 );
 create index idempotency_by_age on gateway.idempotency (created_at);
 

@@ -26,6 +26,7 @@ async function trialWith(...policies: readonly Policy[]): Promise<string> {
     contextDigest: "",
     contextBytes: 0,
     submissionDigest: "",
+    tokenId: "",
     seed: 7,
     name: "",
     description: "",

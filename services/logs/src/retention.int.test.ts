@@ -40,6 +40,7 @@ async function newExperiment(days?: number): Promise<string> {
     contextDigest: "",
     contextBytes: 0,
     submissionDigest: "",
+    tokenId: "",
     seed: 7,
     name: "",
     description: "",

@@ -44,6 +44,7 @@ async function newTrial(policy: Policy = {}): Promise<string> {
     contextDigest: "",
     contextBytes: 0,
     submissionDigest: "",
+    tokenId: "",
     seed: 7,
     name: "",
     description: "",

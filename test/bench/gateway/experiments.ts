@@ -67,6 +67,7 @@ export function experiment(id: number): readonly Write[] {
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 1,
       name: `${family} ${id % 97}`,
       description: "",

@@ -254,6 +254,7 @@ function created() {
     contextDigest: "",
     contextBytes: 0,
     submissionDigest: "",
+    tokenId: "",
     seed: 1,
     name: "",
     description: "",

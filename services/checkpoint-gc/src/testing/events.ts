@@ -25,6 +25,7 @@ export function experimentCreated(
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 1,
       name: "",
       description: "",

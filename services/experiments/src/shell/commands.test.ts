@@ -19,6 +19,7 @@ const creation = {
   contextDigest: "c1",
   contextBytes: 10,
   submissionDigest: "",
+  tokenId: "",
   contextDeletions: 0,
   submissionDeletions: 0,
   seed: 7,

@@ -121,7 +121,7 @@ function createdFrom(
   { workspace, project }: Plain<Place>,
 ): EventData<"ExperimentCreated"> | Rejection {
   const { config, configSourceDigest, contextDigest, contextBytes, seed, owner, parent } = request;
-  const { submissionDigest } = request;
+  const { submissionDigest, tokenId } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
   const { name, description, labels } = recordedConfig(config);
   return {
@@ -137,6 +137,7 @@ function createdFrom(
     workspace,
     project,
     submissionDigest,
+    tokenId,
     ...(parent === undefined ? {} : { parent }),
   };
 }

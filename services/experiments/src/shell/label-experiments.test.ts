@@ -18,6 +18,7 @@ const creation = {
   contextDigest: "",
   contextBytes: 0,
   submissionDigest: "",
+  tokenId: "",
   seed: 1,
   owner: "ada",
   paused: true,

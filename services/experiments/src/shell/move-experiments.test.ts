@@ -48,6 +48,7 @@ const create = (where: Plain<Place>) =>
     contextDigest: "",
     contextBytes: 0,
     submissionDigest: "",
+    tokenId: "",
     seed: 1,
     owner: "ada",
     paused: true,

@@ -55,6 +55,7 @@ export function experimentCreated(
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 7,
       name: "iris",
       description: "",

@@ -261,6 +261,7 @@ export class FanOutsWorld {
     const rest = {
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 7,
       name: "",
       description: "",

@@ -44,6 +44,9 @@ export type Caller =
 export const countedAs = (caller: Caller): string =>
   caller.kind === "user" ? `token-${caller.token}` : caller.authid;
 
+/** The id of the caller's token: of a session that of its token. Empty for a run and for a call without a token. */
+export const tokenOf = (caller: Caller): string => (caller.kind === "user" ? caller.token : "");
+
 /** The credentials in a request. A token takes precedence over a session. */
 export type Credentials = {
   /** The value of the header Authorization. */

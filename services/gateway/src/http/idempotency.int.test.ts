@@ -42,11 +42,15 @@ beforeEach(() => {
 
 const path = "/api/v1/experiments/1/pause";
 
-async function pauseIt(url = gateway.url, body: object = {}): Promise<number> {
+async function pauseIt(
+  url = gateway.url,
+  body: object = {},
+  token: string = gateway.token,
+): Promise<number> {
   const answer = await fetch(`${url}${path}`, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${gateway.token}`,
+      authorization: `Bearer ${token}`,
       "content-type": "application/json",
       "idempotency-key": key,
     },
@@ -89,6 +93,14 @@ describe("an Idempotency-Key", () => {
     expect(await pauseIt(gateway.url, { experiment: "1" })).toBe(200);
     expect(await pauseIt(gateway.url, { experiment: "1" })).toBe(200);
     expect(asked).toHaveLength(2);
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  test("belongs to its token: the same key of another token has an effect of its own", async () => {
+    const { body } = await gateway.call("POST", "/api/v1/tokens", { body: { label: "other" } });
+    expect(await pauseIt()).toBe(200);
+    expect(await pauseIt(gateway.url, { experiment: "1" }, String(body["secret"]))).toBe(200);
+    expect(await pauseIt(gateway.url, {}, gateway.token)).toBe(200);
     expect(new Set(asked).size).toBe(2);
   });
 

@@ -27,7 +27,8 @@ export type Answer = { readonly status: number; readonly body: string };
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,200}$/;
 
-type Owner = { readonly authid: string; readonly key: string };
+/** `caller` is the name of `countedAs`: a token, with its sessions, or a run. */
+type Owner = { readonly caller: string; readonly key: string };
 
 /** An attempt that has claimed its row. */
 type Claim = Owner & { readonly number: string; readonly attempts: number };
@@ -65,12 +66,12 @@ export class IdempotencyStore {
   }
 
   async #claim(owner: Owner, digest: string): Promise<Answer | Claim> {
-    const { authid, key } = owner;
+    const { caller, key } = owner;
     const { idempotencyHours: hours } = httpLimits;
     const { rows } = await this.#pool.query<{ number: string; attempts: number }>(
-      `insert into gateway.idempotency as kept (authid, key, request_digest, number, held_until)
+      `insert into gateway.idempotency as kept (caller, key, request_digest, number, held_until)
        values ($1, $2, $3, $4, now() + make_interval(secs => $6 / 1000.0))
-       on conflict (authid, key) do update
+       on conflict (caller, key) do update
          set (request_digest, number, attempts, created_at, held_until, status, answer) = (
            select excluded.request_digest,
              case when over then excluded.number else kept.number end,
@@ -82,20 +83,20 @@ export class IdempotencyStore {
            and (kept.created_at < now() - make_interval(hours => $5)
              or (kept.status is null and kept.request_digest = $3))
        returning number, attempts`,
-      [authid, key, digest, randomUUID(), hours, idempotencyHeldMs],
+      [caller, key, digest, randomUUID(), hours, idempotencyHeldMs],
     );
     const claimed = rows[0];
     return claimed === undefined ? this.#answered(owner, digest) : { ...owner, ...claimed };
   }
 
-  async #answered({ authid, key }: Owner, digest: string): Promise<Answer> {
+  async #answered({ caller, key }: Owner, digest: string): Promise<Answer> {
     const { rows } = await this.#pool.query<{
       request_digest: string;
       status: number | null;
       answer: string | null;
     }>(
-      "select request_digest, status, answer from gateway.idempotency where authid = $1 and key = $2",
-      [authid, key],
+      "select request_digest, status, answer from gateway.idempotency where caller = $1 and key = $2",
+      [caller, key],
     );
     const row = rows[0];
     if (row !== undefined && row.request_digest !== digest) {
@@ -117,11 +118,11 @@ export class IdempotencyStore {
   }
 
   /** Stores the answer of an attempt. All attempts with one number have one effect, so it may be of any of them. */
-  async #keep({ authid, key, number }: Claim, { status, body }: Answer): Promise<void> {
+  async #keep({ caller, key, number }: Claim, { status, body }: Answer): Promise<void> {
     await this.#pool.query(
       `update gateway.idempotency set status = $4, answer = $5
-       where authid = $1 and key = $2 and number = $3`,
-      [authid, key, number, status, body],
+       where caller = $1 and key = $2 and number = $3`,
+      [caller, key, number, status, body],
     );
   }
 
@@ -129,13 +130,13 @@ export class IdempotencyStore {
    * Ends an attempt without an answer. A refusal releases the key, unless an earlier attempt may have had an effect.
    * Otherwise the next attempt may follow at once.
    */
-  async #giveUp({ authid, key, number, attempts }: Claim, refused: boolean): Promise<void> {
-    const mine = `authid = $1 and key = $2 and number = $3 and attempts = $4 and status is null`;
+  async #giveUp({ caller, key, number, attempts }: Claim, refused: boolean): Promise<void> {
+    const mine = `caller = $1 and key = $2 and number = $3 and attempts = $4 and status is null`;
     const text =
       refused && attempts === 1
         ? `delete from gateway.idempotency where ${mine}`
         : `update gateway.idempotency set held_until = now() where ${mine}`;
-    await this.#pool.query(text, [authid, key, number, attempts]);
+    await this.#pool.query(text, [caller, key, number, attempts]);
   }
 
   /** Deletes rows that are older than a day, except those of running attempts. */

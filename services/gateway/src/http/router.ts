@@ -19,7 +19,7 @@ import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Access, AccessDeps } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, countedAs } from "./caller.ts";
 import { etagOf } from "./etag.ts";
 import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import { httpLimits } from "./limits.ts";
@@ -149,7 +149,7 @@ function once(
 ): Promise<Answer> {
   const key = request.headers["idempotency-key"];
   if (request.method === "GET" || key === undefined) return attempt(commitId);
-  const owner = { authid: caller.authid, key: String(key) };
+  const owner = { caller: countedAs(caller), key: String(key) };
   const digest = bodyOf(request).digest(request);
   return idempotency.once(owner, digest, attempt, storesAnswer);
 }

@@ -108,7 +108,7 @@ const reveal = (authorization: string) =>
 test("a made-up call without options stores no answer, so its secret stays out of the database", async () => {
   expect((await reveal("user")).json()).toMatchObject({ secret: "revealed-1" });
   const { rows } = await gateway.sql(
-    "select * from gateway.idempotency where authid = 'ada' and key = 'made-up'",
+    "select * from gateway.idempotency where caller = 'token-1' and key = 'made-up'",
   );
   expect(rows).toMatchObject([{ status: null, answer: null }]);
   expect(JSON.stringify(rows)).not.toContain("revealed");
@@ -160,7 +160,7 @@ test("the answer of a call is stored only if its options say so", async () => {
     if (route.kind !== "unary") continue;
     expect([route.call, (await make(route, "user")).statusCode]).toEqual([route.call, 200]);
     const { rows } = await gateway.sql(
-      "select answer is not null as stored from gateway.idempotency where authid = 'ada' and key = $1",
+      "select answer is not null as stored from gateway.idempotency where caller = 'token-1' and key = $1",
       [keyOf(route)],
     );
     expect([route.call, rows.some(({ stored }) => stored)]).toEqual([

@@ -21,6 +21,7 @@ export function created(
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 1,
       name: "example",
       description: "",

@@ -207,6 +207,7 @@ export function experimentStoredIn(checkpoint_storage: Variables, more: object =
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 1,
       name: "",
       description: "",

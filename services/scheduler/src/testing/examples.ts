@@ -34,6 +34,7 @@ export function experimentCreated(config: Readonly<Record<string, unknown>> = {}
       contextDigest: "abc",
       contextBytes: 1,
       submissionDigest: "",
+      tokenId: "",
       seed: 1,
       name: "",
       description: "",

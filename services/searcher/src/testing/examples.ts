@@ -54,6 +54,7 @@ export function experimentCreated(): EventOf<"ExperimentCreated"> {
       contextDigest: "",
       contextBytes: 0,
       submissionDigest: "",
+      tokenId: "",
       seed: 7,
       name: "",
       description: "",

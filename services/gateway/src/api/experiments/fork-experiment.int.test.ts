@@ -142,6 +142,33 @@ test("a fork with validateOnly creates no experiment", async () => {
   expect(asked).toEqual([]);
 });
 
+test("a fork by another token than the experiment's gets none of its secrets", async () => {
+  const environment = { environment_variables: ["AWS_SECRET_ACCESS_KEY=hunter2", "LANG=C"] };
+  const [tokenId = ""] = /(?<=^ty_)[0-9a-f]{16}/.exec(gateway.token) ?? [];
+  const made = created({
+    ...{ contextDigest: "c0de", contextBytes: 9, tokenId },
+    config: { ...recorded(), environment },
+  });
+  const position = await gateway.append("experiment-60", made);
+  await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
+  expect((await fork({}, "60")).status).toBe(200);
+  expect(JSON.stringify(asked[0]?.config)).toContain("AWS_SECRET_ACCESS_KEY=hunter2");
+  expect(asked[0]?.tokenId).toBe(tokenId);
+
+  const { body: other } = await gateway.call("POST", "/api/v1/tokens", { body: { label: "ci" } });
+  const { id } = other["token"] as { id: string };
+  const token = String(other["secret"]);
+  const byOther = (body: object) =>
+    gateway.call("POST", "/api/v1/experiments/60/fork", { body, token });
+  const refused = await byOther({ overrides: ["entrypoint=env"] });
+  expect(refused).toMatchObject({ status: 400, body: { code: "masked_value" } });
+  expect(JSON.stringify(refused.body)).toContain("AWS_SECRET_ACCESS_KEY");
+  const replaced = 'environment.environment_variables=["AWS_SECRET_ACCESS_KEY=mine"]';
+  expect((await byOther({ overrides: [replaced] })).status).toBe(200);
+  expect(asked[1]?.tokenId).toBe(id);
+  expect(JSON.stringify(asked[1]?.config)).not.toContain("hunter2");
+});
+
 test("a repeated fork with the same Idempotency-Key creates one experiment", async () => {
   const headers = { "idempotency-key": "one-fork" };
   const path = "/api/v1/experiments/1/fork";

@@ -1,13 +1,15 @@
 /**
  * Forks an experiment: creates a new one with the code of another, and with its configuration and changes. The fork
  * starts as its configuration says, or from a checkpoint of the other experiment. Then its `source_checkpoint_uuid`
- * keeps that checkpoint.
+ * keeps that checkpoint. Only the token that created the other experiment gets its secrets: a fork runs code of its
+ * caller, which could print them. Another caller must replace the masked values.
  */
 import { decodeEvent, type EventData, type ReplyOf, type RequestOf } from "@trainyard/contracts";
-import { resubmitted } from "@trainyard/experiment-config";
+import { maskedDocument, resubmitted } from "@trainyard/experiment-config";
 import { isCheckpointId, isExperimentId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
+import { tokenOf } from "../../http/caller.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { loadSubmission } from "../../spaces/submissions.ts";
@@ -25,7 +27,9 @@ export async function forkExperiment(
   const { experiment, paused } = request;
   const parent = { experiment, position: backend.position };
   const created = await creationOf(backend, experiment);
-  const config = request.config || JSON.stringify(resubmitted(created.config ?? {}));
+  const again = resubmitted(created.config ?? {});
+  const isCreator = created.tokenId === tokenOf(context.caller);
+  const config = request.config || JSON.stringify(isCreator ? again : maskedDocument(again));
   const overrides = [...request.overrides, ...(await sourceOf(backend, request))];
   const accepted = await acceptConfig(backend, checkpointStorage, { config, overrides }, context);
   if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
