@@ -92,6 +92,16 @@ test("every cell of a heat map is found at its middle, and no cell is found else
       expect(new Set(ids).size).toBe(ids.length);
       expect(cellAt(heat, frame, frame.left - 1, frame.top + 1)).toBeNull();
     }),
+    {
+      examples: [
+        [
+          [
+            { a: 0, b: 0, loss: 1.5e-323 },
+            { a: -1e-323, b: "a", loss: 2e-323 },
+          ],
+        ],
+      ],
+    },
   );
 });
 

@@ -126,10 +126,11 @@ export function heatOf(
   const means = new Map([...groups].map(([place, some]) => [place, meanOf(some, metric)]));
   const least = [...means.values()].reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const most = [...means.values()].reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  // Halving keeps the difference of the largest numbers finite, and makes that of the smallest ones 0.
+  const range = most / 2 - least / 2;
   const cells = [...groups].map(([place, some]): Cell => {
     const mean = means.get(place) ?? Number.NaN;
-    // Halving keeps the difference of the largest numbers finite.
-    const share = most > least ? (mean / 2 - least / 2) / (most / 2 - least / 2) : 0.5;
+    const share = range > 0 ? (mean / 2 - least / 2) / range : 0.5;
     return {
       column: place % columns,
       row: Math.floor(place / columns),
