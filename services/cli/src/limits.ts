@@ -20,5 +20,5 @@ export const cliLimits = {
   /** The most changed files in one diff: more do not fit into a command line. */
   gitPathsMax: 1_000,
   /** The least age of files in an audit, which the registry also requires. */
-  auditAgeLeastMs: 24 * 60 * 60 * 1000,
+  auditAgeLeastMs: 9 * 24 * 60 * 60 * 1000,
 } as const;

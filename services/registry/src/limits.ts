@@ -109,10 +109,10 @@ export const registryLimits = {
   /** Names in one event of deleted unknown files, each as long as a UUID. */
   namesPerEvent: 1_000,
   /**
-   * The youngest folder that an audit may delete: the SDK writes a checkpoint before it declares it, so a younger
-   * folder may be one.
+   * The youngest folder that an audit may delete. The SDK writes a checkpoint before it declares it, and an agent
+   * offers it for up to eight days after the end of its run, so a younger folder may be one.
    */
-  auditAgeLeastMs: 24 * 60 * 60 * 1000,
+  auditAgeLeastMs: 9 * 24 * 60 * 60 * 1000,
   /** Files in one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
 } as const;

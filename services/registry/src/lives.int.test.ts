@@ -205,7 +205,7 @@ describe("an audit", () => {
         [young, "unknown"],
       ].sort(),
     );
-    expect(await audit(dayMs - 1)).toMatchObject(rejectedAs("invalid_request"));
+    expect(await audit(9 * dayMs - 1)).toMatchObject(rejectedAs("invalid_request"));
     expect(registry.has(old)).toBe(true);
     const cleaned = await audit(14 * dayMs);
     const gone = cleaned.kind === "ok" ? cleaned.reply.findings.filter((one) => one.deleted) : [];

@@ -145,7 +145,9 @@ async function audit(
 ): Promise<void> {
   const ageMs = millisecondsOf("--older-than", olderThan);
   if (deleteUnknown && ageMs < cliLimits.auditAgeLeastMs) {
-    throw new UsageError("--older-than takes at least 1d: younger files may be of a live run.");
+    throw new UsageError(
+      "--older-than takes at least 9d: younger files may be of a run that has not declared them yet.",
+    );
   }
   const request = { root: argument(args, 0), reason };
   const found = await client.call("auditStorage", {

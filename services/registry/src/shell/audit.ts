@@ -30,7 +30,7 @@ export async function auditStorage(
   const { auditAgeLeastMs, findingsToldMax } = registryLimits;
   if (ageMs !== undefined && !(ageMs >= auditAgeLeastMs)) {
     const detail =
-      "unknown files younger than a day may belong to a run that has not declared them yet";
+      "unknown files younger than nine days may belong to a run that has not declared them yet";
     return reject("invalid_request", detail);
   }
   const groups = (await listStorages(deps)).storages;
