@@ -24,6 +24,7 @@ import { OpenCalls } from "./http/open-calls.ts";
 import { unavailable } from "./http/problem.ts";
 import { startHttpServer } from "./http/server.ts";
 import { Sessions } from "./http/sessions.ts";
+import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
@@ -64,7 +65,7 @@ export async function createService(
   });
   const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
-  const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
+  const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
   const sessions = new Sessions(pool);
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
   const lookups = {

@@ -63,7 +63,13 @@ async function tokensOf(url: string, count: number): Promise<readonly string[]> 
   for (let person = 0; person < count; person += 1) {
     const [id, secret] = [randomBytes(8).toString("hex"), randomBytes(32).toString("base64url")];
     const secretDigest = createHash("sha256").update(secret).digest("hex");
-    const data = { label: "", owner: `watcher-${person}`, secretDigest, expiresAtMs: 0 };
+    const data = {
+      label: "",
+      owner: `watcher-${person}`,
+      secretDigest,
+      expiresAtMs: 0,
+      makers: [],
+    };
     await appendNew(log, [{ stream: `token-${id}`, events: [{ type: "TokenIssued", data }] }]);
     tokens.push(`ty_${id}_${secret}`);
   }

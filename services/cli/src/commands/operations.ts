@@ -188,7 +188,7 @@ function addTokenCommands(program: Command): void {
   group
     .command("revoke")
     .argument("<token>", "its id")
-    .description("revoke it: calls with it are refused")
+    .description("revoke it, and all tokens that were created with it: their calls are refused")
     .action(
       withPlatform(async ({ client, output }, args) => {
         await client.call("revokeToken", { token: argument(args, 0) });

@@ -4,7 +4,14 @@ import { FairQueue } from "../http/fair-queue.ts";
 import { inTurn } from "./in-turn.ts";
 
 const caller = (token: string): Caller => {
-  return { kind: "user", authid: "ada", token, session: null, tokenExpiresAtMs: undefined };
+  return {
+    kind: "user",
+    authid: "ada",
+    token,
+    makers: [],
+    session: null,
+    tokenExpiresAtMs: undefined,
+  };
 };
 
 test("requests wait by token, and one whose client leaves gives up its turn", async () => {

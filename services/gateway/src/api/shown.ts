@@ -116,7 +116,11 @@ export function shownProject(
   return { ...shown, workspace: within.name, archived: archived || within.archived, etag };
 }
 
-export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {
+export function shownToken({
+  secretDigest: _secretDigest,
+  makers: _makers,
+  ...shown
+}: TokenDocument): Plain<Token> {
   return shown;
 }
 

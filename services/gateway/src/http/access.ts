@@ -23,6 +23,7 @@ const nobody: UserCaller = {
   kind: "user",
   authid: "",
   token: "",
+  makers: [],
   session: null,
   tokenExpiresAtMs: undefined,
 };

@@ -62,6 +62,31 @@ describe("the API", () => {
     expect(far.body["detail"]).toContain("is too large");
   });
 
+  it("ends a token with each token that it descends from, and refuses to end the caller's own that way", async () => {
+    const issue = async (token: string) => {
+      const { body } = await gateway.call("POST", "/api/v1/tokens", { token, body: {} });
+      return { secret: String(body["secret"]), id: (body["token"] as { id: string }).id };
+    };
+    const list = "/api/v1/tokens";
+    const first = await issue(gateway.token);
+    const heir = await issue(first.secret);
+    const last = await issue(heir.secret);
+    const revoke = (token: string) =>
+      gateway.call("DELETE", `/api/v1/tokens/${first.id}`, { token });
+    expect(await revoke(last.secret)).toMatchObject({ status: 409, body: { code: "ends_caller" } });
+    expect((await gateway.call("GET", list, { token: last.secret })).status).toBe(200);
+    expect((await revoke(gateway.token)).status).toBe(200);
+    for (const { secret } of [first, heir, last]) {
+      const answer = await gateway.call("GET", list, { token: secret });
+      expect(answer).toMatchObject({ status: 401, body: { code: "token_revoked" } });
+    }
+    const { body } = await gateway.call("GET", list);
+    const shown = (body["items"] as { id: string; revoked?: boolean }[]).filter(
+      ({ revoked }) => revoked,
+    );
+    expect(shown.map(({ id }) => id)).toEqual(expect.arrayContaining([first.id, heir.id, last.id]));
+  });
+
   it("refuses a page of another origin", async () => {
     const foreign = await gateway.call("GET", "/api/v1/version", {
       headers: { origin: "https://evil.example" },

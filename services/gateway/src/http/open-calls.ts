@@ -57,7 +57,11 @@ export class OpenCalls {
 
   observed({ type, stream }: Pick<StoredEvent, "type" | "stream">): void {
     if (shortNameOf(type) !== "TokenRevoked") return;
-    this.#end(({ caller }) => caller.kind === "user" && stream === `token-${caller.token}`);
+    this.#end(
+      ({ caller }) =>
+        caller.kind === "user" &&
+        [caller.token, ...caller.makers].some((id) => stream === `token-${id}`),
+    );
   }
 
   sessionEnded(digest: string): void {

@@ -21,6 +21,7 @@ const user: Caller = {
   kind: "user",
   authid: "ada",
   token: "1",
+  makers: [],
   session: null,
   tokenExpiresAtMs: undefined,
 };

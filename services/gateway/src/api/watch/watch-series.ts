@@ -149,7 +149,14 @@ const textOf = (content: ItemsContent): string =>
 
 /** The identity of the queries: watchers share them, so they are made in the gateway's name. */
 const asGateway = (): Asker => ({
-  caller: { kind: "user", authid: "", token: "", session: null, tokenExpiresAtMs: undefined },
+  caller: {
+    kind: "user",
+    authid: "",
+    token: "",
+    makers: [],
+    session: null,
+    tokenExpiresAtMs: undefined,
+  },
   commitId: randomUUID(),
   traceparent: newTraceparent(),
 });

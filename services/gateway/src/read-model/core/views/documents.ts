@@ -148,7 +148,11 @@ export type AgentDocument = Plain<Agent> & {
 
 export type DisabledSlot = Plain<Disabled> & { readonly slot: string };
 
-export type TokenDocument = Plain<Token> & { readonly secretDigest: string };
+export type TokenDocument = Plain<Token> & {
+  readonly secretDigest: string;
+  /** The ids of the tokens with which it ends, its maker first. */
+  readonly makers: readonly string[];
+};
 
 export type Documents = {
   readonly experiment: ExperimentDocument;
