@@ -119,7 +119,7 @@ function Revoke({
       open
       onClose={onClose}
       title={`Revoke ${name}?`}
-      description="Programs and sessions that use the token are refused. This cannot be undone."
+      description="Programs and sessions that use the token are refused, and so are those of the tokens that were created with it. This cannot be undone."
       actions={
         <>
           <Button onClick={onClose}>Keep it</Button>
