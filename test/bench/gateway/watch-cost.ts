@@ -68,7 +68,7 @@ async function tokensOf(url: string, count: number): Promise<readonly string[]> 
       owner: `watcher-${person}`,
       secretDigest,
       expiresAtMs: 0,
-      makers: [],
+      ancestors: [],
     };
     await appendNew(log, [{ stream: `token-${id}`, events: [{ type: "TokenIssued", data }] }]);
     tokens.push(`ty_${id}_${secret}`);

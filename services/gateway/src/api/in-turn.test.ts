@@ -8,7 +8,7 @@ const caller = (token: string): Caller => {
     kind: "user",
     authid: "ada",
     token,
-    makers: [],
+    ancestors: [],
     session: null,
     tokenExpiresAtMs: undefined,
   };

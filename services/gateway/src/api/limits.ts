@@ -22,7 +22,7 @@ export const apiLimits = {
   /** The longest label of a token, which identifies it in a list and is part of an event. */
   tokenLabelCharactersMax: 255,
   /** The longest chain of tokens, each created by the one before: all are looked up for each request with the last. */
-  tokenMakersMax: 16,
+  tokenAncestorsMax: 16,
   /** The most trials in one page of a search's picture. */
   picturedTrialsMax: 1_000,
   /** The events of a search that are read at once. */

@@ -118,7 +118,7 @@ export function shownProject(
 
 export function shownToken({
   secretDigest: _secretDigest,
-  makers: _makers,
+  ancestors: _ancestors,
   ...shown
 }: TokenDocument): Plain<Token> {
   return shown;

@@ -49,7 +49,7 @@ test("only callers that may read lists can watch them", async () => {
   const access = new Access({
     authenticate: async () => ({
       ...{ kind: "user", authid: "1", token: "1" },
-      ...{ makers: [], session: null, tokenExpiresAtMs: undefined },
+      ...{ ancestors: [], session: null, tokenExpiresAtMs: undefined },
     }),
     clusterId: () => "1",
     unreadable: () => "the read model is behind",

@@ -23,7 +23,7 @@ const nobody: UserCaller = {
   kind: "user",
   authid: "",
   token: "",
-  makers: [],
+  ancestors: [],
   session: null,
   tokenExpiresAtMs: undefined,
 };

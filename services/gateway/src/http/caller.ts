@@ -19,8 +19,8 @@ export type UserCaller = {
   readonly authid: string;
   /** The id of the token; empty for a call without a token. */
   readonly token: string;
-  /** The ids of the tokens with which the token ends: the one that created it, and the ones before. */
-  readonly makers: readonly string[];
+  /** The ids of the tokens that the caller's token descends from: it ends with each of them. */
+  readonly ancestors: readonly string[];
   /** The caller's session; null for a caller that sent the token itself. */
   readonly session: OpenSession | null;
   /** The time at which the token expires; undefined for never. */
@@ -130,13 +130,20 @@ async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Pr
 export function callerOfToken(known: TokenDocument | undefined, nowMs: number): UserCaller {
   if (known === undefined) throw invalidToken();
   if (known.revoked) throw new Problem(401, "token_revoked", "this token was revoked");
-  const { id, owner, expiresAtMs, makers } = known;
+  const { id, owner, expiresAtMs, ancestors } = known;
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     const expired = new Date(expiresAtMs).toISOString();
     throw new Problem(401, "token_expired", `this token expired at ${expired}; create a new one`);
   }
   const authid = owner === "" ? `token:${id}` : owner;
-  return { kind: "user", authid, token: id, makers, session: null, tokenExpiresAtMs: expiresAtMs };
+  return {
+    kind: "user",
+    authid,
+    token: id,
+    ancestors,
+    session: null,
+    tokenExpiresAtMs: expiresAtMs,
+  };
 }
 
 function invalidToken(): Problem {

@@ -87,6 +87,16 @@ describe("the API", () => {
     expect(shown.map(({ id }) => id)).toEqual(expect.arrayContaining([first.id, heir.id, last.id]));
   });
 
+  it("issues no token at the end of a chain of more than 16", async () => {
+    let token = gateway.token;
+    for (let length = 1; length <= 16; length += 1) {
+      const { body } = await gateway.call("POST", "/api/v1/tokens", { token, body: {} });
+      token = String(body["secret"]);
+    }
+    const answer = await gateway.call("POST", "/api/v1/tokens", { token, body: {} });
+    expect(answer).toMatchObject({ status: 400, body: { code: "too_many_ancestors" } });
+  });
+
   it("refuses a page of another origin", async () => {
     const foreign = await gateway.call("GET", "/api/v1/version", {
       headers: { origin: "https://evil.example" },

@@ -6,7 +6,14 @@ import { httpLimits } from "./limits.ts";
 import { OpenCalls } from "./open-calls.ts";
 
 const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
-  ...{ kind: "user", authid: "ada", token, makers: [], session: null, tokenExpiresAtMs: undefined },
+  ...{
+    kind: "user",
+    authid: "ada",
+    token,
+    ancestors: [],
+    session: null,
+    tokenExpiresAtMs: undefined,
+  },
   ...more,
 });
 const inSession = (digest: string) =>
@@ -20,7 +27,7 @@ class Door {
   readonly calls = new OpenCalls({
     clock: this.clock,
     token: async (id) => ({
-      ...{ id, label: "", owner: "ada", secretDigest: "", makers: [], createdAtMs: 0 },
+      ...{ id, label: "", owner: "ada", secretDigest: "", ancestors: [], createdAtMs: 0 },
       ...{ expiresAtMs: undefined, revoked: this.revoked.has(id) },
     }),
     sessions: { touch: async (digests) => this.touch(digests) },
@@ -50,7 +57,7 @@ test("a revoked token ends its streams, and no stream of another token of the sa
 
 test("a revoked token ends the streams of the tokens that it created", async () => {
   const { calls } = new Door();
-  const heir = await calls.open(caller("t2", { makers: ["t1", "t0"] }));
+  const heir = await calls.open(caller("t2", { ancestors: ["t1", "t0"] }));
   calls.observed({ type: "TokenRevoked", stream: "token-t0" });
   expect(heir.signal.aborted).toBe(true);
 });

@@ -60,7 +60,7 @@ export class OpenCalls {
     this.#end(
       ({ caller }) =>
         caller.kind === "user" &&
-        [caller.token, ...caller.makers].some((id) => stream === `token-${id}`),
+        [caller.token, ...caller.ancestors].some((id) => stream === `token-${id}`),
     );
   }
 

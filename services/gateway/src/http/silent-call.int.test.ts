@@ -21,7 +21,7 @@ const user: Caller = {
   kind: "user",
   authid: "ada",
   token: "1",
-  makers: [],
+  ancestors: [],
   session: null,
   tokenExpiresAtMs: undefined,
 };

@@ -21,7 +21,7 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
     commitId: deriveCommitId("first token", id),
     meta: serviceMeta("gateway", { authid: "cluster", traceparent: newTraceparent() }),
   };
-  const token = { id, secret, label: "first", owner: "admin", expiresAtMs: 0, makers: [] };
+  const token = { id, secret, label: "first", owner: "admin", expiresAtMs: 0, ancestors: [] };
   try {
     await issueToken(backend, identity, token);
   } catch (error) {

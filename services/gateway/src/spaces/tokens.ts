@@ -17,17 +17,17 @@ export async function issueToken(
     readonly label: string;
     readonly owner: string;
     readonly expiresAtMs: number;
-    readonly makers: readonly string[];
+    readonly ancestors: readonly string[];
   },
 ): Promise<number> {
-  const { label, owner, expiresAtMs, makers } = token;
+  const { label, owner, expiresAtMs, ancestors } = token;
   const result = await backend.parts.executor.execute(identity, async (work) => {
     const decided = await work.decide(tokens, token.id, {
       type: "IssueToken",
       label,
       owner,
       expiresAtMs,
-      makers,
+      ancestors,
       secretDigest: digestOfSecret(token.secret),
     });
     return isRejection(decided) ? decided : undefined;
@@ -36,31 +36,32 @@ export async function issueToken(
   return result.position;
 }
 
-/** Finds a token. One whose maker was revoked, or a maker of that, counts as revoked. */
+/** Finds a token. It counts as revoked if one that it descends from was revoked. */
 export async function findToken(
   parts: Pick<BackendParts, "documents" | "pool">,
   id: string,
 ): Promise<TokenDocument | undefined> {
   const found = await parts.documents.get(parts.pool, "token", id);
   if (found === undefined) return undefined;
-  const [token] = await endedWithMakers(parts, [found]);
+  const [token] = await endedWithAncestors(parts, [found]);
   return token;
 }
 
-export async function endedWithMakers(
+/** Returns the tokens, with those as revoked that descend from a revoked one. */
+export async function endedWithAncestors(
   { documents, pool }: Pick<BackendParts, "documents" | "pool">,
   tokens: readonly TokenDocument[],
 ): Promise<readonly TokenDocument[]> {
-  const makers = new Set(tokens.flatMap((token) => (token.revoked ? [] : token.makers)));
+  const ancestors = new Set(tokens.flatMap((token) => (token.revoked ? [] : token.ancestors)));
   const rows = await documents.fetch(
     pool,
-    [...makers].map((id) => ({ kind: "token", id })),
+    [...ancestors].map((id) => ({ kind: "token", id })),
   );
   const revoked = new Set(
     rows.flatMap((row) => (row.kind === "token" && row.doc.revoked ? [row.id] : [])),
   );
   return tokens.map((token) =>
-    token.makers.some((id) => revoked.has(id)) ? { ...token, revoked: true } : token,
+    token.ancestors.some((id) => revoked.has(id)) ? { ...token, revoked: true } : token,
   );
 }
 

@@ -5,7 +5,7 @@ import type { Caller } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
 import type { UnaryHandlers } from "../../http/request-context.ts";
 import { ownCommit } from "../../spaces/own-commit.ts";
-import { endedWithMakers, issueToken, newToken } from "../../spaces/tokens.ts";
+import { endedWithAncestors, issueToken, newToken } from "../../spaces/tokens.ts";
 import { tokens } from "../../streams.ts";
 import { apiLimits } from "../limits.ts";
 import { listPage } from "../paging.ts";
@@ -31,8 +31,8 @@ export function tokenHandlers(backend: Backend) {
       if ((await backend.find("token", token.id)) !== undefined) throw unseen(token.id);
       const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
       const { authid: owner } = context.caller;
-      const makers = makersFor(context.caller);
-      const drawn = { ...token, label, owner, expiresAtMs, makers };
+      const ancestors = ancestorsFor(context.caller);
+      const drawn = { ...token, label, owner, expiresAtMs, ancestors };
       const position = await issueToken(backend, ownCommit(context), drawn).catch(
         (error: unknown) => {
           throw isTaken(error) ? unseen(token.id) : error;
@@ -44,7 +44,7 @@ export function tokenHandlers(backend: Backend) {
     listTokens: async (request) => {
       await backend.reachText(request.minPosition);
       const page = await listPage(backend, "token", request);
-      const items = await endedWithMakers(backend.parts, page.items);
+      const items = await endedWithAncestors(backend.parts, page.items);
       return { ...page, items: items.map(shownToken) };
     },
     revokeToken: async (request, context) => {
@@ -64,12 +64,12 @@ export function tokenHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** Returns the makers of a token that the caller creates. A session creates with its token. */
-function makersFor(caller: Caller): readonly string[] {
-  const makers = caller.kind === "user" ? [caller.token, ...caller.makers] : [];
-  if (makers.length <= apiLimits.tokenMakersMax) return makers;
-  const detail = `this token was created by a token that was created by another one, ${makers.length - 1} times: create tokens with one that is nearer to the first`;
-  throw new Problem(400, "too_many_makers", detail);
+/** Returns the ancestors of a token that the caller creates. A session counts as its token. */
+function ancestorsFor(caller: Caller): readonly string[] {
+  const ancestors = caller.kind === "user" ? [caller.token, ...caller.ancestors] : [];
+  if (ancestors.length <= apiLimits.tokenAncestorsMax) return ancestors;
+  const detail = `this token was created by a token that was created by another one, ${ancestors.length - 1} times: create tokens with one that is nearer to the first`;
+  throw new Problem(400, "too_many_ancestors", detail);
 }
 
 /** Returns when a new token expires, 0 for never: not after the token of its creator. */
@@ -96,7 +96,7 @@ function endOf(caller: Caller): number | undefined {
 
 /** A token that ends others can lock everybody out: the caller's own one must not be among them. */
 function refuseOwnEnd(caller: Caller, token: string): void {
-  if (caller.kind !== "user" || !caller.makers.includes(token)) return;
+  if (caller.kind !== "user" || !caller.ancestors.includes(token)) return;
   const detail = `your token was created with ${token}, or with one that it created, and would end with it: revoke it with itself, or with a token that it did not create (docs/operate/deploy.md)`;
   throw new Problem(409, "ends_caller", detail);
 }

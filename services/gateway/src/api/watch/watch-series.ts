@@ -153,7 +153,7 @@ const asGateway = (): Asker => ({
     kind: "user",
     authid: "",
     token: "",
-    makers: [],
+    ancestors: [],
     session: null,
     tokenExpiresAtMs: undefined,
   },

@@ -13,8 +13,8 @@ export type TokenCommand =
       readonly secretDigest: string;
       /** The expiry in milliseconds since 1970; 0 for never. */
       readonly expiresAtMs: number;
-      /** The ids of the tokens that this one descends from, its maker first. */
-      readonly makers: readonly string[];
+      /** The ids of the tokens that this one descends from, its creator first. */
+      readonly ancestors: readonly string[];
     }
   | { readonly type: "RevokeToken"; readonly reason: string };
 
@@ -23,8 +23,8 @@ export const tokenDecider: Decider<TokenState, TokenCommand, TokenEvent> = {
   decide(state, command) {
     if (command.type === "IssueToken") {
       if (state !== "none") return reject("token_exists", "a token with this id exists already");
-      const { type: _type, makers, ...data } = command;
-      return [{ type: "TokenIssued", data: { ...data, makers: [...makers] } }];
+      const { type: _type, ancestors, ...data } = command;
+      return [{ type: "TokenIssued", data: { ...data, ancestors: [...ancestors] } }];
     }
     if (state === "none") return reject("token_not_found", "the token does not exist");
     return state === "revoked" ? [] : [{ type: "TokenRevoked", data: { reason: command.reason } }];

@@ -150,8 +150,8 @@ export type DisabledSlot = Plain<Disabled> & { readonly slot: string };
 
 export type TokenDocument = Plain<Token> & {
   readonly secretDigest: string;
-  /** The ids of the tokens with which it ends, its maker first. */
-  readonly makers: readonly string[];
+  /** The ids of the tokens that it descends from, its creator first: it ends with each of them. */
+  readonly ancestors: readonly string[];
 };
 
 export type Documents = {

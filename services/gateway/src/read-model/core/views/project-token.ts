@@ -2,7 +2,7 @@ import type { Projections } from "./projections.ts";
 
 export const tokenProjections: Projections = {
   TokenIssued({ id, data, timeMs }, documents) {
-    const { label, owner, secretDigest, expiresAtMs, makers } = data;
+    const { label, owner, secretDigest, expiresAtMs, ancestors } = data;
     documents.put({
       kind: "token",
       id,
@@ -15,7 +15,7 @@ export const tokenProjections: Projections = {
         createdAtMs: timeMs,
         revoked: false,
         secretDigest,
-        makers,
+        ancestors,
         ...(expiresAtMs > 0 ? { expiresAtMs } : {}),
       },
     });

@@ -97,8 +97,8 @@ export type ExperimentCreated = Message<"trainyard.event.v1.ExperimentCreated"> 
   submissionDigest: string;
 
   /**
-   * The id of the token of whoever created the experiment: of a session its token. A fork by another token does not get
-   * the secrets of the configuration.
+   * The id of the token that created the experiment. A session counts as its token. A fork by another token does not
+   * get the secrets of the configuration.
    *
    * @generated from field: string token_id = 14;
    */

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/token.proto.
  */
 export const file_trainyard_event_v1_token: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvdG9rZW4ucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSJpCgtUb2tlbklzc3VlZBINCgVsYWJlbBgBIAEoCRINCgVvd25lchgCIAEoCRIVCg1zZWNyZXRfZGlnZXN0GAMgASgJEhUKDWV4cGlyZXNfYXRfbXMYBCABKAESDgoGbWFrZXJzGAUgAygJIh4KDFRva2VuUmV2b2tlZBIOCgZyZWFzb24YASABKAliBnByb3RvMw");
+  fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvdG9rZW4ucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSJsCgtUb2tlbklzc3VlZBINCgVsYWJlbBgBIAEoCRINCgVvd25lchgCIAEoCRIVCg1zZWNyZXRfZGlnZXN0GAMgASgJEhUKDWV4cGlyZXNfYXRfbXMYBCABKAESEQoJYW5jZXN0b3JzGAUgAygJIh4KDFRva2VuUmV2b2tlZBIOCgZyZWFzb24YASABKAliBnByb3RvMw");
 
 /**
  * A person or program may call the API with this token.
@@ -43,12 +43,12 @@ export type TokenIssued = Message<"trainyard.event.v1.TokenIssued"> & {
   expiresAtMs: number;
 
   /**
-   * The token that created this one, then the one that created that token, and so on; empty for the first token. This
-   * token ends with each of them.
+   * The ids of the tokens that this one descends from: first the one that created it, then the one that created that
+   * token, and so on. Empty for the first token. This token ends with each of them.
    *
-   * @generated from field: repeated string makers = 5;
+   * @generated from field: repeated string ancestors = 5;
    */
-  makers: string[];
+  ancestors: string[];
 };
 
 /**
