@@ -32,6 +32,12 @@ test("a second version is applied once on top of the first, and the log keeps it
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await cp(versions, folder, { recursive: true });
   await writeSecond(folder);
+  const misplaced = join(folder, "0002_second", "indexes.sql");
+  await writeFile(misplaced, "select 1;");
+  await expect(withClient(database.url(), (admin) => asOwner(admin, folder))).rejects.toThrow(
+    "indexes.sql has no place in a version",
+  );
+  await rm(misplaced);
   const migrateToSecond = (): Promise<void> =>
     withClient(database.url(), (admin) => asOwner(admin, folder));
   await Promise.all([migrateToSecond(), migrateToSecond()]);

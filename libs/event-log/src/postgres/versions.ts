@@ -67,12 +67,19 @@ export async function applyVersions(
 
 const numberOf = (name: string): number => Number(name.slice(0, 4));
 
-/** Returns the files of a version in the order in which they are applied. */
+/** Returns the files of a version in the order in which they are applied. Throws if a file has no place in it. */
 async function filesOf(version: string): Promise<readonly string[]> {
   if (version.endsWith(".sql")) return [version];
-  const files = new Set(await readdir(version, { recursive: true }));
-  const functions = [...files].filter((file) => /^functions\/.+\.sql$/.test(file)).sort();
-  return ["tables.sql", ...functions, "finish.sql"]
-    .filter((file) => files.has(file))
-    .map((file) => join(version, file));
+  const files = (await readdir(version, { recursive: true })).filter((file) =>
+    file.endsWith(".sql"),
+  );
+  const functions = files.filter((file) => file.startsWith("functions/")).sort();
+  const order = ["tables.sql", ...functions, "finish.sql"];
+  const misplaced = files.find((file) => !order.includes(file));
+  if (misplaced !== undefined) {
+    throw new Error(
+      `${join(version, misplaced)} has no place in a version: tables.sql, functions/*.sql or finish.sql`,
+    );
+  }
+  return order.filter((file) => files.includes(file)).map((file) => join(version, file));
 }
