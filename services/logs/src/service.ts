@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  DeletionHold,
   EffectLoop,
   Executor,
   FoldCache,
@@ -37,7 +38,10 @@ export async function createService(
   const finder = new LineFinder(table, words, expressions);
   const { http, runTokenKeys, retention: settings } = config;
   const kept = new RetentionTable(pool);
-  const retention = new Retention({ log, kept, clock, logger, settings });
+  const retention = new Retention({
+    ...{ log, kept, clock, logger, settings },
+    hold: new DeletionHold(parts),
+  });
   const { chunkPauseMs, chunkPausesPerStep, chunkIdleMs } = logsLimits;
   const indexing = new EffectLoop("log-words", parts, async () => {
     const startMs = clock.monotonicMs();

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  DeletionHold,
   EffectLoop,
   Executor,
   FoldCache,
@@ -9,6 +10,7 @@ import {
   openTables,
   type Parts,
   Partition,
+  runtimeLimits,
   serviceOf,
   type TableOverrides,
 } from "@trainyard/runtime";
@@ -82,12 +84,14 @@ function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): rea
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
-  const retention = new Retention({ ...parts, pool, retentionDays });
+  const hold = new DeletionHold(parts);
+  const retention = new Retention({ ...parts, pool, retentionDays, hold });
   const sweep = new EffectLoop("stream-sweep", parts, async () =>
     (await sweepStreams(pool)) === streamSweptTails ? 0 : streamSweepPauseMs,
   );
-  const purge = new EffectLoop("purge", parts, async () =>
-    (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
-  );
+  const purge = new EffectLoop("purge", parts, async () => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
+    return (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs;
+  });
   return [compaction, retention.loop, sweep, purge];
 }
