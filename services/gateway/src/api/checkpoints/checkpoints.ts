@@ -104,7 +104,7 @@ async function declare(
   if (!isCheckpointId(request.checkpoint)) {
     throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
   }
-  const { checkpoint, stepsCompleted: step, metadata, storageId } = request;
+  const { checkpoint, stepsCompleted: step, metadata, storageId, lastValidation } = request;
   if (run.trial === "") await refuseStorage(backend, checkpointStorage, context);
   const planned = await backend.command(
     "registry",
@@ -117,6 +117,7 @@ async function declare(
       format: "",
       ...(metadata === undefined ? {} : { metadata }),
       ...(storageId === undefined ? {} : { storageId }),
+      ...(lastValidation === undefined ? {} : { lastValidation }),
       ...(run.trial === "" && { storage: checkpointStorage }),
     },
     context,
