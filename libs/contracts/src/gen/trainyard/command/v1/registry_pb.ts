@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIl4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIk4KDFJlcG9ydERhbWFnZRISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIOCgZkZXRhaWwYBCABKAkiLgoNRGFtYWdlRmluZGluZxIMCgRkb25lGAEgASgIEg8KB2RhbWFnZWQYAiABKAgiXgoNTWFuaWZlc3RFbnRyeRIMCgRwYXRoGAEgASgJEg0KBWJ5dGVzGAIgASgBEg4KBnNoYTI1NhgDIAEoCRITCgtwYXJ0X3NoYTI1NhgEIAMoCRILCgNtZDUYBSABKAkiLAoWUGxhbkNoZWNrcG9pbnREb3dubG9hZBISCgpjaGVja3BvaW50GAEgASgJIskBCgxEb3dubG9hZFBsYW4SEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEjUKCG1hbmlmZXN0GAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgFIAEoCUgAiAEBEg0KBXN0b3JlGAYgASgJQg0KC19zdG9yYWdlX2lkIi4KCVBsYW5GaWxlcxISCgpjaGVja3BvaW50GAEgASgJEg0KBXBhdGhzGAIgAygJIkIKDUZpbGVEb3dubG9hZHMSMQoFZmlsZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5GaWxlRG93bmxvYWQiUwoMRmlsZURvd25sb2FkEgwKBHBhdGgYASABKAkSNQoHcmVxdWVzdBgCIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IiUKE1BsYW5Db250ZXh0RG93bmxvYWQSDgoGZGlnZXN0GAEgASgJIioKC0NvbnRleHRQbGFuEg4KBmRpZ2VzdBgBIAEoCRILCgN1cmwYAiABKAkiDgoMTGlzdFN0b3JhZ2VzIkMKC1N0b3JhZ2VMaXN0EjQKCHN0b3JhZ2VzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuU3RvcmFnZUVudHJ5IpABCgxTdG9yYWdlRW50cnkSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhEKCWNvdW50c19hcxgDIAEoCRITCgtjaGVja3BvaW50cxgEIAEoDRIRCgljb25kZW1uZWQYBSABKA0SEQoJbGVmdF9vdmVyGAYgASgNEhAKCGV4YW1wbGVzGAcgAygJIkYKDEFkb3B0U3RvcmFnZRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSFAoMcmVwbGFjZWRfaWRzGAMgAygJIjgKD1N0b3JhZ2VBZG9wdGlvbhIQCghwb3NpdGlvbhgBIAEoARITCgtjaGVja3BvaW50cxgCIAEoDWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * Declares a checkpoint that is about to be written.
@@ -520,6 +520,68 @@ export const FailCheckpointSchema: GenMessage<FailCheckpoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 15);
 
 /**
+ * Reads every byte of a complete checkpoint again, because a run finds it damaged, and records damage that it finds.
+ *
+ * @generated from message trainyard.command.v1.ReportDamage
+ */
+export type ReportDamage = Message<"trainyard.command.v1.ReportDamage"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * The damage as the run sees it, a text of at most 1,000 characters.
+   *
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ReportDamage.
+ * Use `create(ReportDamageSchema)` to create a new message.
+ */
+export const ReportDamageSchema: GenMessage<ReportDamage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 16);
+
+/**
+ * @generated from message trainyard.command.v1.DamageFinding
+ */
+export type DamageFinding = Message<"trainyard.command.v1.DamageFinding"> & {
+  /**
+   * Whether all files are read. The caller repeats the request until this is true.
+   *
+   * @generated from field: bool done = 1;
+   */
+  done: boolean;
+
+  /**
+   * Whether the registry finds the checkpoint damaged, too.
+   *
+   * @generated from field: bool damaged = 2;
+   */
+  damaged: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.DamageFinding.
+ * Use `create(DamageFindingSchema)` to create a new message.
+ */
+export const DamageFindingSchema: GenMessage<DamageFinding> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 17);
+
+/**
  * @generated from message trainyard.command.v1.ManifestEntry
  */
 export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
@@ -562,7 +624,7 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
  * Use `create(ManifestEntrySchema)` to create a new message.
  */
 export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 16);
+  messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
  * Asks where the files of a complete checkpoint are.
@@ -581,7 +643,7 @@ export type PlanCheckpointDownload = Message<"trainyard.command.v1.PlanCheckpoin
  * Use `create(PlanCheckpointDownloadSchema)` to create a new message.
  */
 export const PlanCheckpointDownloadSchema: GenMessage<PlanCheckpointDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 17);
+  messageDesc(file_trainyard_command_v1_registry, 19);
 
 /**
  * @generated from message trainyard.command.v1.DownloadPlan
@@ -627,7 +689,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
  * Use `create(DownloadPlanSchema)` to create a new message.
  */
 export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 18);
+  messageDesc(file_trainyard_command_v1_registry, 20);
 
 /**
  * Plans how to read some files of a complete checkpoint from its object store.
@@ -653,7 +715,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
  * Use `create(PlanFilesSchema)` to create a new message.
  */
 export const PlanFilesSchema: GenMessage<PlanFiles> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 19);
+  messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
  * @generated from message trainyard.command.v1.FileDownloads
@@ -670,7 +732,7 @@ export type FileDownloads = Message<"trainyard.command.v1.FileDownloads"> & {
  * Use `create(FileDownloadsSchema)` to create a new message.
  */
 export const FileDownloadsSchema: GenMessage<FileDownloads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 20);
+  messageDesc(file_trainyard_command_v1_registry, 22);
 
 /**
  * @generated from message trainyard.command.v1.FileDownload
@@ -692,7 +754,7 @@ export type FileDownload = Message<"trainyard.command.v1.FileDownload"> & {
  * Use `create(FileDownloadSchema)` to create a new message.
  */
 export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 21);
+  messageDesc(file_trainyard_command_v1_registry, 23);
 
 /**
  * Asks for an address that serves an experiment's packed model code.
@@ -711,7 +773,7 @@ export type PlanContextDownload = Message<"trainyard.command.v1.PlanContextDownl
  * Use `create(PlanContextDownloadSchema)` to create a new message.
  */
 export const PlanContextDownloadSchema: GenMessage<PlanContextDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 22);
+  messageDesc(file_trainyard_command_v1_registry, 24);
 
 /**
  * @generated from message trainyard.command.v1.ContextPlan
@@ -735,7 +797,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  * Use `create(ContextPlanSchema)` to create a new message.
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 23);
+  messageDesc(file_trainyard_command_v1_registry, 25);
 
 /**
  * Lists the storages that checkpoints were declared in.
@@ -750,7 +812,7 @@ export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
  * Use `create(ListStoragesSchema)` to create a new message.
  */
 export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 24);
+  messageDesc(file_trainyard_command_v1_registry, 26);
 
 /**
  * @generated from message trainyard.command.v1.StorageList
@@ -767,7 +829,7 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  * Use `create(StorageListSchema)` to create a new message.
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 25);
+  messageDesc(file_trainyard_command_v1_registry, 27);
 
 /**
  * The checkpoints that were declared under one root with the same storage id, and are not deleted.
@@ -829,7 +891,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 26);
+  messageDesc(file_trainyard_command_v1_registry, 28);
 
 /**
  * Assigns a storage to a root.
@@ -860,7 +922,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 27);
+  messageDesc(file_trainyard_command_v1_registry, 29);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -884,5 +946,5 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 28);
+  messageDesc(file_trainyard_command_v1_registry, 30);
 
