@@ -8,10 +8,9 @@ import {
   type UnfinishedCheckpoint,
 } from "@trainyard/contracts/api";
 import type { Client } from "@trainyard/client";
-import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Command } from "commander";
 import { type Context, withPlatform } from "../context.ts";
-import { durationText, type Output, time } from "../output.ts";
+import { type Output, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { canAsk, confirmed } from "../prompts.ts";
 import { UsageError } from "../usage-error.ts";
@@ -78,7 +77,6 @@ async function show(
   hold: Plain<DeletionHold>,
   items: readonly Plain<UnfinishedCheckpoint>[],
 ): Promise<void> {
-  const nowMs = systemClock.nowMs();
   output.line(sentenceOf(hold));
   output.line(`${items.length} checkpoints were never completed according to the log:`);
   output.table(items, [
@@ -86,11 +84,7 @@ async function show(
     { title: "TRIAL", value: ({ trial }) => trial },
     { title: "STEP", value: ({ step }) => String(step), right: true },
     { title: "STATE", value: ({ state }) => states[state] ?? state },
-    {
-      title: "AGE",
-      value: ({ sinceMs }) => durationText(Math.max(0, nowMs - sinceMs)),
-      right: true,
-    },
+    { title: "SINCE", value: ({ sinceMs }) => time(sinceMs) },
     { title: "WHERE", value: ({ place }) => place },
   ]);
   const { items: storages } = await client.call("listStorages", {});

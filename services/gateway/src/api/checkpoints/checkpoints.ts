@@ -36,6 +36,7 @@ export function checkpointHandlers(
       completeCheckpoint: (request, context) => complete(backend, request, context),
       failCheckpoint: (request, context) => fail(backend, request, context),
       readCheckpointAhead: (request, context) => readAhead(backend, request, context),
+      reportDamagedCheckpoint: (request, context) => reportDamage(backend, request, context),
       planDownload: (request, context) => plan(backend, request.checkpoint, context),
       planUpload: (request, context) => planUpload(backend, request, context),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
@@ -183,6 +184,15 @@ function readAhead(
   return backend.command("registry", "ReadAhead", message, context);
 }
 
+function reportDamage(
+  backend: Backend,
+  { run: ownId, checkpoint, detail }: RequestOf<"reportDamagedCheckpoint">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, detail };
+  return backend.command("registry", "ReportDamage", message, context);
+}
+
 /** Returns the run that stores a checkpoint; trial "" for a person, who uploads a folder. */
 function writer(run: string, context: RequestContext) {
   if (run !== "") return ownRun(run, context);
@@ -197,7 +207,7 @@ function ownRun(run: string, context: RequestContext) {
     throw new Problem(
       403,
       "not_a_run",
-      "only a run declares and completes its checkpoints, with its own token",
+      "only a run declares, completes and reports its checkpoints, with its own token",
     );
   }
   const parsed = parseRunId(run);
