@@ -61,6 +61,7 @@ const said: Readonly<Record<string, string>> = {
   rebuildView: "storesAnswer",
   recordEnvironment: "forRuns storesAnswer afterTrial",
   registerModelVersion: "forRuns storesAnswer",
+  releaseDeletions: "storesAnswer",
   removeAgent: "storesAnswer",
   removeModelAlias: "storesAnswer",
   removeModelVersion: "storesAnswer",

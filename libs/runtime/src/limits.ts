@@ -60,6 +60,10 @@ export const runtimeLimits = {
   setAsideReasonCharacters: 500,
   /** The set-aside streams that are listed; an operator needs only the first. */
   setAsideShownMax: 200,
+  /** How long a report of a rewind waits for the registry's answer. */
+  rewindReportMs: 5_000,
+  /** The interval at which a service whose deletions are held looks whether they were released. */
+  heldLookMs: 2_000,
   /** The connections of one process to its service's tables. */
   tableConnectionsMax: 8,
   /** A connection that no query needs is closed after this time: to open one costs more than many queries. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openDirectoryBlobStore } from "@trainyard/blob";
 import type { StoredEvent } from "@trainyard/event-log";
 import {
+  DeletionHold,
   EventFeed,
   Executor,
   FoldCache,
@@ -65,7 +66,7 @@ export async function createService(
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
-  const purging = purgeLoop(backend, () => freshness.unready() === null);
+  const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
   const sessions = new Sessions(pool);

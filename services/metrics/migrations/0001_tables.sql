@@ -188,7 +188,9 @@ create table metrics.system_totals (
 -- How far this service has read the log for experiments that were deleted for good, whose reports it deletes.
 create table metrics.purged (
   one boolean primary key default true check (one),
-  position bigint not null
+  position bigint not null,
+  -- The id of the event at the position: a log that went back has another one there, or none.
+  event text not null
 );
 
 -- Identifies this server start and this set of tables (ADR 54). A server that was started again may have been restored,

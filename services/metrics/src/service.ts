@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  DeletionHold,
   EffectLoop,
   Executor,
   FoldCache,
@@ -11,6 +12,7 @@ import {
   type Parts,
   Partition,
   RunGrants,
+  runtimeLimits,
   serviceOf,
   type TableOverrides,
 } from "@trainyard/runtime";
@@ -92,14 +94,17 @@ function upkeep(
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
-  const retention = new Retention({ ...parts, pool, retentionDays });
+  const hold = new DeletionHold(parts);
+  const retention = new Retention({ ...parts, pool, retentionDays, hold });
   const sweep = new EffectLoop("stream-sweep", parts, async () =>
     (await sweepStreams(pool)) === streamSweptTails ? 0 : streamSweepPauseMs,
   );
-  const purge = new EffectLoop("purge", parts, async () =>
-    (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
-  );
+  const purge = new EffectLoop("purge", parts, async () => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
+    return (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs;
+  });
   const lostRuns = new EffectLoop("lost-runs", parts, async (signal) => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
     const removed = await lost.sweep(signal);
     if (removed > 0) parts.logger.warn({ removed }, "lost_runs_removed");
     return purgePauseMs;
