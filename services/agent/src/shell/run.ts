@@ -110,8 +110,7 @@ export class Run implements AsyncDisposable {
   }
 
   report(): Plain<AllocationReport> {
-    const { launch } = this.folder;
-    const { owner } = this.folder;
+    const { launch, owner } = this.folder;
     const [state, pid] = [this.#state, this.#pid];
     const told = { launch, owner, state, pid, sealed: this.#sealed() };
     if (!this.isEnded) {
