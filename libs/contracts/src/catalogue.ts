@@ -87,6 +87,7 @@ const byAggregate = {
     allocation.AgentDiskLowSchema,
     allocation.AgentDiskFreedSchema,
     allocation.ProcessesLeftSchema,
+    allocation.CheckpointsLeftSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],
