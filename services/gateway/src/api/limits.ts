@@ -57,6 +57,15 @@ export const apiLimits = {
   bestVersionsMax: 100,
   /** The most conditions of a query for versions: each is checked for each version that is read. */
   conditionsMax: 16,
+  /**
+   * A root of checkpoints that returns no marker in `seenMs` counts as hanging, and is asked again after `restMs`. A
+   * listing, or 256 KiB of a file, may take `workMs`. At most `atOnceMax` requests wait for one root.
+   */
+  storages: {
+    storageBrake: { restMs: 5_000, atOnceMax: 128 },
+    seenMs: 3_000,
+    workMs: 60_000,
+  },
   /** The most TensorBoard files and folders of one trial; more cannot be event files. */
   tensorboardFilesMax: 100_000,
 } as const;
