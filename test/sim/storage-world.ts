@@ -53,6 +53,7 @@ const silent = {
   ...{
     notCleared() {},
     verified() {},
+    damageReported() {},
     contextServed() {},
     versionRegistered() {},
     requestFailed() {},

@@ -19,12 +19,17 @@ export type ExpectedFile = {
 /** `detail` continues a sentence that begins with the path. */
 export type Difference = {
   readonly path: string;
-  readonly kind: "missing" | "resized" | "flipped" | "not_a_file" | "extra";
+  readonly kind: "missing" | "resized" | "flipped" | "not_a_file";
   readonly detail: string;
 };
 
 export type Comparison =
-  | { readonly kind: "compared"; readonly differences: readonly Difference[] }
+  | {
+      readonly kind: "compared";
+      readonly differences: readonly Difference[];
+      /** The paths of files that were not expected. */
+      readonly extras: readonly string[];
+    }
   /** The whole folder is missing. */
   | { readonly kind: "absent" }
   /** A file cannot be read, so its content is unknown. */
@@ -64,13 +69,13 @@ export async function compareFiles(
       const difference = await compareFile(folder, file, knownOf.get(file.path));
       if (difference !== null) differences.push(difference);
     });
-    if (every) differences.push(...(await extrasOf(folder, files)));
-    return { kind: "compared", differences: every ? differences : differences.slice(0, 1) };
+    if (!every) return { kind: "compared", differences: differences.slice(0, 1), extras: [] };
+    return { kind: "compared", differences, extras: await extrasOf(folder, files) };
   } catch (error) {
     if (error instanceof NotInside) {
       const detail = `is in a folder that ${error.message}`;
       const [path = ""] = files.map((file) => file.path);
-      return { kind: "compared", differences: [{ path, kind: "not_a_file", detail }] };
+      return { kind: "compared", differences: [{ path, kind: "not_a_file", detail }], extras: [] };
     }
     return { kind: "unreadable", detail: error instanceof Error ? error.message : String(error) };
   }
@@ -104,12 +109,11 @@ async function compareFile(
 async function extrasOf(
   folder: FolderOfOthers,
   files: readonly ExpectedFile[],
-): Promise<readonly Difference[]> {
+): Promise<readonly string[]> {
   const expected = new Set(files.map(({ path }) => path));
-  const extras: Difference[] = [];
+  const extras: string[] = [];
   for await (const { path, kind } of folder.entries()) {
-    if (kind === "folder" || expected.has(path)) continue;
-    extras.push({ path, kind: "extra", detail: "is not in the manifest" });
+    if (kind !== "folder" && !expected.has(path)) extras.push(path);
   }
   return extras;
 }

@@ -32,7 +32,7 @@ export interface StorageDisk {
   files(root: string, below: string, max: number): Promise<Listing>;
   /**
    * Compares files of a folder with their sizes and, where given, their SHA-256. A file that has the identity of a
-   * known digest is not read. Ends with the first difference, or, with `every`, lists all of them and each extra name.
+   * known digest is not read. Ends with the first difference, or, with `every`, lists all of them and the extra files.
    */
   compare(
     root: string,

@@ -101,14 +101,10 @@ export class MemoryDisk implements StorageDisk {
     const differences = files.flatMap((file) => {
       return differenceOf(file, there.get(file.path), knownOf.get(file.path)) ?? [];
     });
-    if (!every) return { kind: "compared", differences: differences.slice(0, 1) };
+    if (!every) return { kind: "compared", differences: differences.slice(0, 1), extras: [] };
     const expected = new Set(files.map(({ path }) => path));
     const extras = [...there.keys()].filter((path) => !expected.has(path));
-    const extra = { kind: "extra", detail: "is not in the manifest" } as const;
-    return {
-      kind: "compared",
-      differences: [...differences, ...extras.map((path) => ({ path, ...extra }))],
-    };
+    return { kind: "compared", differences, extras };
   }
 
   async digests(

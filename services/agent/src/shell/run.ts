@@ -53,7 +53,10 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
-type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice">;
+type EndRecords = Pick<
+  RunView,
+  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
+>;
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
@@ -132,11 +135,11 @@ export class Run implements AsyncDisposable {
   }
 
   #endRecords(): EndRecords {
-    const { stop, kill, exit, lastWord, notice } = this.folder;
+    const { stop, kill, exit, lastWord, notice, lastValidation } = this.folder;
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
-    return { stop, kill, exit, lastWord, notice };
+    return { stop, kill, exit, lastWord, notice, lastValidation };
   }
 
   start(): void {

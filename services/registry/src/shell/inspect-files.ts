@@ -1,6 +1,7 @@
 /**
- * Reads every byte of a checkpoint again and lists all differences from its manifest: changed, resized, missing and
- * extra files. The storage must be visible to this host before and after reading; otherwise the result proves nothing.
+ * Reads every byte of a checkpoint again and lists all differences from its manifest: changed, resized and missing
+ * files. Files that the manifest does not name are listed apart: they are no damage, because nothing reads them. The
+ * storage must be visible to this host before and after reading; otherwise the result proves nothing.
  */
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
@@ -9,7 +10,14 @@ import { type ComparingDisk, type FolderPlace, placeOf, problemOf } from "./veri
 export type Finding = { readonly path: string; readonly kind: string; readonly detail: string };
 
 export type Inspection =
-  | { readonly kind: "inspected"; readonly problems: readonly Finding[]; readonly count: number }
+  | {
+      readonly kind: "inspected";
+      readonly problems: readonly Finding[];
+      readonly count: number;
+      /** The paths of files that the manifest does not name. */
+      readonly extras: readonly string[];
+      readonly extraCount: number;
+    }
   | { readonly kind: "unreadable"; readonly detail: string };
 
 export async function inspectFiles(
@@ -24,14 +32,20 @@ export async function inspectFiles(
   if (compared.kind === "unreadable") return compared;
   const after = await problemOf(disk, place);
   if (after !== null) return { kind: "unreadable", detail: after };
-  const problems: readonly Finding[] =
-    compared.kind === "compared"
-      ? compared.differences
-      : manifest.map(({ path }) => ({ path, kind: "missing", detail: "is missing" }));
-  const told = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  if (compared.kind === "compared") return inspected(compared.differences, compared.extras);
+  const missing = manifest.map(({ path }) => ({ path, kind: "missing", detail: "is missing" }));
+  return inspected(missing, []);
+}
+
+/** Returns what an inspection found, in the order of the paths and no more than an answer holds. */
+export function inspected(problems: readonly Finding[], extras: readonly string[]): Inspection {
+  const { findingsToldMax } = registryLimits;
+  const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return {
     kind: "inspected",
-    problems: told.slice(0, registryLimits.findingsToldMax),
-    count: told.length,
+    problems: sorted.slice(0, findingsToldMax),
+    count: problems.length,
+    extras: extras.toSorted().slice(0, findingsToldMax),
+    extraCount: extras.length,
   };
 }

@@ -17,7 +17,7 @@ export type BucketPlace = {
 export type InspectQuestion = {
   readonly place: BucketPlace;
   readonly manifest: Manifest;
-  /** Reports whether objects count that are not in the manifest. */
+  /** Whether objects are listed that are not in the manifest. */
   readonly extras: boolean;
   /** The settings to open the bucket's store. */
   readonly stores: Omit<StoresSettings, "clock">;
