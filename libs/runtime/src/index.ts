@@ -111,6 +111,14 @@ export {
   serviceMeta,
   streamsOfExperiment,
 } from "./work/correlation.ts";
+export { LostRuns, type RunTables } from "./lost-runs.ts";
+export {
+  type GrantState,
+  historyLost,
+  lostHistoryDetail,
+  lostRun,
+  RunGrants,
+} from "./run-grants.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { Problem, problemHeaders, problemText } from "./problem.ts";
 export { runMain, type Service } from "./service/service.ts";

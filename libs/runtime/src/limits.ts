@@ -4,6 +4,12 @@ export const runtimeLimits = {
   /** A lease outlives two missed renewals; after a crash a standby takes over within this time. */
   leaseTtlMs: 3_000,
   leaseRenewMs: 1_000,
+  /** The runs whose grant is known to be in the log: more than a large cluster has at a time. */
+  grantsKnownMax: 20_000,
+  /** How long known grants count before the newest of them is looked up again, which proves the others. */
+  grantsConfirmedMs: 1_000,
+  /** The stored runs of a page whose grants are looked up, one by one. */
+  runsProvenAtOnce: 1_000,
   /** The maximum number of folds in memory per service; the least recently used are evicted. */
   cachedFoldsMax: 20_000,
   /**

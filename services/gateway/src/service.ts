@@ -10,6 +10,7 @@ import {
   LogFollower,
   openParts,
   openTables,
+  RunGrants,
   serviceOf,
   type TableOverrides,
   viewGauges,
@@ -17,7 +18,7 @@ import {
 import { apiHandlers } from "./api/handlers.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import { authenticate, type Credentials, type TokenLookup } from "./http/caller.ts";
+import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
@@ -34,6 +35,7 @@ import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
+import { stops } from "./streams.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -71,6 +73,7 @@ export async function createService(
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
   const lookups = {
     runTokenKeys,
+    grants: new RunGrants(log, clock),
     token: knownToken,
     session: (secret: string) => sessions.find(secret),
   };
@@ -82,6 +85,8 @@ export async function createService(
     handlers: apiHandlers(backend, moved, door, config),
     ...{ idempotency, openCalls },
     authenticate: door.authenticate,
+    hasEnded: async ({ trial }: RunCaller) =>
+      (await executor.cache.load(stops, trial)).state.hasEnded,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
     clock,

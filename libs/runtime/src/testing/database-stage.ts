@@ -101,8 +101,14 @@ export class DatabaseStage implements AsyncDisposable {
     };
   }
 
-  /** Appends events to a stream of another service, with its owner's rights. Returns the position. */
-  async tell(stream: string, ...events: readonly AnyEvent[]): Promise<number> {
+  /**
+   * Appends events to a stream of another service, with its owner's rights; an event may have an id. Returns the
+   * position.
+   */
+  async tell(
+    stream: string,
+    ...events: readonly (AnyEvent & { readonly id?: string })[]
+  ): Promise<number> {
     const version = "select max(version)::integer as version from log.events where stream = $1";
     const [before] = await this.sql<{ version: number | null }>(version, [stream]);
     const result = await this.#log.append({
@@ -111,7 +117,7 @@ export class DatabaseStage implements AsyncDisposable {
         {
           stream,
           expectedVersion: before?.version ?? 0,
-          events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+          events: events.map((event) => ({ id: event.id ?? newEventId(), ...encodeEvent(event) })),
         },
       ],
       guards: [],

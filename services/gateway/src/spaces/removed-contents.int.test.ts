@@ -108,8 +108,8 @@ async function stored(folder: string): Promise<readonly string[]> {
   return existsSync(path) ? await readdir(path) : [];
 }
 
-function record(run: string, version: string) {
-  const token = gateway.runToken(run, 0);
+async function record(run: string, version: string) {
+  const token = await gateway.runToken(run);
   const body = { python: "3.12", packages: { torch: version } };
   return gateway.call("POST", `/api/v1/runs/${encodeURIComponent(run)}/environment`, {
     body,
