@@ -8,6 +8,7 @@ import {
 } from "@trainyard/blob";
 import type { StoredEvent } from "@trainyard/event-log";
 import {
+  DeletionHold,
   EventFeed,
   Executor,
   FoldCache,
@@ -15,6 +16,7 @@ import {
   LogFollower,
   openParts,
   openTables,
+  RunGrants,
   serviceOf,
   type TableOverrides,
   viewGauges,
@@ -23,7 +25,7 @@ import { apiHandlers } from "./api/handlers.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import { authenticate, type Credentials, type TokenLookup } from "./http/caller.ts";
+import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
@@ -40,6 +42,7 @@ import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
+import { stops } from "./streams.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -74,13 +77,14 @@ export async function createService(
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
-  const purging = purgeLoop(backend, () => freshness.unready() === null);
+  const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
   const sessions = new Sessions(pool);
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
   const lookups = {
     runTokenKeys,
+    grants: new RunGrants(log, clock),
     token: knownToken,
     session: (secret: string) => sessions.find(secret),
   };
@@ -92,6 +96,8 @@ export async function createService(
     handlers: apiHandlers(backend, moved, door, config),
     ...{ idempotency, openCalls },
     authenticate: door.authenticate,
+    hasEnded: async ({ trial }: RunCaller) =>
+      (await executor.cache.load(stops, trial)).state.hasEnded,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
     clock,

@@ -8,6 +8,7 @@ import {
   Stores,
 } from "@trainyard/blob";
 import {
+  DeletionHold,
   type ListeningService,
   openParts,
   openTables,
@@ -79,13 +80,14 @@ export async function createService(
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
-  const shared = { clock, events, checkpointDir, stores, brake, disk };
+  const hold = new DeletionHold(parts);
+  const shared = { log, clock, events, checkpointDir, stores, brake, disk, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
     const placed = new Placed({ log, pool, clock, logger });
     const decided = {
-      log,
       executor,
+      unfinished,
       manifests,
       verifier,
       readAheads,
