@@ -16,7 +16,7 @@ export type ServiceName = (typeof serviceNames)[number];
 
 /** The default of production. */
 const agentSilenceMs = 30_000;
-const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
+export const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
 /**
  * Whether changes of an experiment are applied to its trials in the reaction, or beside it, as for a large experiment.

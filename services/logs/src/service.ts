@@ -8,6 +8,7 @@ import {
   openParts,
   openTables,
   RunGrants,
+  runtimeLimits,
   type Service,
   serviceOf,
   type TableOverrides,
@@ -41,10 +42,8 @@ export async function createService(
   const finder = new LineFinder(table, words, expressions);
   const { http, runTokenKeys, retention: settings } = config;
   const kept = new RetentionTable(pool);
-  const retention = new Retention({
-    ...{ log, kept, clock, logger, settings },
-    hold: new DeletionHold(parts),
-  });
+  const hold = new DeletionHold(parts);
+  const retention = new Retention({ log, kept, clock, logger, settings, hold });
   const { chunkPauseMs, chunkPausesPerStep, chunkIdleMs, lostRunsLookMs } = logsLimits;
   const indexing = new EffectLoop("log-words", parts, async () => {
     const startMs = clock.monotonicMs();
@@ -59,6 +58,7 @@ export async function createService(
   const lost = new LostRuns({ pool, log, grants, tables: lineTables });
   const runs = new LineRuns(pool, lost);
   const lostRuns = new EffectLoop("lost-runs", parts, async (signal) => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
     const removed = await lost.sweep(signal);
     if (removed > 0) logger.warn({ removed }, "lost_runs_removed");
     return lostRunsLookMs;

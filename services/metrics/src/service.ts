@@ -104,6 +104,7 @@ function upkeep(
     return (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs;
   });
   const lostRuns = new EffectLoop("lost-runs", parts, async (signal) => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
     const removed = await lost.sweep(signal);
     if (removed > 0) parts.logger.warn({ removed }, "lost_runs_removed");
     return purgePauseMs;

@@ -145,6 +145,7 @@ test("a run makes a call after the end of its trial only if its options say so",
     "planFiles",
     "readCheckpointAhead",
     "registerModelVersion",
+    "reportDamagedCheckpoint",
   ]);
   for (const route of gatewayRoutes()) {
     if (!route.facts.forRuns) continue;
