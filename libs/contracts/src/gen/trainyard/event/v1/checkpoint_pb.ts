@@ -297,7 +297,7 @@ export type FileProblem = Message<"trainyard.event.v1.FileProblem"> & {
   path: string;
 
   /**
-   * The kind of problem: flipped, missing, extra, resized or not_a_file.
+   * The kind of problem: flipped, missing, resized or not_a_file.
    *
    * @generated from field: string kind = 2;
    */
