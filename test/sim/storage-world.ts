@@ -54,6 +54,7 @@ const silent = {
   ...{
     notCleared() {},
     verified() {},
+    damageReported() {},
     contextServed() {},
     versionRegistered() {},
     requestFailed() {},
@@ -99,7 +100,8 @@ class StorageWorld {
     const log = this.#log.as("checkpoint-gc");
     this.#time = new LogClock(log, this.#clock, graceMs);
     const [executor, clock, time] = [this.#gc, this.#clock, this.#time];
-    const deps = { executor, log, clock, time, logger, disk: hosts.gc, stores };
+    const hold = { reason: async () => null };
+    const deps = { executor, log, clock, time, logger, disk: hosts.gc, stores, hold };
     this.#deletion = new Deletion(deps, this.#index);
   }
 
@@ -213,6 +215,8 @@ class StorageWorld {
       brake,
       // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
+      hold: { reason: async () => null, lostEnd: async () => null },
+      unfinished: { page: async () => ({ unfinished: [], more: false }) },
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),

@@ -46,6 +46,7 @@ test("a checkpoint that was condemned again since its grace was over keeps the n
     ...{ log, clock, logger: pino({ enabled: false }), stores: new Stores({ clock }) },
     ...{ executor: new Executor(log, new FoldCache(log)), time: new LogClock(log, clock, 600_000) },
     disk: {} as DeletionDeps["disk"],
+    hold: { reason: async () => null },
   };
   const running = new Deletion(deps, index as Index).loop.run(stop.signal);
   await clock.advance(1);
