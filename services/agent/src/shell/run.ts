@@ -53,10 +53,7 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
-type EndRecords = Pick<
-  RunView,
-  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
->;
+type EndRecords = Omit<RunView, "launch" | "state" | "pid" | "sealed">;
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
