@@ -71,6 +71,8 @@ export function createTelemetry(registry: Registry, logger: Logger) {
     cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
     notAdopted: (path: string, error: unknown) =>
       logger.error({ path, err: error }, "run_not_adopted"),
+    /** The folder of a run whose launch cannot be read, and the number of its sealed checkpoints. */
+    launchLost: (path: string, sealed: number) => logger.error({ path, sealed }, "run_launch_lost"),
     shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
   };
 }
