@@ -208,7 +208,12 @@ class StorageWorld {
       brake,
       // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
-      placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
+      placed: {
+        groups: async () => [],
+        roots: async () => [],
+        statesAt: async () => new Map(),
+        anyAt: async () => null,
+      },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),
       blobs: createMemoryBlobStore(),

@@ -15,6 +15,7 @@ import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Deletion } from "./shell/deletion.ts";
 import { CheckpointIndex } from "./shell/index-view.ts";
+import { leftoverLoop } from "./shell/leftovers.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { Sweeper } from "./shell/sweeper.ts";
 import { trials } from "./streams.ts";
@@ -33,7 +34,11 @@ export async function createService(
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     executor.cache.follow(trials);
-    const wake = (adopted: boolean): void => deletion.wake(adopted);
+    const leftovers = leftoverLoop({ pool, clock, logger });
+    const wake = (adopted: boolean): void => {
+      deletion.wake(adopted);
+      leftovers.wake();
+    };
     const changed = (experiment: string): void => sweeper.changed(experiment);
     const index = new CheckpointIndex(pool, clock, logger, wake, changed);
     const judging = { index, clock, graceMs: config.graceMs };
@@ -44,7 +49,7 @@ export async function createService(
       reactions: { handlers, after: telemetry.count },
       commands: commandTable({ ...judging, executor, log }),
       views: [index.view],
-      loops: [deletion.loop, sweeper.loop],
+      loops: [deletion.loop, sweeper.loop, leftovers],
     };
   };
   return serviceOf(parts, {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openDirectoryBlobStore, StoreBrake, Stores } from "@trainyard/blob";
 import { assert } from "@trainyard/kernel";
 import {
+  EffectLoop,
   type ListeningService,
   openParts,
   openTables,
@@ -77,8 +78,11 @@ export async function createService(
   const publicUrl = (): string => config.publicUrl ?? service.address();
   const shared = { clock, events, checkpointDir, stores, brake };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
-    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
-    const placed = new Placed({ log, pool, clock, logger });
+    const unfinished = new Unfinished({ ...shared, executor, manifests, pool, logger, graceMs });
+    const forgetting = new EffectLoop("manifests", { clock, logger }, async () =>
+      (await manifests.forgetGone()) ? 0 : null,
+    );
+    const placed = new Placed({ log, pool, clock, logger }, () => forgetting.wake());
     const decided = {
       log,
       executor,
@@ -95,7 +99,7 @@ export async function createService(
       reactions: { handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),
       views: [unfinished.view, placed.view],
-      loops: [unfinished.loop],
+      loops: [unfinished.loop, forgetting],
     };
   };
   const service = serviceOf(parts, {

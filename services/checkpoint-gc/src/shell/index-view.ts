@@ -7,6 +7,7 @@ import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/ru
 import type { Pool } from "pg";
 import type { Candidate } from "../core/retention-rule/condemned.ts";
 import { gcLimits } from "../limits.ts";
+import { mayBeForgotten } from "./leftovers.ts";
 
 export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
   /** The reason why the checkpoint's deletion waits; empty if it does not. */
@@ -77,9 +78,10 @@ export class CheckpointIndex {
       heard.has(categoryOf(event.stream)) ||
       changesOf(decodeEvent(event), idOf(event.stream), (name) => name).length > 0;
     const tables = [
-      { name: "checkpoints" },
-      { name: "validations" },
+      { name: "checkpoints", mayBeGone: mayBeForgotten.checkpoints },
+      { name: "validations", mayBeGone: mayBeForgotten.validations },
       { name: "referrers" },
+      { name: "leftovers", mayBeGone: mayBeForgotten.leftovers },
       // A row is deleted when the TensorBoard files are.
       { name: "tensorboards", mayBeGone: "true" },
     ];
@@ -286,8 +288,10 @@ type Change = { readonly text: string; readonly values: unknown[] };
 function changesOf(event: AnyEvent, id: string, table: TableNames): readonly Change[] {
   const change = changeOf(event, id, table);
   if (event.type !== "ExperimentDeleted") return change === null ? [] : [change];
-  const text = `insert into ${table("tensorboards")} (experiment) values ($1) on conflict do nothing`;
-  return [...(change === null ? [] : [change]), { text, values: [id] }];
+  const due = (name: string) =>
+    `insert into ${table(name)} (experiment) values ($1) on conflict do nothing`;
+  const added = ["tensorboards", "leftovers"].map((name) => ({ text: due(name), values: [id] }));
+  return [...(change === null ? [] : [change]), ...added];
 }
 
 function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null {

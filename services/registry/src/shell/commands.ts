@@ -38,7 +38,7 @@ export type CommandDeps = ModelDeps & {
   readonly inspector: Inspector;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
-  readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
+  readonly placed: Pick<Placed, "anyAt" | "groups" | "roots" | "statesAt">;
   readonly unchanged: Unchanged;
   readonly uploads: UploadProgress;
   readonly blobs: BlobStore;
