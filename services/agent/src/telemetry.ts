@@ -57,6 +57,8 @@ export function createTelemetry(registry: Registry, logger: Logger) {
       linesRefused.inc();
       logger.error({ allocation, sequence }, "line_refused");
     },
+    linesLost: (allocation: string, why: string) =>
+      logger.warn({ allocation, why }, "lines_not_sent"),
     reportsDelivered: (count: number) => reports.inc(count),
     reportsWait: (why: string) => logger.warn({ why }, "reports_wait"),
     reportRefused: (allocation: string, offset: number) =>
@@ -71,14 +73,14 @@ export function createTelemetry(registry: Registry, logger: Logger) {
     cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
     notAdopted: (path: string, error: unknown) =>
       logger.error({ path, err: error }, "run_not_adopted"),
-    /** The folder of a run whose launch cannot be read, and the number of its sealed checkpoints. */
-    launchLost: (path: string, sealed: number) => logger.error({ path, sealed }, "run_launch_lost"),
     shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
   };
 }
 
 function userEvents(logger: Logger) {
   return {
+    /** The folder of a run whose launch cannot be read, and the number of its sealed checkpoints. */
+    launchLost: (path: string, sealed: number) => logger.error({ path, sealed }, "run_launch_lost"),
     notRemoved: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "run_folder_not_removed"),
     runUsers: (range: UserRange | null) =>

@@ -191,7 +191,52 @@ test("the manifest of a checkpoint goes when the checkpoint is deleted, and that
   await registry.stage.tell(`retention-${gone}`, deletionStarted, deleted);
   await vi.waitFor(async () => expect(await rows(gone)).toEqual([]), 20_000);
   expect(await verify(same)).toMatchObject({ kind: "ok", reply: { files: 2, count: 0 } });
+  expect(Object.values(await registry.stage.verify()).join("")).toBe("");
   await rm(join(registry.storage, gone), { recursive: true });
+});
+
+describe("a run's report that a checkpoint is damaged", () => {
+  const report = async (checkpoint: string) => {
+    const ask = () => registry.reportDamage(checkpoint, "1.1");
+    let answer = await ask();
+    while (answer.kind === "ok" && !answer.reply.done) answer = await ask();
+    return answer;
+  };
+
+  test("is recorded once if the registry finds the damage, and the checkpoint is refused from then on", async () => {
+    const checkpoint = await stored();
+    await rm(join(registry.storage, checkpoint, "weights"));
+    const damaged = { kind: "ok", reply: { done: true, damaged: true } };
+    expect(await report(checkpoint)).toMatchObject(damaged);
+    expect(await report(checkpoint)).toMatchObject(damaged);
+    expect(await registry.names(checkpoint)).toEqual([...declaredAndComplete, "CheckpointDamaged"]);
+    expect(await registry.plan(checkpoint)).toMatchObject(rejectedAs("checkpoint_damaged"));
+  });
+
+  test("records nothing if the registry finds the checkpoint intact", async () => {
+    const checkpoint = await stored();
+    const intact = { kind: "ok", reply: { done: true, damaged: false } };
+    expect(await report(checkpoint)).toMatchObject(intact);
+    expect(await registry.names(checkpoint)).toEqual(declaredAndComplete);
+  });
+
+  test("is answered later if the storage is unavailable, and records nothing", async () => {
+    const checkpoint = await stored();
+    const away = `${registry.storage}-away`;
+    await rename(registry.storage, away);
+    expect(await report(checkpoint)).toMatchObject({ kind: "unavailable" });
+    await rename(away, registry.storage);
+    expect(await registry.names(checkpoint)).toEqual(declaredAndComplete);
+  });
+
+  test("of an unknown or incomplete checkpoint, or without a detail, is refused", async () => {
+    expect(await report("../x")).toMatchObject(rejectedAs("checkpoint_not_found"));
+    expect(await report(randomUUID())).toMatchObject(rejectedAs("checkpoint_not_found"));
+    const { checkpoint } = await registry.declare(await registry.newTrial());
+    expect(await report(checkpoint)).toMatchObject(rejectedAs("checkpoint_not_complete"));
+    const bare = await registry.reportDamage(await stored(), "1.1", "");
+    expect(bare).toMatchObject(rejectedAs("invalid_request"));
+  });
 });
 
 describe("an audit", () => {

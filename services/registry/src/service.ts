@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openDirectoryBlobStore, StoreBrake, Stores } from "@trainyard/blob";
 import { assert } from "@trainyard/kernel";
 import {
+  DeletionHold,
   EffectLoop,
   type ListeningService,
   openParts,
@@ -76,7 +77,8 @@ export async function createService(
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
-  const shared = { clock, events, checkpointDir, stores, brake };
+  const hold = new DeletionHold(parts);
+  const shared = { log, clock, events, checkpointDir, stores, brake, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const unfinished = new Unfinished({ ...shared, executor, manifests, pool, logger, graceMs });
     const forgetting = new EffectLoop("manifests", { clock, logger }, async () =>
@@ -84,8 +86,8 @@ export async function createService(
     );
     const placed = new Placed({ log, pool, clock, logger }, () => forgetting.wake());
     const decided = {
-      log,
       executor,
+      unfinished,
       manifests,
       verifier,
       readAheads,

@@ -110,8 +110,9 @@ export class Run implements AsyncDisposable {
   }
 
   report(): Plain<AllocationReport> {
-    const { launch } = this.folder;
-    const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
+    const { launch, owner } = this.folder;
+    const [state, pid] = [this.#state, this.#pid];
+    const told = { launch, owner, state, pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);

@@ -119,6 +119,10 @@ class SpooledStore:
         """Downloads the files of a plan into its folder if an object store has them."""
         self._remote.fetch(uuid, plan)
 
+    def report_damage(self, uuid: str, damage: str) -> str:
+        """Has the platform read the checkpoint. Returns its finding."""
+        return self._remote.report_damage(uuid, damage)
+
     def _mark(self) -> str:
         """The id of the storage as seen from this host; empty if unknown, which does not stop the training."""
         if self._sender.uploads:

@@ -60,6 +60,10 @@ class CheckpointStore(Protocol):
     def fetch(self, uuid: str, plan: Plan) -> None:
         """Downloads the files of a plan into its folder if an object store has them."""
 
+    def report_damage(self, uuid: str, damage: str) -> str:
+        """Reports that a complete checkpoint is damaged. Returns the finding, as the end of an error message."""
+        raise NotImplementedError
+
     def by_host(self) -> HostParts | None:
         """The store of each host's files of one checkpoint; None if all hosts write to one folder."""
         raise NotImplementedError
@@ -174,6 +178,17 @@ class RemoteStore:
         from ._fetch import fetch
 
         fetch(uuid, plan.manifest, plan.path.parent, lambda paths: self._plan_files(uuid, paths))
+
+    def report_damage(self, uuid: str, damage: str) -> str:
+        """Has the platform read the checkpoint, which it then starts no later run from. Returns its finding."""
+        from ._damage import report
+
+        path = f"{self._run_path}/{quote(uuid, safe='')}/damaged"
+        connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
+        try:
+            return report(connection, path, damage)
+        finally:
+            connection.close()
 
     def _plan_files(self, uuid: str, paths: list[str]) -> dict[str, Planned]:
         from ._transfer import Planned
