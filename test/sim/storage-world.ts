@@ -219,7 +219,12 @@ class StorageWorld {
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       hold: { reason: async () => null, lostEnd: async () => null },
       unfinished: { page: async () => ({ unfinished: [], more: false }) },
-      placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
+      placed: {
+        groups: async () => [],
+        roots: async () => [],
+        statesAt: async () => new Map(),
+        anyAt: async () => null,
+      },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),
       blobs: createMemoryBlobStore(),

@@ -123,4 +123,6 @@ export const registryLimits = {
   auditAgeLeastMs: 9 * 24 * 60 * 60 * 1000,
   /** Files in one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
+  /** Checkpoints whose manifests one statement deletes: at most 50,000 rows, which take about a second. */
+  manifestsPerPurge: 10,
 } as const;

@@ -9,6 +9,7 @@ import {
 } from "@trainyard/blob";
 import {
   DeletionHold,
+  EffectLoop,
   type ListeningService,
   openParts,
   openTables,
@@ -83,8 +84,11 @@ export async function createService(
   const hold = new DeletionHold(parts);
   const shared = { log, clock, events, checkpointDir, stores, brake, disk, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
-    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
-    const placed = new Placed({ log, pool, clock, logger });
+    const unfinished = new Unfinished({ ...shared, executor, manifests, pool, logger, graceMs });
+    const forgetting = new EffectLoop("manifests", { clock, logger }, async () =>
+      (await manifests.forgetGone()) ? 0 : null,
+    );
+    const placed = new Placed({ log, pool, clock, logger }, () => forgetting.wake());
     const decided = {
       executor,
       unfinished,
@@ -101,7 +105,7 @@ export async function createService(
       reactions: { handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),
       views: [unfinished.view, placed.view],
-      loops: [unfinished.loop],
+      loops: [unfinished.loop, forgetting],
     };
   };
   const service = serviceOf(parts, {

@@ -2,10 +2,12 @@
 import { limits } from "../limits.ts";
 import type { Uptime } from "../state/uptime.ts";
 import type { Telemetry } from "../telemetry.ts";
+import type { LostLaunches } from "./lost-launches.ts";
 import type { Run } from "./run.ts";
 
-type Forgotten = {
+export type Remains = {
   readonly runs: Map<string, Run>;
+  readonly lost: LostLaunches;
   readonly uptime: Uptime;
   readonly events: Telemetry;
 };
@@ -16,7 +18,7 @@ type Forgotten = {
  * call. Stops between two folders once the signal aborts.
  */
 export async function cleanUpForgotten(
-  { runs, uptime, events }: Forgotten,
+  { runs, lost, uptime, events }: Remains,
   signal: AbortSignal,
 ): Promise<void> {
   const nowMs = uptime.ms;
@@ -46,4 +48,5 @@ export async function cleanUpForgotten(
     runs.delete(run.folder.key);
     events.removed(run.allocation);
   }
+  await lost.cleanUp(signal);
 }

@@ -41,7 +41,7 @@ export async function completeCheckpoint(
     const problem = { path: verdict.path, detail: verdict.detail };
     return reject("checkpoint_incomplete", reason, [problem]);
   }
-  await deps.manifests.put(summary.digest, manifest);
+  await deps.manifests.put(checkpoint, summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
     if (trial !== "") {
       const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);

@@ -33,6 +33,7 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
+import type { ManifestTable } from "./manifest-table.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { unfinishedPage, type UnfinishedPage } from "./unfinished-list.ts";
@@ -58,6 +59,7 @@ export type UnfinishedDeps = {
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
   readonly disk: BrakedDisk;
+  readonly manifests: Pick<ManifestTable, "forget">;
   readonly hold: DeletionGate;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
@@ -254,6 +256,8 @@ export class Unfinished {
         await removeCheckpointObjects(store, row.checkpoint, id);
       });
     }
+    // A completion that a crash interrupted has stored its manifest.
+    await this.#deps.manifests.forget([row.checkpoint]);
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
   }
