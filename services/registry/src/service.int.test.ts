@@ -53,6 +53,15 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
+  test("records the last validation that the run names, and refuses one that is not a report's key", async () => {
+    const trial = await registry.newTrial();
+    const named = await registry.declareIn({ trial, lastValidation: "0-17" });
+    const [declared] = await registry.stage.events(`checkpoint-${named.checkpoint}`);
+    expect(declared?.data).toMatchObject({ lastValidation: "0-17" });
+    const { answer } = await registry.declareIn({ trial, lastValidation: "the last one" });
+    expect(answer).toMatchObject(rejectedAs("invalid_request"));
+  });
+
   test("with too long metadata is refused with advice", async () => {
     const trial = await registry.newTrial();
     const refused = async (more: Parameters<TestRegistry["declare"]>[4]) =>
