@@ -26,6 +26,7 @@ import { Inspector } from "@trainyard/service-registry/inspect";
 import { Unchanged } from "@trainyard/service-registry/unchanged";
 import { UploadProgress } from "@trainyard/service-registry/upload-progress";
 import { Verifier } from "@trainyard/service-registry/verifier";
+import { verifyFiles } from "@trainyard/service-registry/verify-files";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { Chance } from "./chance.ts";
@@ -88,7 +89,7 @@ class StorageWorld {
     this.#verifier = new Verifier(
       (place, files) => {
         assert("folder" in place, "the storage is a directory");
-        return hosts.registry.verify(place, files);
+        return verifyFiles(hosts.registry.disk, place, files);
       },
       this.#clock,
       silent,
@@ -96,7 +97,7 @@ class StorageWorld {
     this.#index = new ModelIndex(this.#log, (adopted) => this.#deletion.wake(adopted));
     const log = this.#log.as("checkpoint-gc");
     const deps = {
-      ...{ executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores },
+      ...{ executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc.disk, stores },
       hold: { reason: async () => null },
     };
     this.#deletion = new Deletion(deps, this.#index);
@@ -210,6 +211,7 @@ class StorageWorld {
       readAheads: { begin: () => false },
       stores,
       brake,
+      disk: this.#hosts.registry.disk,
       // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       hold: { reason: async () => null, lostEnd: async () => null },

@@ -30,7 +30,7 @@ export async function createService(
   const { name, stack, log, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const telemetry = createTelemetry(registry, logger);
-  const disk = overrides.disk ?? stack.use(new ProcessDisk());
+  const disk = overrides.disk ?? stack.use(new ProcessDisk(clock));
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const hold = new DeletionHold(parts);
   const begin = async ({ executor }: TermContext): Promise<Term> => {

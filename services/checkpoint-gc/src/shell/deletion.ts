@@ -264,16 +264,18 @@ export class Deletion {
   async #removeFiles(
     checkpoint: string,
     { storage }: CheckpointFacts,
-    matches: (path: string) => boolean,
+    globs: readonly string[],
   ): Promise<Removed> {
     const { disk, stores } = this.#deps;
     const store = await stores.of(storage);
     if (store !== null) {
-      return this.#brake.ask(store, () => removeMatchingObjects(store, checkpoint, matches));
+      return this.#brake.ask(store, () =>
+        removeMatchingObjects(store, checkpoint, globMatcher(globs)),
+      );
     }
     return this.#removeFrom(storage, async () => {
       const before = this.#removed.get(checkpoint) ?? { files: 0, bytes: 0 };
-      const { files, bytes } = await removeCheckpointFiles(storage, checkpoint, matches, disk);
+      const { files, bytes } = await removeCheckpointFiles(storage, checkpoint, globs, disk);
       const removed = { files: before.files + files, bytes: before.bytes + bytes };
       this.#removed.set(checkpoint, removed);
       return removed;
@@ -285,7 +287,7 @@ export class Deletion {
     const { state } = await executor.cache.load(checkpoints, checkpoint);
     const { globs } = (await executor.cache.load(foldOf(retentions), checkpoint)).state;
     await this.#lookForStorage(state);
-    const removed = await this.#removeFiles(checkpoint, state, globMatcher(globs));
+    const removed = await this.#removeFiles(checkpoint, state, globs);
     // If the share was unmounted meanwhile, its files are still there, and the removal must not be recorded.
     await this.#lookForStorage(state);
     await this.#execute(async (work) => {

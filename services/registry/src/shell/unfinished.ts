@@ -7,7 +7,7 @@
  * and does not delay others.
  */
 import {
-  directoryDisk,
+  type BrakedDisk,
   removeCheckpointFolder,
   removeCheckpointObjects,
   type StoreBrake,
@@ -57,6 +57,7 @@ export type UnfinishedDeps = {
   readonly events: Telemetry;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
+  readonly disk: BrakedDisk;
   readonly hold: DeletionGate;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
@@ -118,7 +119,7 @@ export class Unfinished {
       }
       for (const row of rows) {
         if (signal.aborted) return null;
-        await this.#deal(row);
+        await this.#deal(row, signal);
       }
       after =
         rows.length < registryLimits.unfinishedPage ? null : (rows.at(-1)?.checkpoint ?? null);
@@ -157,9 +158,9 @@ export class Unfinished {
     return at === null ? null : Math.max(at - nowMs, 0);
   }
 
-  async #deal(row: Row): Promise<void> {
+  async #deal(row: Row, signal: AbortSignal): Promise<void> {
     try {
-      if (row.state === "void") return await this.#clear(row);
+      if (row.state === "void") return await this.#clear(row, signal);
       await this.#abandon(row);
     } catch (error) {
       if (!isFault(error) || error.code === "lease_lost") throw error;
@@ -231,19 +232,19 @@ export class Unfinished {
     return "abandoned";
   }
 
-  async #clear(row: Row): Promise<void> {
+  async #clear(row: Row, signal: AbortSignal): Promise<void> {
     const storage = JSON.parse(row.storage ?? "{}") as Record<string, unknown>;
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
     assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
-    const { stores, brake } = this.#deps;
+    const { stores, brake, disk } = this.#deps;
     const store = await stores.of(storage);
     if (store === null) {
       await removeCheckpointFolder(
         storage,
         row.checkpoint,
         await storageOf(executor, declared),
-        directoryDisk,
+        disk.until(signal),
       );
     } else {
       await brake.ask(store, async () => {
