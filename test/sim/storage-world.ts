@@ -52,6 +52,7 @@ const silent = {
   ...{ declared() {}, completed() {}, refused() {}, abandoned() {}, cleared() {} },
   ...{
     notCleared() {},
+    folderKept() {},
     verified() {},
     damageReported() {},
     contextServed() {},
