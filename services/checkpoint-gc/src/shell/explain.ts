@@ -14,6 +14,7 @@ import { type Executor, foldOf } from "@trainyard/runtime";
 import { type Candidate, type Standing, standings } from "../core/retention-rule/condemned.ts";
 import { referencesChecked } from "../core/retention-rule/references.ts";
 import { gcLimits } from "../limits.ts";
+import { withHold } from "./held-verdicts.ts";
 import type { CheckpointIndex, ShownRow } from "./index-view.ts";
 import { policyOf } from "./condemn-by-policy.ts";
 import { needsOf, type Reader } from "./needs.ts";
@@ -46,7 +47,7 @@ export async function explain(
     const { checkpoint: id } = row;
     verdicts.push(await verdictOf(reader, index, row, ranked.get(id), values.get(id)));
   }
-  return { verdicts, more: rows.length > most, policy };
+  return { verdicts: await withHold(log, verdicts), more: rows.length > most, policy };
 }
 
 /** A folder that a person uploaded is judged by no policy and competes with no checkpoint. */

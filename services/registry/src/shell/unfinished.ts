@@ -67,8 +67,8 @@ export type UnfinishedDeps = {
   readonly events: Telemetry;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
-  readonly disk: BrakedDisk;
   readonly hold: DeletionGate;
+  readonly disk: BrakedDisk;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;
