@@ -108,8 +108,7 @@ export class Run implements AsyncDisposable {
 
   report(): Plain<AllocationReport> {
     const { launch, owner } = this.folder;
-    const [state, pid] = [this.#state, this.#pid];
-    const told = { launch, owner, state, pid, sealed: this.#sealed() };
+    const told = { launch, owner, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
