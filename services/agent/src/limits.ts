@@ -61,6 +61,10 @@ export const limits = {
   sealedNamedMax: 32,
   /** The time limit of a request that delivers reports or a checkpoint. */
   deliveryRequestMs: 30_000,
+  /** The wait after an answer that refuses the caller: what a person has to repair takes longer than an outage. */
+  refusedAgainMs: 60_000,
+  /** A checkpoint that waits for this long is named in the trial's log. */
+  waitsLongMs: 24 * 60 * 60 * 1_000,
   /** The time for which the agent trusts that files it sent are still in the store. */
   sentRememberedMs: 5 * 60_000,
   /** An upload that moves bytes reports this every 5 s; one that is silent for this long is ended and retried later. */

@@ -1,8 +1,9 @@
 /**
  * Has the platform declare and complete the checkpoints that an ended process left in its spool: the earliest first,
  * each settled only by an answer. Repeating it is harmless. Sealed files are never removed here: the platform records a
- * checkpoint that it refuses for good as abandoned, and clears it after a grace period. A folder that was never
- * complete is removed, since only this host knows of it.
+ * checkpoint that it refuses for good as abandoned, and clears it after a grace period. A folder without a record is
+ * removed only if the platform does not know the checkpoint: after a power cut the record may be gone, while the
+ * checkpoint is complete.
  */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -24,8 +25,18 @@ import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
 import { stagingFolder } from "../core/environment.ts";
+import {
+  type Answer,
+  call,
+  type Later,
+  type Lost,
+  type Standing,
+  standingOf,
+} from "./checkpoint-answers.ts";
+import { CheckpointNotices } from "./checkpoint-notices.ts";
 import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
-import { inRounds, pathOfRun, requestAsRun } from "./delivery.ts";
+import { inRounds, pathOfRun } from "./delivery.ts";
+import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 
 export type CheckpointDeps = {
@@ -37,28 +48,18 @@ export type CheckpointDeps = {
   readonly python: UploadHost;
   readonly events: Telemetry;
   readonly clock: Clock;
+  /** Writes a line to the trial's log. */
+  readonly tell: (text: string) => void;
+  readonly epochs: SchedulerEpochs;
 };
 
 /** `known`: for each checkpoint the digests of its files, and the time when all of them had been sent. */
-type Delivery = CheckpointDeps & { readonly known: Map<string, Known> };
+type Delivery = CheckpointDeps & {
+  readonly known: Map<string, Known>;
+  readonly notices: CheckpointNotices;
+};
 
 type Known = { readonly manifest: readonly object[]; readonly sentAtMs: number };
-
-type Answer =
-  /** The checkpoint is complete. `store` is the object store of its files; empty for a directory. */
-  | { readonly kind: "taken"; readonly store: string }
-  /** The checkpoint is refused for good. */
-  | { readonly kind: "refused"; readonly why: string }
-  /** The delivery is retried later: of this checkpoint only (`alone`), or of all. */
-  | {
-      readonly kind: "later";
-      readonly alone: boolean;
-      readonly retryAfterMs: number;
-      readonly why: string;
-    };
-
-/** The status for a lost run whose checkpoints the platform does not know yet. */
-const tooEarly = 425;
 
 /** The folder of a run's checkpoints on this host, by the registry's rule; null if only the registry knows it. */
 export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): string | null {
@@ -123,12 +124,17 @@ export async function deliverCheckpoints(
   given: CheckpointDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const deps: Delivery = { ...given, known: new Map() };
+  const deps: Delivery = { ...given, known: new Map(), notices: new CheckpointNotices(given) };
   const { events, folder } = deps;
   await inRounds(deps.clock, signal, async (progressed) => {
     try {
-      await removeBegun(deps);
-      return await deliverRound(deps, progressed, signal);
+      const sealed = await deliverRound(deps, progressed, signal);
+      const begun = await removeBegun(deps, signal);
+      if (sealed === "lost" || begun === "lost") {
+        await deps.epochs.next(signal);
+        return 0;
+      }
+      return sealed === null && begun === null ? "delivered" : Math.max(sealed ?? 0, begun ?? 0);
     } catch (error) {
       events.checkpointsFailed(folder.launch.allocation, error);
       return limits.retry.lastMs;
@@ -136,19 +142,24 @@ export async function deliverCheckpoints(
   });
 }
 
-/** Delivers each checkpoint that is left; if one has to wait, returns the least time. */
+/** The least time after which to try again; null if nothing has to wait; `lost` if the log does not have the run. */
+type Wait = number | null | "lost";
+
+/** Delivers each checkpoint that is left. */
 async function deliverRound(
   deps: Delivery,
   progressed: () => void,
   signal: AbortSignal,
-): Promise<"delivered" | number> {
+): Promise<Wait> {
   let waitMs: number | null = null;
-  for (const sealed of deps.spool.sealed()) {
+  const left = deps.spool.sealed();
+  for (const sealed of left) {
     const answer = await ask(deps, sealed, signal);
     if (signal.aborted) return 0;
+    if (answer.kind === "lost") return waitAfter(deps, answer, left);
     if (answer.kind === "later") {
-      deps.events.checkpointsWait(answer.why);
-      waitMs = Math.max(waitMs ?? 0, answer.retryAfterMs);
+      const retryMs = waitAfter(deps, answer, left);
+      waitMs = Math.max(waitMs ?? 0, retryMs);
       // A service that is unavailable for one checkpoint is unavailable for all; a delivery too early for one may be in
       // time for the next.
       if (answer.alone) continue;
@@ -159,16 +170,32 @@ async function deliverRound(
     if (answer.kind === "taken" && areStaged(deps.folder.launch)) {
       await removeFiles(deps, sealed.checkpoint);
     }
+    deps.notices.progressed();
     progressed();
   }
-  return waitMs ?? "delivered";
+  return waitMs;
 }
 
-async function removeBegun(deps: CheckpointDeps): Promise<void> {
+function waitAfter(deps: Delivery, answer: Later, left: readonly Sealed[]): number;
+function waitAfter(deps: Delivery, answer: Later | Lost, left: readonly Sealed[]): number | "lost";
+function waitAfter({ notices }: Delivery, answer: Later | Lost, left: readonly Sealed[]) {
+  notices.waits(answer, left);
+  if (answer.kind === "lost") return answer.kind;
+  return answer.refusesCaller === true ? limits.refusedAgainMs : answer.retryAfterMs;
+}
+
+/** Removes each folder without a record, unless the platform knows its checkpoint. */
+async function removeBegun(deps: Delivery, signal: AbortSignal): Promise<Wait> {
+  const asked = { launch: deps.folder.launch, apiUrl: deps.apiUrl };
   for (const checkpoint of deps.spool.begun()) {
-    await removeFiles(deps, checkpoint);
+    const standing: Standing = await standingOf(asked, checkpoint, signal);
+    if (signal.aborted) return 0;
+    if (standing.kind === "later" || standing.kind === "lost") return waitAfter(deps, standing, []);
+    if (standing.kind === "unknown") await removeFiles(deps, checkpoint);
+    else deps.events.begunKept(deps.folder.launch.allocation, checkpoint);
     deps.spool.forgetBegun(checkpoint);
   }
+  return null;
 }
 
 /** The folder is derived from the launch, never from the process's files. */
@@ -193,7 +220,7 @@ async function removeFiles(
 function settle(
   { folder, spool, events, known }: Delivery,
   { checkpoint }: Sealed,
-  answer: Exclude<Answer, { kind: "later" }>,
+  answer: Exclude<Answer, Later | Lost>,
 ): void {
   const { allocation } = folder.launch;
   if (answer.kind === "taken") events.checkpointDelivered(allocation, checkpoint);
@@ -204,17 +231,18 @@ function settle(
 
 async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise<Answer> {
   const { checkpoint, stepsCompleted, metadata, manifest, ofOthers = [], isPart } = sealed;
-  const checkpoints = `${pathOfRun(deps.folder.launch)}/checkpoints`;
+  const asked = { launch: deps.folder.launch, apiUrl: deps.apiUrl };
+  const checkpoints = `${pathOfRun(asked.launch)}/checkpoints`;
   const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
   const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
-  const declared = await call(deps, signal, checkpoints, declaration);
+  const declared = await call(asked, signal, checkpoints, declaration);
   const sent =
     declared.kind === "taken" && declared.store !== ""
       ? await send(deps, sealed, signal)
       : { ...declared, manifest };
   const answer =
     sent.kind === "taken" && isPart !== true
-      ? await call(deps, signal, `${checkpoints}/${checkpoint}/complete`, {
+      ? await call(asked, signal, `${checkpoints}/${checkpoint}/complete`, {
           manifest: [...sent.manifest, ...ofOthers],
         })
       : sent;
@@ -222,8 +250,9 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   if (answer.kind === "later" && ofOthers.length > 0) return { ...answer, alone: true };
   if (answer.kind !== "refused") return answer;
   // An earlier attempt whose answer was lost may have completed the checkpoint before the run ended.
-  const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
-  return plan.kind === "refused" ? answer : plan;
+  const standing = await standingOf(asked, checkpoint, signal);
+  if (standing.kind === "complete") return { kind: "taken", store: "" };
+  return standing.kind === "later" || standing.kind === "lost" ? standing : answer;
 }
 
 /** Uploads the files to the object store. The manifest then contains the checksums that the store compares. */
@@ -248,8 +277,11 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
       // Other hosts may wait for these files.
       const path = `${pathOfRun(folder.launch)}/checkpoints/${checkpoint}/fail`;
       const reason = { reason: end.why.slice(0, limits.failReasonCharactersMax) };
-      const told = await call(deps, signal, path, reason);
-      return told.kind === "later" ? told : ({ kind: "refused", why: end.why } as const);
+      const asked = { launch: folder.launch, apiUrl };
+      const told = await call(asked, signal, path, reason);
+      return told.kind === "later" || told.kind === "lost"
+        ? told
+        : ({ kind: "refused", why: end.why } as const);
     }
     case "later":
       if (end.manifest !== undefined) {
@@ -274,31 +306,4 @@ async function storageIdOf(
     return seen.kind === "marked" ? seen.id : undefined;
   }
   return markStorage(root).catch(() => undefined); // Nobody judges it then until it is adopted.
-}
-
-async function call(
-  { folder, apiUrl }: CheckpointDeps,
-  signal: AbortSignal,
-  path: string,
-  message: object | null,
-): Promise<Answer> {
-  const body = message === null ? null : JSON.stringify(message);
-  const url = `${apiUrl}${path}`;
-  const answer = await requestAsRun(folder.launch, url, body, signal);
-  const { status, text, retryAfterMs, why } = answer;
-  // A proxy with a limit for the size of requests may take the next checkpoint.
-  if (!answer.isOfPlatform) return { kind: "later", alone: status === 413, retryAfterMs, why };
-  if (status >= 200 && status < 300) return { kind: "taken", store: storeIn(text) };
-  const alone = status === tooEarly;
-  if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };
-  return { kind: "later", alone, retryAfterMs, why };
-}
-
-function storeIn(text: string): string {
-  try {
-    const { store } = JSON.parse(text) as { store?: unknown };
-    return typeof store === "string" ? store : "";
-  } catch {
-    return "";
-  }
 }

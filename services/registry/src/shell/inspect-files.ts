@@ -25,7 +25,7 @@ export async function inspectFiles(place: FolderPlace, manifest: Manifest): Prom
     const { path } = file;
     const verdict = await verifyFile(place.folder, file);
     if (verdict.kind === "unreadable") unreadable ??= verdict.detail;
-    if (verdict.kind === "differs") {
+    if (verdict.kind === "differs" || verdict.kind === "absent") {
       problems.push({ path, kind: kindOf(verdict.detail), detail: verdict.detail });
     }
   });

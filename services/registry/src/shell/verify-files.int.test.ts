@@ -43,9 +43,8 @@ describe("the files of a checkpoint", () => {
   });
 
   test.each([
-    ["is shorter", { f: "tru" }, "has 3 bytes, and the manifest says 9"],
+    ["is longer", { f: "truncated!" }, "has 10 bytes, and the manifest says 9"],
     ["has other content", { f: "truncatex" }, "has SHA-256"],
-    ["is missing", { g: "" }, "is missing"],
     ["is a folder", { "f/g": "" }, "is not a file"],
   ])("differ when one %s, and the verdict names it", async (_, files, detail) => {
     const folder = await folderWith(files as unknown as Record<string, string>);
@@ -63,6 +62,15 @@ describe("the files of a checkpoint", () => {
       const verdict = await verifyFiles({ folder, storageId }, [entry(path, "r")]);
       expect(verdict, path).toMatchObject({ kind: "differs", path });
     }
+  });
+
+  test.each([
+    ["is missing", { g: "" }, "is missing"],
+    ["is shorter", { f: "tru" }, "has 3 bytes, and the manifest says 9"],
+  ])("are absent when one %s, as in a cache of names and sizes", async (_, files, detail) => {
+    const folder = await folderWith(files as unknown as Record<string, string>);
+    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "truncated")]);
+    expect(verdict).toEqual({ kind: "absent", path: "f", detail });
   });
 
   test("are absent if the whole folder is missing", async () => {

@@ -20,7 +20,10 @@ export type FolderPlace = { readonly folder: string; readonly storageId: string 
 export type Verdict =
   | { readonly kind: "verified" }
   | { readonly kind: "differs"; readonly path: string; readonly detail: string }
-  /** The storage is visible, but the whole folder is missing: deleted, or not seen yet by a host that caches names. */
+  /**
+   * The storage is visible, but the folder or a file is missing, or a file is short: damaged, or not seen yet by a host
+   * that caches names and sizes.
+   */
   | { readonly kind: "absent"; readonly path: string; readonly detail: string }
   /** The storage cannot be read, so the files' state is unknown. */
   | { readonly kind: "unreadable"; readonly detail: string };
@@ -87,13 +90,15 @@ export async function verifyFile(
 ): Promise<Verdict> {
   const path = join(folder, file.path);
   const differs = (detail: string): Verdict => ({ kind: "differs", path: file.path, detail });
+  const absent = (detail: string): Verdict => ({ kind: "absent", path: file.path, detail });
   try {
     await using handle = await openOwn(folder, file.path);
     if (handle === null) return differs("is a link");
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) return differs("is not a file");
     if (stats.size !== BigInt(file.bytes)) {
-      return differs(`has ${stats.size} bytes, and the manifest says ${file.bytes}`);
+      const detail = `has ${stats.size} bytes, and the manifest says ${file.bytes}`;
+      return stats.size < BigInt(file.bytes) ? absent(detail) : differs(detail);
     }
     const isKnown = known !== undefined && known.identity === identityOf(stats);
     const digest = isKnown ? known.sha256 : await digestOf(handle, stats.size);
@@ -101,6 +106,7 @@ export async function verifyFile(
     return differs(`has SHA-256 ${digest}, and the manifest says ${file.sha256}`);
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return absent("is missing");
     if (absentCodes.has(code)) return differs("is missing");
     return { kind: "unreadable", detail: `${path}: ${message}` };
   }
