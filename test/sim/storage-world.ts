@@ -52,6 +52,7 @@ const silent = {
   ...{
     notCleared() {},
     verified() {},
+    damageReported() {},
     contextServed() {},
     versionRegistered() {},
     requestFailed() {},

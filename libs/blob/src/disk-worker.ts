@@ -6,10 +6,10 @@ import { directoryDisk } from "./storage-disk.ts";
 async function resultOf(question: DiskQuestion): Promise<unknown> {
   switch (question.call) {
     case "mark":
-      return directoryDisk.mark(question.path, question.id);
+      return directoryDisk.mark(question.root, question.id);
     case "files": {
       const files: string[] = [];
-      await directoryDisk.removeFiles(question.path, (file) => {
+      await directoryDisk.removeFiles(question.root, question.below, (file) => {
         files.push(file);
         return false;
       });
@@ -17,10 +17,12 @@ async function resultOf(question: DiskQuestion): Promise<unknown> {
     }
     case "removeFiles": {
       const files = new Set(question.files);
-      return directoryDisk.removeFiles(question.path, (file) => files.has(file));
+      return directoryDisk.removeFiles(question.root, question.below, (file) => files.has(file));
     }
+    case "removeFolder":
+      return directoryDisk.removeFolder(question.root, question.below);
     default:
-      return directoryDisk[question.call](question.path);
+      return directoryDisk.seen(question.root);
   }
 }
 

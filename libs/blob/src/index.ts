@@ -33,7 +33,8 @@ export { StoreBrake, type StoreBrakeSettings } from "./objects/store-brake.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { ProcessDisk } from "./process-disk.ts";
-export { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
+export type { Removed } from "./remove-below.ts";
+export { directoryDisk, type StorageDisk } from "./storage-disk.ts";
 export type { CheckpointStorageSection } from "./storage-kind.ts";
 export { storageKinds, storeSettings } from "./storage-kinds.ts";
 export {

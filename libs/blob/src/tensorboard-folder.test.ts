@@ -22,7 +22,7 @@ test("a TensorBoard folder that the disk fails to remove is retried later", asyn
   };
   const storage = { type: "directory", container_path: root };
   await expect(removeTensorBoardFolder(storage, "1", disk)).rejects.toMatchObject(notRemoved);
-  await expect(removeTensorBoardFolder(storage, "2", disk)).resolves.toBeUndefined();
+  await expect(removeTensorBoardFolder(storage, "2", directoryDisk)).resolves.toBeUndefined();
 });
 
 test("a TensorBoard folder that cannot be read is retried later", async () => {

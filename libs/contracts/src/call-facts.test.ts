@@ -65,6 +65,7 @@ const said: Readonly<Record<string, string>> = {
   removeModelAlias: "storesAnswer",
   removeModelVersion: "storesAnswer",
   removePool: "storesAnswer",
+  reportDamagedCheckpoint: "forRuns storesAnswer",
   restartTrial: "storesAnswer",
   retryParked: "storesAnswer",
   revokeToken: "storesAnswer",

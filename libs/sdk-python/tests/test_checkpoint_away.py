@@ -194,7 +194,7 @@ class Away(CheckpointCase):
 
     def test_a_storage_that_differs_from_the_platforms_does_not_end_the_script(self):
         """The text ``why`` is the registry's answer if its host does not see the storage."""
-        why = "the registry service is busy: /c is not the same storage here"
+        why = "the registry service cannot do this now: /c is not the same storage here"
 
         def faults(request):
             if request.path.endswith("/complete"):

@@ -191,3 +191,31 @@ test("no delivery of a run ends another", async () => {
   agent = await startAgent();
   await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
 });
+
+test("a complete checkpoint is offered again to a platform that lacks it, after a start and when the epoch rises", async () => {
+  const launch = launchOf(sealed(first));
+  platform.run(launch);
+  await platform.ended(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
+  expect(spoolOf(launch)).toEqual([]);
+  platform.unwant(launch);
+  const completed = platform.checkpoints.get(first);
+  for (const begin of ["start", "epoch"]) {
+    platform.checkpoints.clear();
+    if (begin === "start") {
+      await agent[Symbol.asyncDispose]();
+      agent = await startAgent();
+    } else {
+      platform.epoch += 1;
+      platform.send();
+    }
+    await vi.waitFor(() => expect(platform.checkpoints.get(first)).toEqual(completed), patient);
+    await vi.waitFor(() => expect(spoolOf(launch)).toEqual([]), patient);
+  }
+  const { checkpointRequests } = platform;
+  platform.epoch += 1;
+  platform.send();
+  // One that the platform has is only looked at.
+  await vi.waitFor(() => expect(platform.checkpointRequests).toBe(checkpointRequests + 1), patient);
+  expect(existsSync(join(checkpoints, first, "model"))).toBe(true);
+});

@@ -63,6 +63,8 @@ export const limits = {
   deliveryRequestMs: 30_000,
   /** The wait after an answer that refuses the caller: what a person has to repair takes longer than an outage. */
   refusedAgainMs: 60_000,
+  /** The pause between two checks of stored checkpoints: 1,000 agents that start together ask 200 times a second. */
+  storedCheckGapMs: 5_000,
   /** A checkpoint that waits for this long is named in the trial's log. */
   waitsLongMs: 24 * 60 * 60 * 1_000,
   /** The time for which the agent trusts that files it sent are still in the store. */
@@ -90,8 +92,13 @@ export const limits = {
   /** The number of folders of forgotten runs that are kept for inspection. Their model code is removed at once. */
   keptRunsMax: 200,
   keptRunsMs: 24 * 60 * 60 * 1_000,
-  /** Lines and reports of a forgotten run that could not be delivered for this long (a week) are dropped. */
+  /**
+   * Lines and reports of a forgotten run that could not be delivered for this long (a week) are dropped. A checkpoint
+   * stays while the disk has room.
+   */
   undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
+  /** The free share of a disk below which the oldest undelivered checkpoints of forgotten runs are removed. */
+  diskFloorShare: 0.05,
   cleanUpMs: 60_000,
   /** The time limit for removing one run's folder as its user; the next clean-up continues where this one stopped. */
   removeFolderMs: 60_000,
@@ -118,6 +125,8 @@ export const limits = {
    * longer message of a script is shortened.
    */
   endRecordBytesMax: 1024 * 1024,
+  /** The largest last-validation that is read. The SDK writes 32 bytes. */
+  lastValidationBytesMax: 64,
   /** The longest message of an end.json, as long as the scheduler records. */
   endMessageCharsMax: 2_000,
   /** The longest text of an engine's or registry's message that is kept, and of a line of the agent. */

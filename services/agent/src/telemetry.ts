@@ -100,6 +100,9 @@ function checkpointEvents(logger: Logger) {
       logger.warn({ allocation, count, why }, "checkpoints_wait_for_a_day"),
     historyLost: (allocation: string, why: string) =>
       logger.error({ allocation, why }, "run_history_lost"),
+    /** A complete checkpoint that the platform's log lacks, as after a restore. */
+    offeredAgain: (allocation: string, checkpoint: string) =>
+      logger.warn({ allocation, checkpoint }, "checkpoint_offered_again"),
     /** A folder without a record whose checkpoint the platform knows. */
     begunKept: (allocation: string, checkpoint: string) =>
       logger.warn({ allocation, checkpoint }, "checkpoint_without_record_kept"),

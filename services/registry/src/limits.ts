@@ -58,6 +58,8 @@ export const registryLimits = {
    * A store that did not answer is retried after 5 s. At most a quarter of the service's concurrent bus commands may
    * wait for one store, so that requests for other stores are answered.
    */
+  /** The longest probe of a store, which a person who submits waits for; the gateway waits 5 s for a command. */
+  probeMs: 4_000,
   storeBrake: { restMs: 5_000, atOnceMax: 128 },
   /** Lifetime of a context's address: an agent fetches the context at once. */
   contextUrlMs: 5 * 60 * 1000,

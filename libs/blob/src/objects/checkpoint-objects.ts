@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "@trainyard/kernel";
 import { isStorageId, type SeenStorage, storageMarkerName } from "../storage-marker.ts";
-import type { Removed } from "../storage-disk.ts";
+import type { Removed } from "../remove-below.ts";
 import type { ObjectStore } from "./port.ts";
 
 /** The number of bytes of a marker that are read at most. */

@@ -21,3 +21,9 @@ export const historyLostCode = "history_lost";
 
 /** The code for a checkpoint that was never declared. */
 export const unknownCode = "checkpoint_not_found";
+
+/** The code for a checkpoint that was declared and is not complete, or never will be. */
+export const incompleteCode = "checkpoint_not_complete";
+
+/** The code for a checkpoint that nobody has delivered in time. */
+export const abandonedCode = "checkpoint_abandoned";

@@ -40,6 +40,7 @@ import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
 import { SchedulerEpochs } from "./scheduler-epochs.ts";
+import { checkStored } from "./stored-checks.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
 export type AgentIdentity = {
@@ -117,6 +118,11 @@ export class Agent implements AsyncDisposable {
       this.#cleanUpLoop(),
       this.#deviceLoop(),
       this.#orphanLoop(),
+      checkStored(
+        { ...this.#deps, epochs: this.#epochs },
+        () => this.#runs.values(),
+        this.#stopping.signal,
+      ),
     ]);
     this.#stack.defer(async () => {
       await loops;

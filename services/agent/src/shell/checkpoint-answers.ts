@@ -1,13 +1,18 @@
 /** The platform's answers about a run's checkpoints, to requests with the token of that run. */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
-import { finalCodes, historyLostCode, unknownCode } from "../core/checkpoint-refusals.ts";
+import {
+  finalCodes,
+  historyLostCode,
+  incompleteCode,
+  unknownCode,
+} from "../core/checkpoint-refusals.ts";
 import { requestAsRun } from "./delivery.ts";
 
 type Asked = { readonly launch: Plain<Launch>; readonly apiUrl: string };
 
 /** The checkpoint is refused for good. */
-export type Refused = { readonly kind: "refused"; readonly why: string };
+export type Refused = { readonly kind: "refused"; readonly why: string; readonly code: string };
 
 /** The delivery is retried later: of this checkpoint only (`alone`), or of all. */
 export type Later = {
@@ -26,8 +31,11 @@ export type Answer =
   /** `store` is the object store of the checkpoint's files; empty for a directory. */
   { readonly kind: "taken"; readonly store: string } | Refused | Later | Lost;
 
-/** The state of a checkpoint for the platform. */
-export type Standing = { readonly kind: "complete" | "known" | "unknown" } | Later | Lost;
+/** The state of a checkpoint for the platform: complete, declared and no more, otherwise known, or never declared. */
+export type Standing =
+  | { readonly kind: "complete" | "incomplete" | "known" | "unknown" }
+  | Later
+  | Lost;
 
 /** The status for a lost run whose checkpoints the platform does not know yet. */
 const tooEarly = 425;
@@ -44,7 +52,7 @@ export async function call(
     return { kind: "taken", store: storeIn(text) };
   }
   const isFinal = status >= 400 && status < 500 && finalCodes.has(code);
-  return isFinal ? { kind: "refused", why } : undecided(answer);
+  return isFinal ? { kind: "refused", why, code } : undecided(answer);
 }
 
 /** Asks for the plan of a checkpoint, which only a complete one has. */
@@ -58,6 +66,7 @@ export async function standingOf(
   const { status, code } = answer;
   if (answer.isOfPlatform && status >= 200 && status < 300) return { kind: "complete" };
   if (code === unknownCode) return { kind: "unknown" };
+  if (code === incompleteCode) return { kind: "incomplete" };
   if (code.startsWith("checkpoint_")) return { kind: "known" };
   return undecided(answer);
 }
@@ -67,9 +76,11 @@ function undecided(answer: Awaited<ReturnType<typeof requestAsRun>>): Later | Lo
   // A proxy with a limit for the size of requests may take the next checkpoint.
   if (!isOfPlatform) return { kind: "later", alone: status === 413, retryAfterMs, why };
   if (code === historyLostCode) return { kind: "lost", why };
-  const alone = status === tooEarly;
-  const waits = status >= 500 || status === 408 || status === 429 || alone;
-  return { kind: "later", alone, retryAfterMs, why, ...(!waits && { refusesCaller: true }) };
+  const isOutage = status >= 500 || status === 408 || status === 429;
+  if (isOutage || status === tooEarly) {
+    return { kind: "later", alone: status === tooEarly, retryAfterMs, why };
+  }
+  return { kind: "later", alone: true, retryAfterMs, why, refusesCaller: true };
 }
 
 function storeIn(text: string): string {

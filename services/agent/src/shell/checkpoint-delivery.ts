@@ -24,6 +24,7 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
+import { abandonedCode } from "../core/checkpoint-refusals.ts";
 import { stagingFolder } from "../core/environment.ts";
 import {
   type Answer,
@@ -37,6 +38,7 @@ import { CheckpointNotices } from "./checkpoint-notices.ts";
 import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
 import { inRounds, pathOfRun } from "./delivery.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
+import { isDiskFull } from "../state/layout.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 
 export type CheckpointDeps = {
@@ -142,6 +144,26 @@ export async function deliverCheckpoints(
   });
 }
 
+/**
+ * Offers a stored checkpoint to a log that lacks it, as after a restore: its record counts as sealed until the platform
+ * has decided. Returns the least wait before the next offer; null if nothing has to wait.
+ */
+export async function offerAgain(
+  given: CheckpointDeps,
+  stored: Sealed,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const deps: Delivery = { ...given, known: new Map(), notices: new CheckpointNotices(given) };
+  deps.spool.unsettle(stored);
+  const answer = await ask(deps, stored, signal);
+  if (answer.kind !== "later" && answer.kind !== "lost") {
+    settle(deps, stored, answer);
+    return null;
+  }
+  deps.notices.waits(answer, [stored]);
+  return limits.refusedAgainMs;
+}
+
 /** The least time after which to try again; null if nothing has to wait; `lost` if the log does not have the run. */
 type Wait = number | null | "lost";
 
@@ -219,14 +241,28 @@ async function removeFiles(
 
 function settle(
   { folder, spool, events, known }: Delivery,
-  { checkpoint }: Sealed,
+  sealed: Sealed,
   answer: Exclude<Answer, Later | Lost>,
 ): void {
   const { allocation } = folder.launch;
-  if (answer.kind === "taken") events.checkpointDelivered(allocation, checkpoint);
-  else events.checkpointRefused(allocation, checkpoint, answer.why);
+  const { checkpoint, isPart } = sealed;
+  if (answer.kind === "refused") events.checkpointRefused(allocation, checkpoint, answer.why);
+  else {
+    events.checkpointDelivered(allocation, checkpoint);
+    const manifest = known.get(checkpoint)?.manifest ?? sealed.manifest;
+    if (isPart !== true) keep(spool, { ...sealed, manifest });
+  }
   known.delete(checkpoint);
   spool.settle(checkpoint);
+}
+
+/** Without the record, only an offer to a log that went back is missing: a full disk must not delay the settling. */
+function keep(spool: SealedSpool, sealed: Sealed): void {
+  try {
+    spool.keep(sealed);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
 }
 
 async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise<Answer> {
@@ -234,7 +270,11 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   const asked = { launch: deps.folder.launch, apiUrl: deps.apiUrl };
   const checkpoints = `${pathOfRun(asked.launch)}/checkpoints`;
   const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
-  const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
+  const declaration = {
+    ...{ checkpoint, stepsCompleted, metadata },
+    ...(storageId && { storageId }),
+    ...(sealed.lastValidation && { lastValidation: sealed.lastValidation }),
+  };
   const declared = await call(asked, signal, checkpoints, declaration);
   const sent =
     declared.kind === "taken" && declared.store !== ""
@@ -252,12 +292,18 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   // An earlier attempt whose answer was lost may have completed the checkpoint before the run ended.
   const standing = await standingOf(asked, checkpoint, signal);
   if (standing.kind === "complete") return { kind: "taken", store: "" };
-  return standing.kind === "later" || standing.kind === "lost" ? standing : answer;
+  if (standing.kind === "later" || standing.kind === "lost") return standing;
+  // The only copy may be here: it stays while there is room, and the platform's decision is asked for again.
+  const isGivenUp = answer.code === abandonedCode && areStaged(asked.launch);
+  return isGivenUp
+    ? { kind: "later", alone: true, retryAfterMs: 0, why: answer.why, refusesCaller: true }
+    : answer;
 }
 
 /** Uploads the files to the object store. The manifest then contains the checksums that the store compares. */
-async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: AbortSignal) {
+async function send(deps: Delivery, sealed: Sealed, signal: AbortSignal) {
   const { folder, apiUrl, python, clock, known } = deps;
+  const { checkpoint, manifest, isStored } = sealed;
   const before = known.get(checkpoint);
   // Other hosts may still send theirs; until they have, this host's files are not checked again.
   if (before !== undefined && clock.monotonicMs() - before.sentAtMs < limits.sentRememberedMs) {
@@ -267,6 +313,9 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
   const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint };
   const read = { manifest: before?.manifest ?? manifest, digested: before !== undefined };
   const staged = join(stagingFolder(folder.runDir), checkpoint);
+  // The local files were removed once the store had them.
+  const isOnlyThere = isStored === true && !existsSync(staged);
+  if (isOnlyThere) return { kind: "taken", store: "", manifest } as const;
   const upload = { ...order, ...read, folder: staged };
   const end = await uploadCheckpoint(upload, python, folder.owner, signal);
   switch (end.kind) {
@@ -281,7 +330,7 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
       const told = await call(asked, signal, path, reason);
       return told.kind === "later" || told.kind === "lost"
         ? told
-        : ({ kind: "refused", why: end.why } as const);
+        : ({ kind: "refused", why: end.why, code: "" } as const);
     }
     case "later":
       if (end.manifest !== undefined) {

@@ -53,7 +53,10 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
-type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice">;
+type EndRecords = Pick<
+  RunView,
+  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
+>;
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
@@ -106,6 +109,16 @@ export class Run implements AsyncDisposable {
     return this.#isDelivered;
   }
 
+  /** True if a checkpoint of the run is here that the platform has not completed. An unreadable spool may have one. */
+  get holdsCheckpoints(): boolean {
+    try {
+      return this.#spool.sealed().length > 0;
+    } catch (error) {
+      this.#deps.events.checkpointsFailed(this.allocation, error);
+      return true;
+    }
+  }
+
   report(): Plain<AllocationReport> {
     const { launch } = this.folder;
     const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
@@ -132,11 +145,11 @@ export class Run implements AsyncDisposable {
   }
 
   #endRecords(): EndRecords {
-    const { stop, kill, exit, lastWord, notice } = this.folder;
+    const { stop, kill, exit, lastWord, notice, lastValidation } = this.folder;
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
-    return { stop, kill, exit, lastWord, notice };
+    return { stop, kill, exit, lastWord, notice, lastValidation };
   }
 
   start(): void {

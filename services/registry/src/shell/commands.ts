@@ -24,6 +24,7 @@ import type { UploadProgress } from "./upload-progress.ts";
 import { planUpload } from "./upload.ts";
 import { type ReadAheads, readAhead } from "./read-ahead.ts";
 import { probeStorage } from "./probe.ts";
+import { reportDamage } from "./report-damage.ts";
 import { isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import { planTensorBoard } from "./tensorboard.ts";
@@ -59,6 +60,8 @@ export function commandTable(deps: CommandDeps): CommandTable<"registry"> {
       withStoreRejections(() => completeCheckpoint(deps, request, context)),
     ReadAhead: (request) => readAhead(deps, request),
     FailCheckpoint: (request, context) => failCheckpoint(deps, request, context),
+    ReportDamage: (request, context) =>
+      withStoreRejections(() => reportDamage(deps, request, context)),
     PlanCheckpointDownload: (request) =>
       withStoreRejections(() => planDownload(deps, request.checkpoint)),
     PinCheckpoint: (request, context) => pinCheckpoint(deps, request, context),

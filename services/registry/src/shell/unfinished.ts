@@ -7,6 +7,7 @@
  * and does not delay others.
  */
 import {
+  directoryDisk,
   removeCheckpointFolder,
   removeCheckpointObjects,
   type StoreBrake,
@@ -222,7 +223,12 @@ export class Unfinished {
     const { stores, brake } = this.#deps;
     const store = await stores.of(storage);
     if (store === null) {
-      await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
+      await removeCheckpointFolder(
+        storage,
+        row.checkpoint,
+        await storageOf(executor, declared),
+        directoryDisk,
+      );
     } else {
       await brake.ask(store, async () => {
         // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
