@@ -41,6 +41,7 @@ import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
 import { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { checkStored } from "./stored-checks.ts";
+import { Undelivered } from "./undelivered.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
 export type AgentIdentity = {
@@ -82,6 +83,7 @@ export class Agent implements AsyncDisposable {
   readonly #forgot: WakeSignal;
   readonly #epochs: SchedulerEpochs;
   readonly #uptime: Uptime;
+  readonly #undelivered = new Undelivered();
   readonly #stack = new AsyncDisposableStack();
   #cleaning = Promise.resolve();
   #sequence = 0;
@@ -295,7 +297,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #publish(): void {
-    const { identity, offer, bus, events } = this.#deps;
+    const { identity, offer, bus, events, clock } = this.#deps;
     const told = [...this.#runs.values()].filter((run) => run.folder.forgotten === null);
     events.held(told.length);
     this.#sequence += 1;
@@ -319,6 +321,8 @@ export class Agent implements AsyncDisposable {
       place: identity.place,
       startedMs: identity.startedMs,
       allocations: [...told.map((run) => run.report()), ...this.#refused.values()],
+      // After the reports, which read the checkpoints of their runs.
+      ...this.#undelivered.count(this.#runs.values(), clock.monotonicMs()),
     };
     const messages = reportMessages(report, limits.reportPartBytesMax);
     if (messages.length > 1) events.reportInParts(messages.length);

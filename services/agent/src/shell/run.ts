@@ -28,7 +28,7 @@ import { storagePlaces } from "./checkpoint-delivery.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type CodeArchives, NoCode } from "./code-archives.ts";
 import { RunDeliveries } from "./run-deliveries.ts";
-import { RunEnding } from "./run-ending.ts";
+import { howItEnded, RunEnding } from "./run-ending.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { BadArchive, unpack } from "./unpack.ts";
@@ -120,8 +120,9 @@ export class Run implements AsyncDisposable {
   }
 
   report(): Plain<AllocationReport> {
-    const { launch } = this.folder;
-    const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
+    const { launch, owner } = this.folder;
+    const [state, pid] = [this.#state, this.#pid];
+    const told = { launch, owner, state, pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
@@ -132,6 +133,13 @@ export class Run implements AsyncDisposable {
     }
     this.#ended ??= this.#endRecords();
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
+  }
+
+  /** Returns the undelivered checkpoints of a run that is over for the scheduler. `look` reads them from the disk. */
+  undelivered(look: boolean): RunView["sealed"] {
+    const isOver = this.isEnded || this.folder.forgotten !== null;
+    if (!isOver || this.#isDelivered) return undefined;
+    return look ? this.#sealed() : this.#named;
   }
 
   /** The stored checkpoints that the platform has not completed; the last known ones if the spool is unreadable. */
@@ -332,11 +340,7 @@ export class Run implements AsyncDisposable {
     // The supervisor may have recorded the exit just before it died.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;
-    const message = never
-      ? "its supervisor ended before it could start it"
-      : orphans.found
-        ? "its supervisor was killed, so the agent ended it: how it would have ended is not known"
-        : "its host or its supervisor went away, and nobody saw how it ended";
+    const message = howItEnded(orphans, never);
     this.folder.say(message);
     if (orphans.remains !== "") this.folder.say(orphans.remains);
     const kind = !never ? "lost" : this.#killing.signal.aborted ? "never_started" : "not_launched";

@@ -22,6 +22,7 @@ import { rowsPage } from "../lists.ts";
 import { requireOwnRun } from "../runs/runs.ts";
 import { shownCheckpoint } from "../shown.ts";
 import { downloadObjects } from "./download-objects.ts";
+import { refuseForeign } from "./foreign.ts";
 
 export function checkpointHandlers(
   backend: Backend,
@@ -30,17 +31,26 @@ export function checkpointHandlers(
   return {
     unary: {
       listCheckpoints: (request, context) => listCheckpoints(backend, request, context),
-      getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
+      getCheckpoint: async ({ checkpoint }, context) => {
+        await refuseForeign(backend, checkpoint, context.caller);
+        return getCheckpoint(backend, checkpoint, context);
+      },
       declareCheckpoint: (request, context) =>
         declare(backend, checkpointStorage, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
       failCheckpoint: (request, context) => fail(backend, request, context),
       readCheckpointAhead: (request, context) => readAhead(backend, request, context),
       reportDamagedCheckpoint: (request, context) => reportDamage(backend, request, context),
-      planDownload: (request, context) => plan(backend, request.checkpoint, context),
+      planDownload: async ({ checkpoint }, context) => {
+        await refuseForeign(backend, checkpoint, context.caller);
+        return plan(backend, checkpoint, context);
+      },
       planUpload: (request, context) => planUpload(backend, request, context),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
-      planFiles: (request, context) => planFiles(backend, request, context),
+      planFiles: async (request, context) => {
+        await refuseForeign(backend, request.checkpoint, context.caller);
+        return planFiles(backend, request, context);
+      },
     },
     raw: {
       downloadCheckpoint: (request, context) => download(backend, request, context),

@@ -10,7 +10,7 @@ import {
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { limits } from "../../limits.ts";
-import { hasFailed, isOver, pidOf, type Rank } from "./ranks.ts";
+import { hasFailed, isOver, pidOf, userOf, type Rank } from "./ranks.ts";
 
 export function judgeAllocation(
   allocation: Allocation,
@@ -26,7 +26,8 @@ export function judgeAllocation(
 
 function startOf(rank: Rank) {
   const { agent, nodeRank } = rank.placement;
-  return { agent, nodeRank, pid: pidOf(rank) };
+  const userId = userOf(rank);
+  return { agent, nodeRank, pid: pidOf(rank), ...(userId === undefined ? {} : { userId }) };
 }
 
 function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationCommand {
