@@ -8,6 +8,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   invalid_config: 400,
   invalid_request: 400,
   invalid_context: 400,
+  invalid_checkpoint: 400,
   invalid_manifest: 400,
   invalid_hyperparameters: 400,
   config_too_large: 413,

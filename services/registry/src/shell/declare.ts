@@ -40,7 +40,8 @@ export async function declareCheckpoint(
 ): Promise<Plain<UploadPlan> | Rejection> {
   const { checkpoint, trial, run, step, format, metadata } = request;
   const problem = problemOf(request);
-  if (problem !== null) return reject("invalid_request", problem);
+  // Final for the sender: a request that an older gateway cannot read is `invalid_request`.
+  if (problem !== null) return reject("invalid_checkpoint", problem);
   if (trial === "") return declareFolder(deps, request, context);
   const { identity } = context;
   const parts = parseTrialId(trial);
