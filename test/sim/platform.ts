@@ -81,7 +81,10 @@ export class Platform {
     const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
     return {
       experiments: ({ clock, logger }) =>
-        beginExperiments({ clock, logger, ids, deletionGraceMs, trialsPerReactionMax, count }),
+        beginExperiments({
+          ...{ clock, logger, ids, deletionGraceMs, trialsPerReactionMax, count },
+          hold: { reason: async () => null },
+        }),
       searcher: ({ clock, logger }) => {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
         return beginSearcher({ clock, logger, telemetry, model: inlineModel });

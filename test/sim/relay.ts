@@ -14,6 +14,13 @@ const quiet = {
 
 /** Starts the real relay, which never dies in this simulation. */
 export function startRelay(log: MemoryLog, hub: MemoryHub, clock: ManualClock): void {
-  const deps = { log: log.as("relay"), bus: hub.connect("relay"), clock, events: quiet };
+  const reportRewind = async (): Promise<void> => {};
+  const deps = {
+    log: log.as("relay"),
+    bus: hub.connect("relay"),
+    clock,
+    events: quiet,
+    reportRewind,
+  };
   void relay(deps, new AbortController().signal);
 }

@@ -95,7 +95,10 @@ class StorageWorld {
     );
     this.#index = new ModelIndex(this.#log, (adopted) => this.#deletion.wake(adopted));
     const log = this.#log.as("checkpoint-gc");
-    const deps = { executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores };
+    const deps = {
+      ...{ executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores },
+      hold: { reason: async () => null },
+    };
     this.#deletion = new Deletion(deps, this.#index);
   }
 
@@ -209,6 +212,8 @@ class StorageWorld {
       brake,
       // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
+      hold: { reason: async () => null, lostEnd: async () => null },
+      unfinished: { page: async () => ({ unfinished: [], more: false }) },
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openDirectoryBlobStore, StoreBrake, Stores } from "@trainyard/blob";
 import { assert } from "@trainyard/kernel";
 import {
+  DeletionHold,
   type ListeningService,
   openParts,
   openTables,
@@ -75,13 +76,14 @@ export async function createService(
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
-  const shared = { clock, events, checkpointDir, stores, brake };
+  const hold = new DeletionHold(parts);
+  const shared = { log, clock, events, checkpointDir, stores, brake, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
     const placed = new Placed({ log, pool, clock, logger });
     const decided = {
-      log,
       executor,
+      unfinished,
       manifests,
       verifier,
       readAheads,

@@ -31,6 +31,23 @@ export type RunView = {
   /** A sentence about the run's slots that the agent does not offer any more, with the reason; empty for none. */
   readonly notice: string;
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
+  /** The key of the last validation that the run recorded; empty for none, null or absent if it is unknown. */
+  readonly lastValidation?: string | null;
+};
+
+/** The records of a run's end, which do not change afterwards. */
+export type EndRecords = Pick<
+  RunView,
+  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
+>;
+
+const noWord = { endRecord: null, problem: "" };
+export const noEnd: EndRecords = {
+  stop: null,
+  kill: null,
+  exit: null,
+  lastWord: noWord,
+  notice: "",
 };
 
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
@@ -57,6 +74,10 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     launchFailed: exit.kind === "not_launched",
     ...(exit.lacking === true ? { lacking: true } : {}),
     killed: wasKilled(exit, view.kill),
+    // After a lost end, as of a host that restarted, the spool on the disk may have more or less than the name says.
+    ...(typeof view.lastValidation === "string" && exit.kind !== "lost"
+      ? { lastValidation: view.lastValidation }
+      : {}),
   };
 }
 

@@ -14,7 +14,7 @@ import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { atMost, type Clock, pause } from "@trainyard/kernel";
-import { reportOf, type RunView } from "../core/exit.ts";
+import { type EndRecords, noEnd, reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/slot-offer.ts";
@@ -53,10 +53,6 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
-type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice">;
-
-const noWord = { endRecord: null, problem: "" };
-const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
 /** The shell's exit code for a command that is not executable; here also for a configuration that cannot work. */
 const notExecutable = 126;
 
@@ -139,11 +135,11 @@ export class Run implements AsyncDisposable {
   }
 
   #endRecords(): EndRecords {
-    const { stop, kill, exit, lastWord, notice } = this.folder;
+    const { stop, kill, exit, lastWord, notice, lastValidation } = this.folder;
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
-    return { stop, kill, exit, lastWord, notice };
+    return { stop, kill, exit, lastWord, notice, lastValidation };
   }
 
   start(): void {

@@ -19,6 +19,7 @@ import { type Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { Failure, UsageError } from "../usage-error.ts";
+import { addReleaseCommand, noteHold } from "./storage-release.ts";
 
 export function addStorageCommands(program: Command): void {
   const group = program.command("storage").description("where checkpoints are stored");
@@ -37,6 +38,7 @@ export function addStorageCommands(program: Command): void {
       "say that the storage that is mounted here is the one of the checkpoints under that path",
     )
     .action(withPlatform<AdoptOptions>(adopt));
+  addReleaseCommand(group);
 }
 
 type AdoptOptions = {
@@ -45,7 +47,8 @@ type AdoptOptions = {
   readonly replace?: readonly string[];
 };
 
-async function list({ client, output }: Context): Promise<void> {
+async function list(context: Context): Promise<void> {
+  const { client, output } = context;
   const page = await client.call("listStorages", {});
   if (output.json) {
     output.message(ListStoragesResponseSchema, page);
@@ -59,6 +62,7 @@ async function list({ client, output }: Context): Promise<void> {
     { title: "CONDEMNED", value: ({ condemned }) => String(condemned), right: true },
     { title: "LEFT OVER", value: ({ leftOver }) => String(leftOver), right: true },
   ]);
+  await noteHold(context);
   const unknown = page.items.filter(({ root, countsAs }) => isAbsolute(root) && !countsAs);
   for (const { root, checkpoints, leftOver } of unknown) {
     output.note(

@@ -205,7 +205,7 @@ async function nameCheckpoints(
 ): Promise<void> {
   for (const { allocation, checkpoints: sealed } of data.left?.runs ?? []) {
     const parts = parseRunId(allocation);
-    if (parts === null) continue;
+    if (parts === null || sealed.length === 0) continue;
     const left = { sealed, atMs: stored.timeMs };
     await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
     await work.part();

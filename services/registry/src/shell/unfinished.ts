@@ -14,13 +14,15 @@ import {
   type Stores,
 } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
-import { newEventId, type StoredEvent } from "@trainyard/event-log";
+import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
 import {
+  type DeletionGate,
   EffectLoop,
   type Executor,
   foldOf,
   type Logger,
+  runtimeLimits,
   serviceMeta,
   View,
   type ViewSpec,
@@ -33,6 +35,7 @@ import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
+import { unfinishedPage, type UnfinishedPage } from "./unfinished-list.ts";
 import { changesOf, type RecordedEvent } from "./unfinished-rows.ts";
 
 type Row = {
@@ -47,12 +50,14 @@ type Row = {
 
 export type UnfinishedDeps = {
   readonly executor: Executor;
+  readonly log: Pick<EventLog, "head">;
   readonly pool: Pool;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Telemetry;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
+  readonly hold: DeletionGate;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;
@@ -107,6 +112,10 @@ export class Unfinished {
   async #step(signal: AbortSignal): Promise<number | null> {
     for (let after: string | null = ""; after !== null; ) {
       const rows = await this.#due(after);
+      // After the log went back a checkpoint may be complete although the log says that it is not.
+      if (rows.length > 0 && (await this.#deps.hold.reason()) !== null) {
+        return runtimeLimits.heldLookMs;
+      }
       for (const row of rows) {
         if (signal.aborted) return null;
         await this.#deal(row);
@@ -115,6 +124,13 @@ export class Unfinished {
         rows.length < registryLimits.unfinishedPage ? null : (rows.at(-1)?.checkpoint ?? null);
     }
     return this.#untilNextMs();
+  }
+
+  /** Returns a page of all unfinished checkpoints, those without anything to do included. */
+  async page(after: string, limit: number): Promise<UnfinishedPage> {
+    const { pool, log } = this.#deps;
+    await this.view.reach(await log.head());
+    return unfinishedPage(pool, after, limit);
   }
 
   get #graces(): readonly number[] {

@@ -44,7 +44,8 @@ export class Launches {
     const { cache } = this.#executor;
     const trial = (await cache.load(trialWork, allocation.task)).state;
     const experiment = (await cache.load(experimentCode, allocation.job)).state;
-    const token = runToken(this.#key, id, allocation.grant.position);
+    const { position: grantPosition, eventId: grantId } = allocation.grant;
+    const token = runToken(this.#key, { allocation: id, grantPosition, grantId });
     const launch = launchOf(allocation, agent, { experiment, trial, token });
     if ("problem" in launch) return launch;
     const bytes = Buffer.byteLength(codecOf<Plain<Launch>>(LaunchSchema).encode(launch));

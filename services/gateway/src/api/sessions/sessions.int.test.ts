@@ -79,7 +79,7 @@ describe("a session", () => {
   });
 
   it("is not opened by a wrong token, a run's token, an empty body or an expired code", async () => {
-    const runs = gateway.runToken("1.1#1", 1);
+    const runs = await gateway.runToken("1.1#1");
     expect(await signIn({ token: "ty_no" })).toMatchObject({ status: 401 });
     expect(await signIn({})).toMatchObject({ status: 401, body: { code: "no_token" } });
     expect(await signIn({ token: runs })).toMatchObject({

@@ -35,6 +35,7 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
   const message = messageOf(cause, ranks);
   const sealed = ranks.flatMap(sealedOf);
   const launchFailure = launchFailureOf(ranks);
+  const lastValidation = lastValidationOf(ranks);
   return {
     kind: "end",
     cause,
@@ -43,7 +44,14 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
     message,
     sealed,
     ...(launchFailure === null ? {} : { launchFailure }),
+    ...(lastValidation === undefined ? {} : { lastValidation }),
   };
+}
+
+/** Returns the last validation that the chief's node names; undefined if its agent did not see the end. */
+function lastValidationOf(ranks: readonly Rank[]): string | undefined {
+  const chief = ranks.find(({ placement }) => placement.nodeRank === 0)?.state;
+  return chief?.kind === "ended" ? chief.report.lastValidation : undefined;
 }
 
 function causeOf(allocation: Allocation, ranks: readonly Rank[]): AllocationEndCause {

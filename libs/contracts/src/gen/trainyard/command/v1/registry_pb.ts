@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIk4KDFJlcG9ydERhbWFnZRISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIOCgZkZXRhaWwYBCABKAkiLgoNRGFtYWdlRmluZGluZxIMCgRkb25lGAEgASgIEg8KB2RhbWFnZWQYAiABKAgiXgoNTWFuaWZlc3RFbnRyeRIMCgRwYXRoGAEgASgJEg0KBWJ5dGVzGAIgASgBEg4KBnNoYTI1NhgDIAEoCRITCgtwYXJ0X3NoYTI1NhgEIAMoCRILCgNtZDUYBSABKAkiLAoWUGxhbkNoZWNrcG9pbnREb3dubG9hZBISCgpjaGVja3BvaW50GAEgASgJIskBCgxEb3dubG9hZFBsYW4SEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEjUKCG1hbmlmZXN0GAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoKc3RvcmFnZV9pZBgFIAEoCUgAiAEBEg0KBXN0b3JlGAYgASgJQg0KC19zdG9yYWdlX2lkIi4KCVBsYW5GaWxlcxISCgpjaGVja3BvaW50GAEgASgJEg0KBXBhdGhzGAIgAygJIkIKDUZpbGVEb3dubG9hZHMSMQoFZmlsZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5GaWxlRG93bmxvYWQiUwoMRmlsZURvd25sb2FkEgwKBHBhdGgYASABKAkSNQoHcmVxdWVzdBgCIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IiUKE1BsYW5Db250ZXh0RG93bmxvYWQSDgoGZGlnZXN0GAEgASgJIioKC0NvbnRleHRQbGFuEg4KBmRpZ2VzdBgBIAEoCRILCgN1cmwYAiABKAkiDgoMTGlzdFN0b3JhZ2VzIkMKC1N0b3JhZ2VMaXN0EjQKCHN0b3JhZ2VzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuU3RvcmFnZUVudHJ5IpABCgxTdG9yYWdlRW50cnkSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhEKCWNvdW50c19hcxgDIAEoCRITCgtjaGVja3BvaW50cxgEIAEoDRIRCgljb25kZW1uZWQYBSABKA0SEQoJbGVmdF9vdmVyGAYgASgNEhAKCGV4YW1wbGVzGAcgAygJIkYKDEFkb3B0U3RvcmFnZRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSFAoMcmVwbGFjZWRfaWRzGAMgAygJIjgKD1N0b3JhZ2VBZG9wdGlvbhIQCghwb3NpdGlvbhgBIAEoARITCgtjaGVja3BvaW50cxgCIAEoDWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEikAIKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPbGFzdF92YWxpZGF0aW9uGAkgASgJSAGIAQFCDQoLX3N0b3JhZ2VfaWRCEgoQX2xhc3RfdmFsaWRhdGlvbiJPCgpVcGxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoARINCgVzdG9yZRgEIAEoCSI4CgxQcm9iZVN0b3JhZ2USKAoHc3RvcmFnZRgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiIAoMU3RvcmFnZVByb2JlEhAKCHByb2JsZW1zGAEgAygJInAKClBsYW5VcGxvYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SMgoFZmlsZXMYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IpoBCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeRI3CgpiZWdpbm5pbmdzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI3ChdQbGFuVGVuc29yQm9hcmREb3dubG9hZBINCgV0cmlhbBgBIAEoCRINCgVhZnRlchgCIAEoCSJFChBUZW5zb3JCb2FyZEZpbGVzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIj4KC0ZpbGVVcGxvYWRzEi8KBWZpbGVzGAEgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZVVwbG9hZCJhCgpGaWxlVXBsb2FkEgwKBHBhdGgYASABKAkSLwoFcGFydHMYAiADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5QYXJ0VXBsb2FkEhQKDHN0b3JlZF9ieXRlcxgDIAEoASJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IkoKCVJlYWRBaGVhZBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRINCgVwYXRocxgEIAMoCSIfCg5SZWFkQWhlYWRCZWd1bhINCgVmaWxlcxgBIAEoDSJQCg5GYWlsQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIOCgZyZWFzb24YBCABKAkiTgoMUmVwb3J0RGFtYWdlEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBmRldGFpbBgEIAEoCSIuCg1EYW1hZ2VGaW5kaW5nEgwKBGRvbmUYASABKAgSDwoHZGFtYWdlZBgCIAEoCCJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMiQwoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkikAEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkiRgoMQWRvcHRTdG9yYWdlEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiOAoPU3RvcmFnZUFkb3B0aW9uEhAKCHBvc2l0aW9uGAEgASgBEhMKC2NoZWNrcG9pbnRzGAIgASgNIkMKDFJlY29yZFJld2luZBIQCghwb3NpdGlvbhgBIAEoARINCgVldmVudBgCIAEoCRISCgpub3RpY2VkX2J5GAMgASgJIiIKEFJlbGVhc2VEZWxldGlvbnMSDgoGcmVhc29uGAEgASgJIi8KD0dldERlbGV0aW9uSG9sZBINCgVhZnRlchgBIAEoCRINCgVsaW1pdBgCIAEoDSK8AQoMRGVsZXRpb25Ib2xkEgwKBGhlbGQYASABKAgSEAoIc2luY2VfbXMYAiABKAESEAoIcG9zaXRpb24YAyABKAESDQoFZXZlbnQYBCABKAkSEgoKbm90aWNlZF9ieRgFIAEoCRIOCgZkZXRhaWwYBiABKAkSOQoKdW5maW5pc2hlZBgHIAMoCzIlLnRyYWlueWFyZC5jb21tYW5kLnYxLlVuZmluaXNoZWRFbnRyeRIMCgRtb3JlGAggASgIIn8KD1VuZmluaXNoZWRFbnRyeRISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIMCgRzdGVwGAQgASgBEg0KBXN0YXRlGAUgASgJEg0KBXBsYWNlGAYgASgJEhAKCHNpbmNlX21zGAcgASgBYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
  * Declares a checkpoint that is about to be written.
@@ -68,6 +68,13 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
    * @generated from field: google.protobuf.Struct storage = 8;
    */
   storage?: JsonObject | undefined;
+
+  /**
+   * The report key of the last validation that the run recorded before the declaration; absent for none.
+   *
+   * @generated from field: optional string last_validation = 9;
+   */
+  lastValidation?: string | undefined;
 };
 
 /**
@@ -947,4 +954,200 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 30);
+
+/**
+ * Reports that the log went back: the sender read an event that the log has no more. The registry compares it with the
+ * log, and records the hold on deletions once.
+ *
+ * @generated from message trainyard.command.v1.RecordRewind
+ */
+export type RecordRewind = Message<"trainyard.command.v1.RecordRewind"> & {
+  /**
+   * @generated from field: double position = 1;
+   */
+  position: number;
+
+  /**
+   * The id of the lost event; empty if only its position is known.
+   *
+   * @generated from field: string event = 2;
+   */
+  event: string;
+
+  /**
+   * The service that read the event.
+   *
+   * @generated from field: string noticed_by = 3;
+   */
+  noticedBy: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.RecordRewind.
+ * Use `create(RecordRewindSchema)` to create a new message.
+ */
+export const RecordRewindSchema: GenMessage<RecordRewind> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 31);
+
+/**
+ * Releases the deletions that a log that went back holds.
+ *
+ * @generated from message trainyard.command.v1.ReleaseDeletions
+ */
+export type ReleaseDeletions = Message<"trainyard.command.v1.ReleaseDeletions"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ReleaseDeletions.
+ * Use `create(ReleaseDeletionsSchema)` to create a new message.
+ */
+export const ReleaseDeletionsSchema: GenMessage<ReleaseDeletions> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 32);
+
+/**
+ * Asks whether deletions are held, and for the checkpoints that were never completed.
+ *
+ * @generated from message trainyard.command.v1.GetDeletionHold
+ */
+export type GetDeletionHold = Message<"trainyard.command.v1.GetDeletionHold"> & {
+  /**
+   * The last checkpoint of the page before; empty for the first page.
+   *
+   * @generated from field: string after = 1;
+   */
+  after: string;
+
+  /**
+   * The most checkpoints of the page.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.GetDeletionHold.
+ * Use `create(GetDeletionHoldSchema)` to create a new message.
+ */
+export const GetDeletionHoldSchema: GenMessage<GetDeletionHold> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 33);
+
+/**
+ * @generated from message trainyard.command.v1.DeletionHold
+ */
+export type DeletionHold = Message<"trainyard.command.v1.DeletionHold"> & {
+  /**
+   * Whether deletions are held. Without a hold the next fields are empty.
+   *
+   * @generated from field: bool held = 1;
+   */
+  held: boolean;
+
+  /**
+   * @generated from field: double since_ms = 2;
+   */
+  sinceMs: number;
+
+  /**
+   * @generated from field: double position = 3;
+   */
+  position: number;
+
+  /**
+   * @generated from field: string event = 4;
+   */
+  event: string;
+
+  /**
+   * @generated from field: string noticed_by = 5;
+   */
+  noticedBy: string;
+
+  /**
+   * @generated from field: string detail = 6;
+   */
+  detail: string;
+
+  /**
+   * A page of the checkpoints that were declared or named and never completed, in the order of their ids.
+   *
+   * @generated from field: repeated trainyard.command.v1.UnfinishedEntry unfinished = 7;
+   */
+  unfinished: UnfinishedEntry[];
+
+  /**
+   * Whether more checkpoints follow.
+   *
+   * @generated from field: bool more = 8;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.DeletionHold.
+ * Use `create(DeletionHoldSchema)` to create a new message.
+ */
+export const DeletionHoldSchema: GenMessage<DeletionHold> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 34);
+
+/**
+ * A checkpoint that was never completed.
+ *
+ * @generated from message trainyard.command.v1.UnfinishedEntry
+ */
+export type UnfinishedEntry = Message<"trainyard.command.v1.UnfinishedEntry"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * The trial; empty for a folder that a person uploads.
+   *
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * @generated from field: double step = 4;
+   */
+  step: number;
+
+  /**
+   * declared, named, run_over or void.
+   *
+   * @generated from field: string state = 5;
+   */
+  state: string;
+
+  /**
+   * The folder of its files, or the address of its object store; empty until the checkpoint is declared.
+   *
+   * @generated from field: string place = 6;
+   */
+  place: string;
+
+  /**
+   * The time of its declaration, or of the run's end that named it.
+   *
+   * @generated from field: double since_ms = 7;
+   */
+  sinceMs: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.UnfinishedEntry.
+ * Use `create(UnfinishedEntrySchema)` to create a new message.
+ */
+export const UnfinishedEntrySchema: GenMessage<UnfinishedEntry> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 35);
 
