@@ -11,6 +11,7 @@ export const finalCodes: ReadonlySet<string> = new Set([
   "checkpoint_incomplete",
   "invalid_checkpoint",
   "invalid_manifest",
+  "not_your_folder",
   "run_ended",
   "run_superseded",
   "storage_unsupported",

@@ -18,6 +18,7 @@ FINAL = frozenset(
         "checkpoint_incomplete",
         "invalid_checkpoint",
         "invalid_manifest",
+        "not_your_folder",
         "run_ended",
         "run_superseded",
         "storage_unsupported",
