@@ -54,6 +54,7 @@ const silent = {
   ...{ declared() {}, completed() {}, refused() {}, abandoned() {}, cleared() {} },
   ...{
     notCleared() {},
+    folderKept() {},
     verified() {},
     damageReported() {},
     contextServed() {},

@@ -55,6 +55,8 @@ export const registryLimits = {
    * A store that did not answer is retried after 5 s. At most a quarter of the service's concurrent bus commands may
    * wait for one store, so that requests for other stores are answered.
    */
+  /** The longest probe of a store, which a person who submits waits for; the gateway waits 5 s for a command. */
+  probeMs: 4_000,
   storeBrake: { restMs: 5_000, atOnceMax: 128 },
   /**
    * A root that returns no marker in this time counts as hanging. Shorter than `verifyWaitMs`, so that the answer to a

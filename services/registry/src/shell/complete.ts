@@ -14,6 +14,7 @@ import { checkpointDecider } from "../core/checkpoint/decide.ts";
 import { refusalOf } from "../core/foreign/trial.ts";
 import { bytesOf, canonicalText, type Manifest, readManifest } from "../core/manifest.ts";
 import type { CommandDeps } from "./commands.ts";
+import { refusalOfFolder } from "./folder-owner.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
@@ -90,5 +91,7 @@ async function look(
   assert(root !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
   // A caller that joins a running verification thus learns that the storage does not answer.
   await deps.disk.seen(root);
+  const foreign = await refusalOfFolder(deps, root, request);
+  if (foreign !== null) return foreign;
   return { folder, storageId: await storageOf(deps.executor, declared) };
 }

@@ -8,6 +8,7 @@
  */
 import {
   type BrakedDisk,
+  checkpointRoot,
   removeCheckpointFolder,
   removeCheckpointObjects,
   type StoreBrake,
@@ -15,7 +16,15 @@ import {
 } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
+import {
+  assert,
+  type Clock,
+  idOf,
+  isFault,
+  parseTrialId,
+  type Rejection,
+  streamName,
+} from "@trainyard/kernel";
 import {
   type DeletionGate,
   EffectLoop,
@@ -33,6 +42,7 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
+import { refusalOfFolder } from "./folder-owner.ts";
 import type { ManifestTable } from "./manifest-table.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
@@ -242,6 +252,11 @@ export class Unfinished {
     const { stores, brake, disk } = this.#deps;
     const store = await stores.of(storage);
     if (store === null) {
+      const foreign = await this.#foreign(row, storage, declared);
+      if (foreign !== null) {
+        this.#deps.events.folderKept(row.checkpoint, foreign.detail);
+        return this.#drop(row);
+      }
       await removeCheckpointFolder(
         storage,
         row.checkpoint,
@@ -260,6 +275,17 @@ export class Unfinished {
     await this.#deps.manifests.forget([row.checkpoint]);
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
+  }
+
+  /** The reason why a folder is not the run's that declared it, so that it is not removed; null if it is. */
+  async #foreign(
+    { checkpoint }: Row,
+    storage: Readonly<Record<string, unknown>>,
+    { trial, run }: { readonly trial: string; readonly run: number },
+  ): Promise<Rejection | null> {
+    const root = checkpointRoot(storage);
+    if (root === null) return null;
+    return refusalOfFolder(this.#deps, root, { checkpoint, trial, run });
   }
 
   /** Drops a row that needs no further work. */
