@@ -4,6 +4,7 @@ import { forgedDocument } from "./forged-document.ts";
 import { largeEndRecords } from "./end-record.ts";
 import { linkedFolder } from "./linked-folder.ts";
 import { packedBomb } from "./bomb.ts";
+import { powerCut } from "./power-cut.ts";
 import type { Scenario } from "./scenario.ts";
 import { secondAgent } from "./second-agent.ts";
 import { unmountedStorage } from "./unmounted-storage.ts";
@@ -17,4 +18,5 @@ export const scenarios: readonly Scenario[] = [
   escapedProcess,
   secondAgent,
   unmountedStorage,
+  powerCut,
 ];
