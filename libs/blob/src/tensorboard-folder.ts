@@ -19,7 +19,7 @@ const below = ["tensorboard", "experiment"] as const;
 export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,
   experiment: string,
-  disk: StorageDisk,
+  disk: Pick<StorageDisk, "removeFolder">,
 ): Promise<void> {
   const root = checkpointRoot(storage);
   if (root === null) return;

@@ -79,6 +79,8 @@ export function createTelemetry(registry: Registry, logger: Logger) {
 
 function userEvents(logger: Logger) {
   return {
+    /** The folder of a run whose launch cannot be read, and the number of its sealed checkpoints. */
+    launchLost: (path: string, sealed: number) => logger.error({ path, sealed }, "run_launch_lost"),
     notRemoved: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "run_folder_not_removed"),
     runUsers: (range: UserRange | null) =>

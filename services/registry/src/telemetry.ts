@@ -11,6 +11,7 @@ export type Telemetry = {
   abandoned(checkpoint: string): void;
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
+  folderKept(checkpoint: string, why: string): void;
   versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
   contextServed(bytes: number): void;
@@ -66,6 +67,9 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     notCleared(checkpoint, error) {
       logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
+    },
+    folderKept(checkpoint, why) {
+      logger.warn({ checkpoint, why }, "checkpoint_folder_kept");
     },
     versionRegistered(model, number, checkpoint) {
       logger.info({ model, number, checkpoint }, "model_version_registered");

@@ -2,6 +2,7 @@ import { cutDownload } from "./cut-download.ts";
 import { escapedProcess } from "./escaped-process.ts";
 import { forgedDocument } from "./forged-document.ts";
 import { largeEndRecords } from "./end-record.ts";
+import { hangingMount } from "./hanging-mount.ts";
 import { linkedFolder } from "./linked-folder.ts";
 import { packedBomb } from "./bomb.ts";
 import { powerCut } from "./power-cut.ts";
@@ -19,4 +20,5 @@ export const scenarios: readonly Scenario[] = [
   secondAgent,
   unmountedStorage,
   powerCut,
+  hangingMount,
 ];

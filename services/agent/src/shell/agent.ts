@@ -35,9 +35,10 @@ import type { Mechanism } from "../state/run-group.ts";
 import { Uptime } from "../state/uptime.ts";
 import type { RunUsers } from "../users/run-users.ts";
 import type { CodeArchives } from "./code-archives.ts";
-import { cleanUpForgotten } from "./forgotten-runs.ts";
+import { cleanUpForgotten, type Remains } from "./forgotten-runs.ts";
 import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
+import { LostLaunches } from "./lost-launches.ts";
 import { Run, type RunDeps } from "./run.ts";
 import { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { checkStored } from "./stored-checks.ts";
@@ -84,6 +85,7 @@ export class Agent implements AsyncDisposable {
   readonly #epochs: SchedulerEpochs;
   readonly #uptime: Uptime;
   readonly #undelivered = new Undelivered();
+  readonly #remains: Remains;
   readonly #stack = new AsyncDisposableStack();
   #cleaning = Promise.resolve();
   #sequence = 0;
@@ -102,6 +104,8 @@ export class Agent implements AsyncDisposable {
     this.#changed = new WakeSignal(deps.clock);
     this.#forgot = new WakeSignal(deps.clock);
     this.#uptime = new Uptime(deps.folder, () => deps.clock.monotonicMs());
+    const [runs, uptime, { events }] = [this.#runs, this.#uptime, deps];
+    this.#remains = { runs, uptime, events, lost: new LostLaunches(uptime, events, deps.clock) };
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
     this.#epochs = new SchedulerEpochs(deps.folder, deps.events);
   }
@@ -165,7 +169,8 @@ export class Agent implements AsyncDisposable {
       const path = join(this.#runsFolder, name);
       try {
         const folder = RunFolder.open(path, this.#deps.clock);
-        if (folder !== null) this.#hold(folder);
+        if (folder === null) this.#remains.lost.notice(path);
+        else this.#hold(folder);
       } catch (error) {
         // A launch that cannot be read must not prevent the adoption of the others.
         this.#deps.events.notAdopted(path, error);
@@ -383,8 +388,7 @@ export class Agent implements AsyncDisposable {
 
   /** Clean-ups run one at a time, since each counts the folders. */
   async cleanUp(): Promise<void> {
-    const forgotten = { runs: this.#runs, uptime: this.#uptime, events: this.#deps.events };
-    const cleanUp = (): Promise<void> => cleanUpForgotten(forgotten, this.#stopping.signal);
+    const cleanUp = (): Promise<void> => cleanUpForgotten(this.#remains, this.#stopping.signal);
     this.#cleaning = this.#cleaning.then(cleanUp, cleanUp);
     await this.#cleaning;
   }

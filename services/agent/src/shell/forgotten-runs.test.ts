@@ -26,8 +26,9 @@ function stage(names: readonly { readonly name: string; readonly holds: boolean 
     notRemoved: () => {},
     removed: () => {},
   };
+  const lost = { notice: () => {}, cleanUp: async () => {} };
   const cleanUp = (afterMs: number, isLow: (path: string) => boolean): Promise<void> =>
-    cleanUpForgotten({ runs, events, uptime: { ms: afterMs }, isLow }, never);
+    cleanUpForgotten({ runs, lost, events, uptime: { ms: afterMs }, isLow }, never);
   return { cleanUp, removed, givenUp };
 }
 

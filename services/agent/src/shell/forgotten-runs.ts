@@ -5,6 +5,7 @@
 import { limits } from "../limits.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { isDiskLow } from "./disk.ts";
+import type { LostLaunches } from "./lost-launches.ts";
 import type { Run } from "./run.ts";
 
 type ForgottenRun = Pick<
@@ -14,8 +15,9 @@ type ForgottenRun = Pick<
   readonly folder: Pick<Run["folder"], "path" | "key" | "forgotten" | "remove" | "removeWork">;
 };
 
-type Forgotten = {
+export type Remains = {
   readonly runs: Map<string, ForgottenRun>;
+  readonly lost: Pick<LostLaunches, "cleanUp" | "notice">;
   readonly uptime: { readonly ms: number };
   readonly events: Pick<Telemetry, "givenUp" | "notRemoved" | "removed">;
   readonly isLow?: (path: string) => boolean;
@@ -27,7 +29,7 @@ type Forgotten = {
  * call. Stops between two folders once the signal aborts.
  */
 export async function cleanUpForgotten(
-  { runs, uptime, events, isLow = isDiskLow }: Forgotten,
+  { runs, lost, uptime, events, isLow = isDiskLow }: Remains,
   signal: AbortSignal,
 ): Promise<void> {
   const nowMs = uptime.ms;
@@ -58,4 +60,5 @@ export async function cleanUpForgotten(
     runs.delete(run.folder.key);
     events.removed(run.allocation);
   }
+  await lost.cleanUp(signal);
 }

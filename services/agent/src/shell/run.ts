@@ -14,7 +14,7 @@ import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { type Clock, pause } from "@trainyard/kernel";
-import { reportOf, type RunView } from "../core/exit.ts";
+import { type EndRecords, noEnd, reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/slot-offer.ts";
@@ -53,13 +53,6 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
-type EndRecords = Pick<
-  RunView,
-  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
->;
-
-const noWord = { endRecord: null, problem: "" };
-const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
 /** The shell's exit code for a command that is not executable; here also for a configuration that cannot work. */
 const notExecutable = 126;
 
@@ -121,8 +114,7 @@ export class Run implements AsyncDisposable {
 
   report(): Plain<AllocationReport> {
     const { launch, owner } = this.folder;
-    const [state, pid] = [this.#state, this.#pid];
-    const told = { launch, owner, state, pid, sealed: this.#sealed() };
+    const told = { launch, owner, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);

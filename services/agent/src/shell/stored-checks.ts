@@ -82,7 +82,7 @@ async function check(one: Open, signal: AbortSignal): Promise<Open | null> {
       // The next rise of the epoch repeats the check.
       return null;
     case "later":
-      // What refuses the run itself does not pass soon.
+      // A refusal of the run itself does not pass soon.
       return standing.refusesCaller === true ? null : one;
     case "incomplete":
     case "unknown":

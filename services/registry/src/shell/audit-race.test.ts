@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { directoryDisk } from "@trainyard/blob";
 import { expect, test } from "vitest";
 import { missingOf } from "./audit.ts";
 import { auditedPlace } from "./audited-places.ts";
@@ -15,7 +16,7 @@ test("a checkpoint that completed after the storage was listed is not missing", 
     await mkdir(join(root, late));
     const stores = { of: async () => null, idOf: async () => "" };
     const section = { type: "directory", container_path: root };
-    const place = await auditedPlace({ stores }, section, "");
+    const place = await auditedPlace({ stores, disk: directoryDisk }, section, "");
     const known = new Map([late, gone, listed].map((name) => [name, "complete"]));
     expect(await missingOf(known, [listed], place)).toEqual([gone]);
     known.set(gone, "condemned");

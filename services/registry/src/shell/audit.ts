@@ -90,8 +90,8 @@ async function auditRoot(
 
 /** The storage section of a root's checkpoints; all sections of one root name the same place. */
 async function sectionOf({ executor, placed }: CommandDeps, root: string) {
-  const [checkpoint] = (await placed.statesAt(root)).keys();
-  assert(checkpoint !== undefined, `a checkpoint was declared under ${root}`);
+  const checkpoint = await placed.anyAt(root);
+  assert(checkpoint !== null, `a checkpoint was declared under ${root}`);
   const { declared } = (await executor.cache.load(foldOf(checkpoints), checkpoint)).state;
   assert(declared !== null, `checkpoint ${checkpoint} was declared`);
   return declared.storage ?? {};

@@ -1,14 +1,12 @@
 /** The storages that an audit lists and deletes from: folders in a directory, or keys below a name in a bucket. */
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
 import {
   type CheckpointStorageSection,
   checkpointRoot,
-  directoryDisk,
   type ObjectStore,
   problemOfStorage,
   problemOfStore,
   removeCheckpointObjects,
+  type StorageDisk,
 } from "@trainyard/blob";
 import { isCheckpointId } from "@trainyard/kernel";
 import type { CommandDeps } from "./commands.ts";
@@ -26,51 +24,41 @@ export interface AuditedPlace {
 
 /** Opens a storage. `stores` throws a Fault for one that is neither a directory nor an object store. */
 export async function auditedPlace(
-  { stores }: Pick<CommandDeps, "stores">,
+  { stores, disk }: Pick<CommandDeps, "stores" | "disk">,
   section: CheckpointStorageSection,
   storageId: string,
 ): Promise<AuditedPlace> {
   const store = await stores.of(section);
   if (store !== null) return new AuditedBucket(store, storageId);
-  return new AuditedDirectory(checkpointRoot(section) ?? "", storageId);
+  return new AuditedDirectory(disk, checkpointRoot(section) ?? "", storageId);
 }
 
 class AuditedDirectory implements AuditedPlace {
+  readonly #disk: StorageDisk;
   readonly #root: string;
   readonly #storageId: string;
 
-  constructor(root: string, storageId: string) {
+  constructor(disk: StorageDisk, root: string, storageId: string) {
+    this.#disk = disk;
     this.#root = root;
     this.#storageId = storageId;
   }
 
   async problem(): Promise<string | null> {
-    return problemOfStorage(this.#root, this.#storageId, await directoryDisk.seen(this.#root));
+    return problemOfStorage(this.#root, this.#storageId, await this.#disk.seen(this.#root));
   }
 
   async names(): Promise<readonly string[]> {
-    return (await readdir(this.#root)).filter(isCheckpointId);
+    return (await this.#disk.names(this.#root)).filter(isCheckpointId);
   }
 
   changedAtMs(name: string): Promise<number> {
-    return lastChange(join(this.#root, name));
+    return this.#disk.changedAtMs(this.#root, name);
   }
 
   remove(name: string): Promise<void> {
-    return directoryDisk.removeFolder(this.#root, name);
+    return this.#disk.removeFolder(this.#root, name);
   }
-}
-
-/** The time of the last change of a file, or of anything in a folder. */
-async function lastChange(path: string): Promise<number> {
-  const stats = await lstat(path).catch(() => null);
-  if (stats === null) return Number.POSITIVE_INFINITY;
-  let latest = stats.mtimeMs;
-  if (!stats.isDirectory()) return latest;
-  for (const name of await readdir(path).catch(() => [])) {
-    latest = Math.max(latest, await lastChange(join(path, name)));
-  }
-  return latest;
 }
 
 class AuditedBucket implements AuditedPlace {

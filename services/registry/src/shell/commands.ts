@@ -1,5 +1,5 @@
 /** The commands of the registry: checkpoints of runs, sent by the gateway, and model code for agents. */
-import type { BlobStore, StoreBrake, Stores } from "@trainyard/blob";
+import type { BlobStore, StorageDisk, StoreBrake, Stores } from "@trainyard/blob";
 import { type Clock, reject, streamName } from "@trainyard/kernel";
 import {
   type Content,
@@ -41,7 +41,9 @@ export type CommandDeps = ModelDeps &
     readonly inspector: Inspector;
     readonly stores: Pick<Stores, "of" | "idOf">;
     readonly brake: StoreBrake;
-    readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
+    /** The directories of checkpoints, behind the brake. */
+    readonly disk: StorageDisk;
+    readonly placed: Pick<Placed, "anyAt" | "groups" | "roots" | "statesAt">;
     readonly unchanged: Unchanged;
     readonly uploads: UploadProgress;
     readonly blobs: BlobStore;

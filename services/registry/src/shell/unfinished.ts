@@ -7,7 +7,8 @@
  * and does not delay others.
  */
 import {
-  directoryDisk,
+  type BrakedDisk,
+  checkpointRoot,
   removeCheckpointFolder,
   removeCheckpointObjects,
   type StoreBrake,
@@ -15,7 +16,15 @@ import {
 } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
+import {
+  assert,
+  type Clock,
+  idOf,
+  isFault,
+  parseTrialId,
+  type Rejection,
+  streamName,
+} from "@trainyard/kernel";
 import {
   type DeletionGate,
   EffectLoop,
@@ -33,6 +42,8 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
+import { refusalOfFolder } from "./folder-owner.ts";
+import type { ManifestTable } from "./manifest-table.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { unfinishedPage, type UnfinishedPage } from "./unfinished-list.ts";
@@ -57,6 +68,8 @@ export type UnfinishedDeps = {
   readonly events: Telemetry;
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
+  readonly disk: BrakedDisk;
+  readonly manifests: Pick<ManifestTable, "forget">;
   readonly hold: DeletionGate;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
@@ -118,7 +131,7 @@ export class Unfinished {
       }
       for (const row of rows) {
         if (signal.aborted) return null;
-        await this.#deal(row);
+        await this.#deal(row, signal);
       }
       after =
         rows.length < registryLimits.unfinishedPage ? null : (rows.at(-1)?.checkpoint ?? null);
@@ -157,9 +170,9 @@ export class Unfinished {
     return at === null ? null : Math.max(at - nowMs, 0);
   }
 
-  async #deal(row: Row): Promise<void> {
+  async #deal(row: Row, signal: AbortSignal): Promise<void> {
     try {
-      if (row.state === "void") return await this.#clear(row);
+      if (row.state === "void") return await this.#clear(row, signal);
       await this.#abandon(row);
     } catch (error) {
       if (!isFault(error) || error.code === "lease_lost") throw error;
@@ -231,19 +244,24 @@ export class Unfinished {
     return "abandoned";
   }
 
-  async #clear(row: Row): Promise<void> {
+  async #clear(row: Row, signal: AbortSignal): Promise<void> {
     const storage = JSON.parse(row.storage ?? "{}") as Record<string, unknown>;
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
     assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
-    const { stores, brake } = this.#deps;
+    const { stores, brake, disk } = this.#deps;
     const store = await stores.of(storage);
     if (store === null) {
+      const foreign = await this.#foreign(row, storage, declared);
+      if (foreign !== null) {
+        this.#deps.events.folderKept(row.checkpoint, foreign.detail);
+        return this.#drop(row);
+      }
       await removeCheckpointFolder(
         storage,
         row.checkpoint,
         await storageOf(executor, declared),
-        directoryDisk,
+        disk.until(signal),
       );
     } else {
       await brake.ask(store, async () => {
@@ -253,8 +271,21 @@ export class Unfinished {
         await removeCheckpointObjects(store, row.checkpoint, id);
       });
     }
+    // A completion that a crash interrupted has stored its manifest.
+    await this.#deps.manifests.forget([row.checkpoint]);
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
+  }
+
+  /** The reason why a folder is not the run's that declared it, so that it is not removed; null if it is. */
+  async #foreign(
+    { checkpoint }: Row,
+    storage: Readonly<Record<string, unknown>>,
+    { trial, run }: { readonly trial: string; readonly run: number },
+  ): Promise<Rejection | null> {
+    const root = checkpointRoot(storage);
+    if (root === null) return null;
+    return refusalOfFolder(this.#deps, root, { checkpoint, trial, run });
   }
 
   /** Drops a row that needs no further work. */
