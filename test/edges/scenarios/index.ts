@@ -5,6 +5,7 @@ import { largeEndRecords } from "./end-record.ts";
 import { hangingMount } from "./hanging-mount.ts";
 import { linkedFolder } from "./linked-folder.ts";
 import { packedBomb } from "./bomb.ts";
+import { powerCut } from "./power-cut.ts";
 import type { Scenario } from "./scenario.ts";
 import { secondAgent } from "./second-agent.ts";
 import { unmountedStorage } from "./unmounted-storage.ts";
@@ -18,5 +19,6 @@ export const scenarios: readonly Scenario[] = [
   escapedProcess,
   secondAgent,
   unmountedStorage,
+  powerCut,
   hangingMount,
 ];

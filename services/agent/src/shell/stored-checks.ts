@@ -82,7 +82,8 @@ async function check(one: Open, signal: AbortSignal): Promise<Open | null> {
       // The next rise of the epoch repeats the check.
       return null;
     case "later":
-      return one;
+      // A refusal of the run itself does not pass soon.
+      return standing.refusesCaller === true ? null : one;
     case "incomplete":
     case "unknown":
       deps.events.offeredAgain(deps.folder.launch.allocation, stored.checkpoint);
