@@ -70,6 +70,10 @@ export class Host implements StorageDisk {
     return this.#pending.during(directoryDisk.mark(this.root, id));
   }
 
+  renew(_root: string, mark: Parameters<StorageDisk["renew"]>[1]): Promise<void> {
+    return this.#pending.during(directoryDisk.renew(this.root, mark));
+  }
+
   isFolder(path: string): Promise<boolean> {
     return this.#pending.during(directoryDisk.isFolder(join(this.root, basename(path))));
   }

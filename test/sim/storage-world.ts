@@ -11,13 +11,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { markStorage, StoreBrake, Stores, storageStreamId } from "@trainyard/blob";
+import { markStorage, StorageClaims, storageStreamId, StoreBrake, Stores } from "@trainyard/blob";
 import { createMemoryBlobStore } from "@trainyard/blob/testing";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { assert, idOf, isFault, isRejection } from "@trainyard/kernel";
-import { Executor, emptyMeta, FoldCache } from "@trainyard/runtime";
+import { Executor, emptyMeta, FoldCache, LogIdentity } from "@trainyard/runtime";
 import { Deletion } from "@trainyard/service-checkpoint-gc/deletion";
 import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
 import { completeCheckpoint } from "@trainyard/service-registry/complete";
@@ -51,6 +51,7 @@ const silent = {
   ...{ declared() {}, completed() {}, refused() {}, abandoned() {}, cleared() {} },
   ...{
     notCleared() {},
+    markerNotRenewed() {},
     verified() {},
     contextServed() {},
     versionRegistered() {},
@@ -94,8 +95,9 @@ class StorageWorld {
     );
     this.#index = new ModelIndex(this.#log, (adopted) => this.#deletion.wake(adopted));
     const log = this.#log.as("checkpoint-gc");
+    const claims = new StorageClaims(new LogIdentity(log));
     const deps = { executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores };
-    this.#deletion = new Deletion(deps, this.#index);
+    this.#deletion = new Deletion({ ...deps, claims }, this.#index);
   }
 
   async run(): Promise<void> {
@@ -209,6 +211,11 @@ class StorageWorld {
       // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
+      disk: this.#hosts.registry,
+      claims: new StorageClaims(new LogIdentity(this.#log.as("registry"))),
+      // Declarations in storages of other ids are admitted here: their checkpoints have to wait then.
+      known: { admit: async () => {}, idOf: async () => "" },
+      renewals: { completed() {} },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),
       blobs: createMemoryBlobStore(),

@@ -106,6 +106,7 @@ describe("the removal of a checkpoint", () => {
     const vanishing = {
       seen: async () => looks.shift() ?? ({ kind: "unmarked" } as const),
       mark: async () => id,
+      renew: async () => {},
       isFolder: async () => true,
       removeFolder: async () => {},
       removeFiles: async () => ({ files: 0, bytes: 0 }),

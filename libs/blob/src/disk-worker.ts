@@ -7,6 +7,8 @@ async function resultOf(question: DiskQuestion): Promise<unknown> {
   switch (question.call) {
     case "mark":
       return directoryDisk.mark(question.path, question.id);
+    case "renew":
+      return directoryDisk.renew(question.path, question.mark);
     case "files": {
       const files: string[] = [];
       await directoryDisk.removeFiles(question.path, (file) => {

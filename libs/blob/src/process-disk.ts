@@ -9,12 +9,13 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Fault } from "@trainyard/kernel";
 import { programFile } from "@trainyard/kernel/program-file";
+import type { SeenStorage, StorageMark } from "./marker-text.ts";
 import type { Removed, StorageDisk } from "./storage-disk.ts";
-import type { SeenStorage } from "./storage-marker.ts";
 
 export type DiskQuestion =
   | { readonly call: "seen" | "isFolder" | "removeFolder" | "files"; readonly path: string }
   | { readonly call: "mark"; readonly path: string; readonly id: string }
+  | { readonly call: "renew"; readonly path: string; readonly mark: StorageMark }
   | { readonly call: "removeFiles"; readonly path: string; readonly files: readonly string[] };
 
 export type DiskAnswer =
@@ -38,6 +39,10 @@ export class ProcessDisk implements StorageDisk, Disposable {
 
   async mark(path: string, id: string): Promise<string> {
     return (await this.#ask({ call: "mark", path, id })) as string;
+  }
+
+  async renew(path: string, mark: StorageMark): Promise<void> {
+    await this.#ask({ call: "renew", path, mark });
   }
 
   async isFolder(path: string): Promise<boolean> {

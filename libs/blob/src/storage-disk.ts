@@ -6,7 +6,8 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { markStorage, readStorageMarker, type SeenStorage } from "./storage-marker.ts";
+import type { SeenStorage, StorageMark } from "./marker-text.ts";
+import { markStorage, readStorageMarker, renewStorageMarker } from "./storage-marker.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
@@ -18,6 +19,11 @@ export interface StorageDisk {
    * root cannot be marked.
    */
   mark(root: string, id: string): Promise<string>;
+  /**
+   * Replaces the marker of the root as a whole, if it has the same id. Throws a Fault `storage_not_marked` if it does
+   * not, and nothing is written.
+   */
+  renew(root: string, mark: StorageMark): Promise<void>;
   /** Returns whether the path is a folder itself, not a link to one; false if nothing is there. */
   isFolder(path: string): Promise<boolean>;
   /** Removes a folder of a storage with its content; does nothing if the folder is absent. */
@@ -34,6 +40,7 @@ export type Removed = { readonly files: number; readonly bytes: number };
 export const directoryDisk: StorageDisk = {
   seen: readStorageMarker,
   mark: markStorage,
+  renew: renewStorageMarker,
   isFolder,
   removeFolder: (folder) => rm(folder, { recursive: true, force: true }),
   removeFiles: removeMatching,

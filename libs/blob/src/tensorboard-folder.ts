@@ -1,6 +1,6 @@
 /**
- * The TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its
- * storage.
+ * The TensorBoard files of an experiment: `tensorboard/<log>/experiment/<experiment>/trial/<trial>/…` below the root of
+ * its storage. The log is the id of its first event: two clusters may have an experiment of the same number.
  */
 import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
@@ -10,7 +10,17 @@ import { removeObjects } from "./objects/checkpoint-objects.ts";
 import type { ObjectStore } from "./objects/port.ts";
 import type { StorageDisk } from "./storage-disk.ts";
 
-const below = ["tensorboard", "experiment"] as const;
+const namesOf = (log: string, experiment: string): readonly string[] => [
+  "tensorboard",
+  log,
+  "experiment",
+  experiment,
+];
+
+/** The folder of an experiment, relative to the root of its storage. */
+export function tensorBoardFolder(log: string, experiment: string): string {
+  return namesOf(log, experiment).join("/");
+}
 
 /**
  * Removes the TensorBoard folder of an experiment, if any. The caller has checked that this host sees the right
@@ -19,12 +29,13 @@ const below = ["tensorboard", "experiment"] as const;
  */
 export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,
+  log: string,
   experiment: string,
   disk: StorageDisk,
 ): Promise<void> {
   const root = checkpointRoot(storage);
   if (root === null) return;
-  const names = [...below, experiment];
+  const names = namesOf(log, experiment);
   const folder = join(root, ...names);
   try {
     if (await isOwnFolder(root, names, disk)) await disk.removeFolder(folder);
@@ -51,9 +62,10 @@ async function isOwnFolder(
 /** Removes the TensorBoard objects of an experiment from an object store. */
 export async function removeTensorBoardObjects(
   store: ObjectStore,
+  log: string,
   experiment: string,
 ): Promise<void> {
-  const prefix = `${[...below, experiment].join("/")}/`;
+  const prefix = `${tensorBoardFolder(log, experiment)}/`;
   await store.abortUploads(prefix);
   await removeObjects(store, prefix, () => true);
 }

@@ -48,6 +48,7 @@ export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export { EventFeed } from "./history/event-feed.ts";
+export { LogIdentity } from "./history/log-identity.ts";
 export { streamEvents } from "./history/stream-events.ts";
 export {
   type CommitIdentity,

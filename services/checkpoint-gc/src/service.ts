@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { ProcessDisk, type StorageDisk, Stores } from "@trainyard/blob";
+import { ProcessDisk, StorageClaims, type StorageDisk, Stores } from "@trainyard/blob";
 import {
+  LogIdentity,
   openParts,
   openTables,
   Partition,
@@ -38,7 +39,8 @@ export async function createService(
     const index = new CheckpointIndex(pool, clock, logger, wake, changed);
     const judging = { index, clock, graceMs: config.graceMs };
     const sweeper = new Sweeper({ ...judging, executor, logger });
-    const deletion = new Deletion({ executor, log, clock, logger, disk, stores }, index);
+    const claims = new StorageClaims(new LogIdentity(log));
+    const deletion = new Deletion({ executor, log, clock, logger, disk, stores, claims }, index);
     const handlers = reactionHandlers(judging);
     return {
       reactions: { handlers, after: telemetry.count },

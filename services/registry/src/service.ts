@@ -1,8 +1,15 @@
 import { join } from "node:path";
-import { openDirectoryBlobStore, StoreBrake, Stores } from "@trainyard/blob";
+import {
+  directoryDisk,
+  openDirectoryBlobStore,
+  StorageClaims,
+  StoreBrake,
+  Stores,
+} from "@trainyard/blob";
 import { assert } from "@trainyard/kernel";
 import {
   type ListeningService,
+  LogIdentity,
   openParts,
   openTables,
   Partition,
@@ -20,9 +27,11 @@ import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
 import type { Inspection } from "./shell/inspect-files.ts";
 import { Inspector } from "./shell/inspect.ts";
+import { KnownStorages } from "./shell/known-storages.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
 import { ReadAheads } from "./shell/read-ahead.ts";
+import { Renewals } from "./shell/renewals.ts";
 import { UploadProgress } from "./shell/upload-progress.ts";
 import { Unchanged } from "./shell/unchanged.ts";
 import { Unfinished } from "./shell/unfinished.ts";
@@ -75,10 +84,22 @@ export async function createService(
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
-  const shared = { clock, events, checkpointDir, stores, brake };
+  const disk = directoryDisk;
+  const shared = { clock, events, checkpointDir, stores, brake, disk };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
-    const unfinished = new Unfinished({ ...shared, executor, pool, logger, graceMs });
+    const claims = new StorageClaims(new LogIdentity(log));
     const placed = new Placed({ log, pool, clock, logger });
+    const known = new KnownStorages({ executor, placed, claims, disk, brake, clock });
+    const renewals = new Renewals({ claims, disk, brake, clock, logger, events });
+    const unfinished = new Unfinished({
+      ...shared,
+      claims,
+      known,
+      executor,
+      pool,
+      logger,
+      graceMs,
+    });
     const decided = {
       log,
       executor,
@@ -87,6 +108,9 @@ export async function createService(
       readAheads,
       inspector,
       placed,
+      claims,
+      known,
+      renewals,
       blobs,
       unchanged,
       uploads,
@@ -95,7 +119,7 @@ export async function createService(
       reactions: { handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),
       views: [unfinished.view, placed.view],
-      loops: [unfinished.loop],
+      loops: [unfinished.loop, renewals.loop],
     };
   };
   const service = serviceOf(parts, {

@@ -9,6 +9,7 @@ export type Telemetry = {
   abandoned(checkpoint: string): void;
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
+  markerNotRenewed(root: string, error: unknown): void;
   versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
   contextServed(bytes: number): void;
@@ -61,6 +62,9 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     notCleared(checkpoint, error) {
       logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
+    },
+    markerNotRenewed(root, error) {
+      logger.warn({ root, err: error }, "storage_marker_not_renewed");
     },
     versionRegistered(model, number, checkpoint) {
       logger.info({ model, number, checkpoint }, "model_version_registered");

@@ -3,7 +3,6 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import type { CheckpointStorageSection, StorePatience } from "../storage-kind.ts";
 import { objectStoreKind, type StoreSettings } from "../storage-kinds.ts";
 import { storeAddress } from "../store-address.ts";
-import { markStore } from "./checkpoint-objects.ts";
 import { readCredentialsFile } from "./credentials.ts";
 import { openObjectStore } from "./open-object-store.ts";
 import type { ObjectStore } from "./port.ts";
@@ -28,8 +27,6 @@ export type StoresSettings = {
 export class Stores implements AsyncDisposable {
   readonly #settings: StoresSettings;
   readonly #opened = new Map<string, Promise<ObjectStore | null>>();
-  /** The ids of markers that this process has read or created, or is reading. */
-  readonly #ids = new Map<ObjectStore, Promise<string>>();
 
   constructor(settings: StoresSettings) {
     this.#settings = settings;
@@ -40,16 +37,6 @@ export class Stores implements AsyncDisposable {
     const address = storeAddress(storage);
     if (address === null) return null;
     return await (this.#opened.get(address) ?? this.#begin(address, storage));
-  }
-
-  /** Returns the id in the store's marker, which is created if absent. */
-  async idOf(store: ObjectStore): Promise<string> {
-    const known = this.#ids.get(store);
-    if (known !== undefined) return known;
-    const asked = markStore(store);
-    this.#ids.set(store, asked);
-    asked.catch(() => this.#ids.delete(store));
-    return asked;
   }
 
   #begin(address: string, storage: CheckpointStorageSection): Promise<ObjectStore | null> {

@@ -1,8 +1,9 @@
 /** Hosts and storages in memory, for tests. */
 import { dirname } from "node:path";
 import { Fault } from "@trainyard/kernel";
+import { markerText, readMarkerText, type SeenStorage, type StorageMark } from "../marker-text.ts";
 import type { Removed, StorageDisk } from "../storage-disk.ts";
-import { isStorageId, type SeenStorage } from "../storage-marker.ts";
+import { problemOfStorage } from "../storage-marker.ts";
 
 /** The content of a storage's root, which several hosts may mount. */
 export class MemoryStorage {
@@ -27,17 +28,21 @@ export class MemoryDisk implements StorageDisk {
 
   async seen(root: string): Promise<SeenStorage> {
     const { marker } = this.at(root);
-    if (marker === null) return { kind: "unmarked" };
-    return isStorageId(marker) ? { kind: "marked", id: marker } : { kind: "damaged" };
+    return marker === null ? { kind: "unmarked" } : readMarkerText(marker);
   }
 
   async mark(root: string, id: string): Promise<string> {
     const storage = this.at(root);
-    storage.marker ??= id;
-    if (!isStorageId(storage.marker)) {
-      throw new Fault("storage_not_marked", `the marker of ${root} is damaged`, { retry: "later" });
-    }
-    return storage.marker;
+    storage.marker ??= markerText({ id });
+    const seen = readMarkerText(storage.marker);
+    if (seen.kind === "marked") return seen.id;
+    throw new Fault("storage_not_marked", `the marker of ${root} is damaged`, { retry: "later" });
+  }
+
+  async renew(root: string, mark: StorageMark): Promise<void> {
+    const problem = problemOfStorage(root, mark.id, await this.seen(root));
+    if (problem !== null) throw new Fault("storage_not_marked", problem, { retry: "later" });
+    this.at(root).marker = markerText(mark);
   }
 
   async isFolder(path: string): Promise<boolean> {

@@ -3,8 +3,9 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type CheckpointStorageSection,
-  checkpointRoot,
   directoryDisk,
+  type MarkedPlace,
+  markedPlace,
   type ObjectStore,
   problemOfStorage,
   problemOfStore,
@@ -14,6 +15,9 @@ import { isCheckpointId } from "@trainyard/kernel";
 import type { CommandDeps } from "./commands.ts";
 
 export interface AuditedPlace {
+  /** The place of the marker. */
+  readonly marked: MarkedPlace;
+  readonly storageId: string;
   /** The reason why the content proves nothing; null where this is the storage in which checkpoints were declared. */
   problem(): Promise<string | null>;
   /** The names that have the form of checkpoint ids. */
@@ -26,26 +30,29 @@ export interface AuditedPlace {
 
 /** Opens a storage. `stores` throws a Fault for one that is neither a directory nor an object store. */
 export async function auditedPlace(
-  { stores }: Pick<CommandDeps, "stores">,
+  { stores, disk }: Pick<CommandDeps, "stores" | "disk">,
   section: CheckpointStorageSection,
   storageId: string,
 ): Promise<AuditedPlace> {
   const store = await stores.of(section);
-  if (store !== null) return new AuditedBucket(store, storageId);
-  return new AuditedDirectory(checkpointRoot(section) ?? "", storageId);
+  const marked = markedPlace(section, store, disk);
+  if (store !== null) return new AuditedBucket(marked, store, storageId);
+  return new AuditedDirectory(marked, storageId);
 }
 
 class AuditedDirectory implements AuditedPlace {
+  readonly marked: MarkedPlace;
+  readonly storageId: string;
   readonly #root: string;
-  readonly #storageId: string;
 
-  constructor(root: string, storageId: string) {
-    this.#root = root;
-    this.#storageId = storageId;
+  constructor(marked: MarkedPlace, storageId: string) {
+    this.marked = marked;
+    this.#root = marked.name;
+    this.storageId = storageId;
   }
 
   async problem(): Promise<string | null> {
-    return problemOfStorage(this.#root, this.#storageId, await directoryDisk.seen(this.#root));
+    return problemOfStorage(this.#root, this.storageId, await this.marked.seen());
   }
 
   async names(): Promise<readonly string[]> {
@@ -74,17 +81,19 @@ async function lastChange(path: string): Promise<number> {
 }
 
 class AuditedBucket implements AuditedPlace {
+  readonly marked: MarkedPlace;
+  readonly storageId: string;
   readonly #store: ObjectStore;
-  readonly #storageId: string;
   readonly #changes = new Map<string, number>();
 
-  constructor(store: ObjectStore, storageId: string) {
+  constructor(marked: MarkedPlace, store: ObjectStore, storageId: string) {
+    this.marked = marked;
     this.#store = store;
-    this.#storageId = storageId;
+    this.storageId = storageId;
   }
 
   problem(): Promise<string | null> {
-    return problemOfStore(this.#store, this.#storageId);
+    return problemOfStore(this.#store, this.storageId);
   }
 
   /**
@@ -106,6 +115,6 @@ class AuditedBucket implements AuditedPlace {
   }
 
   remove(name: string): Promise<void> {
-    return removeCheckpointObjects(this.#store, name, this.#storageId);
+    return removeCheckpointObjects(this.#store, name, this.storageId);
   }
 }

@@ -1,5 +1,5 @@
 /** The commands of the registry: checkpoints of runs, sent by the gateway, and model code for agents. */
-import type { BlobStore, StoreBrake, Stores } from "@trainyard/blob";
+import type { BlobStore, StorageClaims, StorageDisk, StoreBrake, Stores } from "@trainyard/blob";
 import { type Clock, reject, streamName } from "@trainyard/kernel";
 import {
   type Content,
@@ -14,6 +14,7 @@ import { declareCheckpoint } from "./declare.ts";
 import { failCheckpoint } from "./fail.ts";
 import { planDownload } from "./download.ts";
 import { type Inspector, verifyCheckpoint } from "./inspect.ts";
+import type { KnownStorages } from "./known-storages.ts";
 import type { ManifestTable } from "./manifest-table.ts";
 import { type ModelDeps, modelCommands } from "./models.ts";
 import { pinCheckpoint, unpinCheckpoint } from "./pins.ts";
@@ -23,6 +24,7 @@ import type { Unchanged } from "./unchanged.ts";
 import type { UploadProgress } from "./upload-progress.ts";
 import { planUpload } from "./upload.ts";
 import { type ReadAheads, readAhead } from "./read-ahead.ts";
+import type { Renewals } from "./renewals.ts";
 import { probeStorage } from "./probe.ts";
 import { isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
@@ -36,7 +38,11 @@ export type CommandDeps = ModelDeps & {
   readonly verifier: Verifier;
   readonly readAheads: Pick<ReadAheads, "begin">;
   readonly inspector: Inspector;
-  readonly stores: Pick<Stores, "of" | "idOf">;
+  readonly stores: Pick<Stores, "of">;
+  readonly disk: StorageDisk;
+  readonly claims: StorageClaims;
+  readonly known: Pick<KnownStorages, "admit" | "idOf">;
+  readonly renewals: Pick<Renewals, "completed">;
   readonly brake: StoreBrake;
   readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
   readonly unchanged: Unchanged;

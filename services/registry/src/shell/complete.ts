@@ -53,7 +53,10 @@ export async function completeCheckpoint(
     });
     return isRejection(decided) ? decided : undefined;
   });
-  if (!isRejection(result)) deps.events.completed(checkpoint, summary.files, summary.bytes);
+  if (!isRejection(result)) {
+    deps.events.completed(checkpoint, summary.files, summary.bytes);
+    deps.renewals.completed(looked);
+  }
   return accepted(result);
 }
 
@@ -79,13 +82,14 @@ async function look(
   const refusal = await refusalOfRun(deps, request);
   if (refusal !== null) return refusal;
   const storage = declared.storage ?? {};
+  const storageId = await storageOf(deps.executor, declared);
   const store = await deps.stores.of(storage);
   if (store !== null) {
     deps.brake.check(store);
     const { manifest: entries } = request;
-    return { store, section: storage, checkpoint, entries, storageId: declared.storageId ?? "" };
+    return { store, section: storage, checkpoint, entries, storageId };
   }
   const folder = checkpointFolder(storage, checkpoint);
   assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
-  return { folder, storageId: await storageOf(deps.executor, declared) };
+  return { folder, storageId };
 }

@@ -98,12 +98,12 @@ async function placeOf(
   declared: Declared,
 ): Promise<Place> {
   const storage = declared.storage ?? {};
+  const storageId = await storageOf(executor, declared);
   const store = await stores.of(storage);
   if (store !== null) {
-    const storageId = declared.storageId ?? "";
     return { store, section: storage, checkpoint, entries: [], storageId };
   }
   const folder = checkpointFolder(storage, checkpoint);
   assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
-  return { folder, storageId: await storageOf(executor, declared) };
+  return { folder, storageId };
 }

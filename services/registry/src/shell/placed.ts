@@ -2,7 +2,7 @@
  * Lists the storages in which checkpoints were declared, by root, for adoptions and audits. The list is folded from the
  * log. The root of an object store is its address.
  */
-import { type CheckpointStorageSection, checkpointRoot, storeAddress } from "@trainyard/blob";
+import { storageRoot } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { type Clock, Fault, idOf } from "@trainyard/kernel";
 import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
@@ -65,6 +65,22 @@ export class Placed {
     }
   }
 
+  /** The ids with which checkpoints under a root were declared; those of failed and abandoned ones do not count. */
+  async idsAt(root: string): Promise<readonly string[]> {
+    const { log, pool } = this.#deps;
+    await this.view.reach(await log.head());
+    try {
+      const { rows } = await pool.query<{ id: string }>(
+        `select distinct storage_id as id from registry.placed
+         where root = $1 and state <> 'void' and storage_id <> '' order by id`,
+        [root],
+      );
+      return rows.map(({ id }) => id);
+    } catch (cause) {
+      throw databaseAway(cause);
+    }
+  }
+
   /** Every root with a checkpoint in the log. */
   async roots(): Promise<readonly string[]> {
     const { log, pool } = this.#deps;
@@ -113,11 +129,6 @@ function databaseAway(cause: unknown): Fault {
   return new Fault("database_away", told, { retry: "later", cause });
 }
 
-/** Returns the root of checkpoints in this storage; null for other kinds of storage. */
-export function placedRoot(storage: CheckpointStorageSection): string | null {
-  return checkpointRoot(storage) ?? storeAddress(storage);
-}
-
 type Change = { readonly text: string; readonly values: unknown[] };
 
 /** Applying the events again in the same order yields the same rows. */
@@ -125,7 +136,7 @@ function changeOf(event: AnyEvent, id: string, table: string): Change | null {
   switch (event.type) {
     case "CheckpointDeclared": {
       const { storage, storageId } = event.data;
-      const root = placedRoot(storage ?? {});
+      const root = storageRoot(storage ?? {});
       if (root === null) return null;
       return {
         text: `insert into ${table} (checkpoint, root, storage_id, state)

@@ -1,22 +1,57 @@
-/** Probes an object store before an experiment that stores its checkpoints there is created. */
+/** Probes a storage before an experiment that stores its checkpoints there is created. */
+import { type CheckpointStorageSection, checkpointStorage, markedPlace } from "@trainyard/blob";
+import { probeObjectStore } from "@trainyard/blob/objects";
 import type { Plain } from "@trainyard/contracts";
 import type { ProbeStorage, StorageProbe } from "@trainyard/contracts/commands";
-import { isFault, type Rejection, reject } from "@trainyard/kernel";
-import { probeObjectStore } from "@trainyard/blob/objects";
+import { isFault, type Rejection } from "@trainyard/kernel";
+import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 
+type Deps = Pick<CommandDeps, "stores" | "brake" | "disk" | "claims" | "checkpointDir">;
+
 export async function probeStorage(
-  { stores, brake }: Pick<CommandDeps, "stores" | "brake">,
+  deps: Deps,
   { storage }: Plain<ProbeStorage>,
 ): Promise<Plain<StorageProbe> | Rejection> {
+  const { stores, brake, disk, claims, checkpointDir } = deps;
+  const section = checkpointStorage(storage ?? null, checkpointDir);
   try {
-    const store = await stores.of(storage ?? {});
-    if (store === null) return reject("storage_unsupported", "the storage is not an object store");
+    const store = await stores.of(section);
+    if (store === null) return { problems: await problemsOfDirectory(deps, section) };
+    const place = markedPlace(section, store, disk);
     const { problems } = await brake.ask(store, () => probeObjectStore(store));
-    return { problems: problems.map(({ detail }) => detail) };
+    const another =
+      problems.length > 0 ? null : await brake.ask(store, () => anothers(claims, place));
+    return {
+      problems: [...problems.map(({ detail }) => detail), ...(another === null ? [] : [another])],
+    };
   } catch (error) {
     // A missing bucket or missing credentials: retrying does not help.
     if (isFault(error) && error.retry === "never") return { problems: [error.message] };
     throw error;
   }
+}
+
+/** A directory is judged only by its marker, and only if this host sees it: the writing hosts may see another. */
+async function problemsOfDirectory(
+  { brake, disk, claims }: Deps,
+  section: CheckpointStorageSection,
+): Promise<string[]> {
+  const place = markedPlace(section, null, disk);
+  if (place.name === "") return [];
+  const limit = { ms: registryLimits.markerReadMs, signal: new AbortController().signal };
+  try {
+    const problem = await brake.ask(place.name, () => anothers(claims, place), limit);
+    return problem === null ? [] : [problem];
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return [];
+  }
+}
+
+async function anothers(
+  claims: CommandDeps["claims"],
+  place: ReturnType<typeof markedPlace>,
+): Promise<string | null> {
+  return claims.anotherLog(place.name, await place.seen());
 }

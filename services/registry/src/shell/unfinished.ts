@@ -7,8 +7,12 @@
  * and does not delay others.
  */
 import {
+  type MarkedPlace,
+  markedPlace,
   removeCheckpointFolder,
   removeCheckpointObjects,
+  type StorageClaims,
+  type StorageDisk,
   type StoreBrake,
   type Stores,
 } from "@trainyard/blob";
@@ -30,6 +34,7 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
+import type { KnownStorages } from "./known-storages.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { changesOf, type RecordedEvent } from "./unfinished-rows.ts";
@@ -50,7 +55,10 @@ export type UnfinishedDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Telemetry;
-  readonly stores: Pick<Stores, "of" | "idOf">;
+  readonly stores: Pick<Stores, "of">;
+  readonly disk: StorageDisk;
+  readonly claims: StorageClaims;
+  readonly known: Pick<KnownStorages, "idOf">;
   readonly brake: StoreBrake;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
@@ -82,6 +90,7 @@ export class Unfinished {
   readonly #deps: UnfinishedDeps;
   readonly view: View;
   readonly loop: EffectLoop;
+  #readTo = 0;
 
   constructor(deps: UnfinishedDeps) {
     this.#deps = deps;
@@ -106,6 +115,7 @@ export class Unfinished {
   async #step(signal: AbortSignal): Promise<number | null> {
     for (let after: string | null = ""; after !== null; ) {
       const rows = await this.#due(after);
+      if (rows.length > 0) this.#readTo = (await this.#deps.claims.owner()).witness.position;
       for (const row of rows) {
         if (signal.aborted) return null;
         await this.#deal(row);
@@ -219,20 +229,29 @@ export class Unfinished {
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
     assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
-    const { stores, brake } = this.#deps;
+    const { stores, brake, disk, known } = this.#deps;
     const store = await stores.of(storage);
+    const id = await storageOf(executor, declared);
+    const marked = markedPlace(storage, store, disk);
     if (store === null) {
-      await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
+      await this.#secure(marked, id);
+      await removeCheckpointFolder(storage, row.checkpoint, id);
     } else {
+      // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
+      // prefix.
+      const own = id === "" ? await known.idOf(storage, store) : id;
       await brake.ask(store, async () => {
-        // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
-        // prefix.
-        const id = declared.storageId ?? (await stores.idOf(store));
-        await removeCheckpointObjects(store, row.checkpoint, id);
+        await this.#secure(marked, own);
+        await removeCheckpointObjects(store, row.checkpoint, own);
       });
     }
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
+  }
+
+  /** The events of this page's rows are in the log at or before this position. */
+  #secure(marked: MarkedPlace, storageId: string): Promise<void> {
+    return this.#deps.claims.secure(marked, storageId, this.#readTo);
   }
 
   /** Drops a row that needs no further work. */

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIl4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIl4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJ2CgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeRIxCgVvd25lchgCIAEoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VPd25lciJMCgxTdG9yYWdlT3duZXISCwoDbG9nGAEgASgJEhgKEHdpdG5lc3NfcG9zaXRpb24YAiABKAESFQoNd2l0bmVzc19ldmVudBgDIAEoCSKeAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCRIMCgRoZWxkGAggASgJIkYKDEFkb3B0U3RvcmFnZRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSFAoMcmVwbGFjZWRfaWRzGAMgAygJIkwKD1N0b3JhZ2VBZG9wdGlvbhIQCghwb3NpdGlvbhgBIAEoARITCgtjaGVja3BvaW50cxgCIAEoDRISCgpzdG9yYWdlX2lkGAMgASgJYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
  * Declares a checkpoint that is about to be written.
@@ -760,6 +760,13 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
    * @generated from field: repeated trainyard.command.v1.StorageEntry storages = 1;
    */
   storages: StorageEntry[];
+
+  /**
+   * Absent if no checkpoint was declared.
+   *
+   * @generated from field: trainyard.command.v1.StorageOwner owner = 2;
+   */
+  owner?: StorageOwner | undefined;
 };
 
 /**
@@ -768,6 +775,36 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 25);
+
+/**
+ * The cluster that a storage belongs to, as the storage's marker names it: the id of the first event of its log, and
+ * the position and id of a late event.
+ *
+ * @generated from message trainyard.command.v1.StorageOwner
+ */
+export type StorageOwner = Message<"trainyard.command.v1.StorageOwner"> & {
+  /**
+   * @generated from field: string log = 1;
+   */
+  log: string;
+
+  /**
+   * @generated from field: double witness_position = 2;
+   */
+  witnessPosition: number;
+
+  /**
+   * @generated from field: string witness_event = 3;
+   */
+  witnessEvent: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.StorageOwner.
+ * Use `create(StorageOwnerSchema)` to create a new message.
+ */
+export const StorageOwnerSchema: GenMessage<StorageOwner> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 26);
 
 /**
  * The checkpoints that were declared under one root with the same storage id, and are not deleted.
@@ -822,6 +859,14 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
    * @generated from field: repeated string examples = 7;
    */
   examples: string[];
+
+  /**
+   * The reason why nothing is removed or replaced in the storage now. Empty if there is none, or if the storage does
+   * not answer.
+   *
+   * @generated from field: string held = 8;
+   */
+  held: string;
 };
 
 /**
@@ -829,7 +874,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 26);
+  messageDesc(file_trainyard_command_v1_registry, 27);
 
 /**
  * Assigns a storage to a root.
@@ -843,6 +888,8 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
   root: string;
 
   /**
+   * Empty for an object store: the id that most of its checkpoints count as stored in.
+   *
    * @generated from field: string storage_id = 2;
    */
   storageId: string;
@@ -860,7 +907,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 27);
+  messageDesc(file_trainyard_command_v1_registry, 28);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -877,6 +924,11 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
    * @generated from field: uint32 checkpoints = 2;
    */
   checkpoints: number;
+
+  /**
+   * @generated from field: string storage_id = 3;
+   */
+  storageId: string;
 };
 
 /**
@@ -884,5 +936,5 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 28);
+  messageDesc(file_trainyard_command_v1_registry, 29);
 
