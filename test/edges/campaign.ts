@@ -1,6 +1,7 @@
 import { type Campaign, wholeAndParts } from "../../scripts/lib/campaigns.ts";
 import { World } from "../world/world.ts";
 import { outage, partsThatMayBeAway } from "./outages.ts";
+import { lostRuns } from "./lost-runs.ts";
 import { restoredLog } from "./restored-log.ts";
 import { scenarios } from "./scenarios/index.ts";
 
@@ -16,7 +17,8 @@ const parts = [
     description: "of edges: what one user or host does to the others, and a log that is put back",
     async run({ log }) {
       const violations = [...(await eachScenario(log)), ...(await restoredLog(log))];
-      return { violations, summary: `${scenarios.length + 1} scenarios` };
+      violations.push(...(await lostRuns(log)));
+      return { violations, summary: `${scenarios.length + 2} scenarios` };
     },
   },
   {

@@ -48,7 +48,7 @@ export async function restoredLog(log: (line: string) => void): Promise<readonly
   return found;
 }
 
-function dataFolder(world: World): string {
+export function dataFolder(world: World): string {
   const place = join(world.home, "postgres.json");
   if (!existsSync(place)) return join(world.home, "postgres");
   return (JSON.parse(readFileSync(place, "utf8")) as { readonly folder: string }).folder;

@@ -6,6 +6,7 @@ import type { MetricPoint } from "@trainyard/contracts/api";
 import { clusterStatus } from "@trainyard/local-cluster";
 import { runToken } from "@trainyard/runtime";
 import { eventually } from "../world/eventually.ts";
+import { grantOf } from "../world/run-grant.ts";
 import type { World } from "../world/world.ts";
 import type { Destination, Report } from "./reporters.ts";
 import type { Heard, Subscriber } from "./subscribers.ts";
@@ -19,7 +20,12 @@ export async function destinationOf(world: World, run: string): Promise<Destinat
   const { metrics: port } = read("ports.json") as { readonly metrics: number };
   const key = { id: runTokenKey.id, secret: Buffer.from(runTokenKey.secretHex, "hex") };
   const grpc = (await clusterStatus(world.home))?.metricsGrpc ?? "";
-  return { http: `http://127.0.0.1:${port}`, grpc, run, token: runToken(key, run, 0) };
+  return {
+    http: `http://127.0.0.1:${port}`,
+    grpc,
+    run,
+    token: runToken(key, await grantOf(world.client, run)),
+  };
 }
 
 export type Stored = Plain<MetricPoint>;

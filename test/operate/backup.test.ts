@@ -19,6 +19,7 @@ import { eventually } from "../world/eventually.ts";
 
 const run = promisify(execFile);
 const gatewayMain = programFile(join(import.meta.dirname, "../../services/gateway/src/main.ts"));
+const migrateMain = programFile(join(import.meta.dirname, "../../libs/migrate/src/main.ts"));
 const yardMain = programFile(join(import.meta.dirname, "../../services/cli/src/main.ts"));
 const database = "trainyard";
 const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
@@ -102,10 +103,23 @@ async function startGateway(postgres: TestPostgres): Promise<Gateway> {
 
 type Said = { readonly code: number; readonly out: string; readonly err: string };
 
-async function yard({ url }: Gateway, ...words: readonly string[]): Promise<Said> {
-  const env = { ...process.env, TRAINYARD_URL: url, TRAINYARD_TOKEN: token };
+function yard({ url }: Gateway, ...words: readonly string[]): Promise<Said> {
+  return program([yardMain, ...words], { TRAINYARD_URL: url, TRAINYARD_TOKEN: token });
+}
+
+/** Verifies a log before a service runs on it. */
+const verifyFirst = (postgres: TestPostgres, file: string): Promise<Said> =>
+  program([migrateMain, "--verify", file], {
+    TRAINYARD_POSTGRES_ADMIN_URL: postgres.url({ database }),
+  });
+
+async function program(
+  words: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<Said> {
   try {
-    const { stdout, stderr } = await run(process.execPath, [yardMain, ...words], { env });
+    const env = { ...process.env, ...variables };
+    const { stdout, stderr } = await run(process.execPath, [...words], { env });
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -177,6 +191,13 @@ test("a log restored from a stopped copy ends earlier, an anchor shows the missi
   await gateway.stop();
   await again[Symbol.asyncDispose]();
   const restored = stack.use(await startTestPostgres({ copyOf: copy }));
+  expect(await verifyFirst(restored, kept)).toMatchObject({ code: 0 });
+  const told = await verifyFirst(restored, lost);
+  expect(told.code).toBe(3);
+  expect(told.out).toMatch(
+    /^chain: holds up to position \d+\nanchor: does not hold up to position \d+: the log ends at \d+: 2 events up to the anchor at \d+ are missing\n$/,
+  );
+  expect(await verifyFirst(restored, copy)).toMatchObject({ code: 2, out: "" });
   await expectLost(await startGateway(restored), kept, lost, 2);
 });
 

@@ -10,6 +10,7 @@ import { hazardWorlds, judgeHazardWorld } from "./hazard-worlds.ts";
 import type { Hazard } from "./hazard.ts";
 import { lifeHazards } from "./life-hazards.ts";
 import { judge } from "./judge.ts";
+import { judgeHoldWorld } from "./hold-world.ts";
 import { judgeStorageWorld } from "./storage-world.ts";
 import { sweep } from "./sweep.ts";
 
@@ -18,6 +19,7 @@ const worlds = 150;
 /** The number of worlds of each hazard, without other troubles. */
 const worldsOfHazard = 25;
 const storageWorlds = 100;
+const holdWorlds = 1_000;
 const progressEvery = 25;
 /** The number of places of a hazard's script where a trouble strikes: all, except for scripts that take seconds. */
 const strikes = 400;
@@ -43,6 +45,11 @@ const parts = [
     name: "sim-storage-worlds",
     description: "of sim: storages that hosts see differently",
     run: visitStorageWorlds,
+  },
+  {
+    name: "sim-hold-worlds",
+    description: "of sim: a registry whose log goes back, and the hold on deletions",
+    run: visitHoldWorlds,
   },
 ] as const satisfies readonly Campaign[];
 
@@ -163,6 +170,21 @@ async function visitStorageWorlds({ seed, log }: Options): Promise<Result> {
   }
   log(`${storageWorlds} storage worlds, ${violations.length} violations`);
   return { violations, summary: `${storageWorlds} storage worlds` };
+}
+
+async function visitHoldWorlds({ seed, log }: Options): Promise<Result> {
+  const violations: string[] = [];
+  const seeds = new Chance(seed, "holds");
+  for (let n = 1; n <= holdWorlds; n += 1) {
+    const worldSeed = n === 1 ? seed : seeds.between(0, 2 ** 31);
+    const found = await judgeHoldWorld(worldSeed);
+    note(
+      violations,
+      found.map((what) => `hold world ${worldSeed}: ${what}`),
+      log,
+    );
+  }
+  return { violations, summary: `${holdWorlds} hold worlds` };
 }
 
 async function visitWorlds({ seed, log }: Options): Promise<Result> {

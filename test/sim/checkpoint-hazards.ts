@@ -2,7 +2,7 @@
 import { EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
-import { agentLost, exited, finish, running } from "./scene-steps.ts";
+import { agentLost, crashed, exited, finish, running } from "./scene-steps.ts";
 
 const late = "cccccccc-0000-4000-8000-000000000003";
 const holder = { folder: "f1", place: "p1", startedMs: 1 };
@@ -12,9 +12,9 @@ const beyondWaitMs = 15 * 60_000;
 const crashedAfterSealing = exited(1, EndReason.ERROR, sealed);
 const finishedAfterSealing = exited(0, EndReason.FINISHED, sealed);
 
-async function complete(scene: Scene): Promise<void> {
-  const about = { trial: `${scene.id}.1`, run: 1, step: 10 };
-  await scene.tell(`checkpoint-${late}`, {
+async function complete(scene: Scene, checkpoint = late, step = 10): Promise<void> {
+  const about = { trial: `${scene.id}.1`, run: 1, step };
+  await scene.tell(`checkpoint-${checkpoint}`, {
     type: "CheckpointCompleted",
     data: { ...about, manifestDigest: "d", files: 1, bytes: 1 },
   });
@@ -26,7 +26,35 @@ function startsAre(scene: Scene, wanted: readonly number[]): readonly string[] {
   return same ? [] : [`the runs start from ${found}, wanted ${wanted}`];
 }
 
+const older = "cccccccc-0000-4000-8000-000000000001";
+const newer = "cccccccc-0000-4000-8000-000000000002";
+const damaged = {
+  type: "CheckpointDamaged",
+  data: { problems: [], count: 1, by: "" },
+} as const;
+
 export const checkpointHazards: readonly Hazard[] = [
+  {
+    name: "two checkpoints that are found damaged, one run after the other, cost no restart",
+    async script(scene) {
+      await running(scene);
+      await complete(scene, older, 5);
+      await complete(scene, newer, 10);
+      await scene.settle();
+      await scene.tell(scene.allocation(1), crashed);
+      for (const [index, checkpoint] of [newer, older].entries()) {
+        await scene.settle();
+        await scene.tell(`checkpoint-${checkpoint}`, damaged);
+        await scene.tell(scene.allocation(index + 2), crashed);
+      }
+      await scene.settle();
+      await scene.tell(scene.allocation(4), crashed);
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => startsAre(scene, [0, 10, 5, 0, 0]),
+  },
   {
     name: "a run that fails while its checkpoint is on its way",
     async script(scene) {

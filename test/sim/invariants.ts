@@ -10,6 +10,7 @@ import { replaySearch, type SearchEvent } from "@trainyard/search";
 import { CheckpointRules } from "./rules/checkpoints.ts";
 import { ExperimentRules } from "./rules/experiments.ts";
 import { PlacementRules } from "./rules/placements.ts";
+import { ReporterRules } from "./rules/reporters.ts";
 import { SearchRules } from "./rules/searches.ts";
 import { TrialRules } from "./rules/trials.ts";
 
@@ -19,6 +20,7 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
   const violations: string[] = [];
   const checkpoints = new CheckpointRules();
   const placements = new PlacementRules();
+  const reporters = new ReporterRules();
   const experiments = new ExperimentRules();
   const searches = new SearchRules(experiments);
   const trials = new TrialRules(experiments, searches, checkpoints);
@@ -27,6 +29,7 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
     const report: Report = (what) =>
       violations.push(`${stored.position} ${stored.stream} ${event.type}: ${what}`);
     const id = idOf(stored.stream);
+    reporters.see(id, event, stored, report);
     switch (categoryOf(stored.stream)) {
       case "experiment":
         experiments.see(id, event, report, trials, searches);

@@ -2,6 +2,7 @@
  * A model agent for the real scheduler: it keeps the list of wanted runs, reports at a beat, is sometimes unavailable
  * while its processes train on, and is restarted. Its processes train and end in every way that a script can.
  */
+import { createSecretKey } from "node:crypto";
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -19,7 +20,11 @@ import {
 } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import type { Clock } from "@trainyard/kernel";
+import { readRunToken } from "@trainyard/runtime";
+import { tokenKey } from "./platform.ts";
 import { Training, type TrainingDeps } from "./training.ts";
+
+const tokenKeys = new Map([[tokenKey.id, createSecretKey(tokenKey.secret)]]);
 
 const beatMs = 1_000;
 /** A longer grace would only add virtual time to a script that hangs. */
@@ -114,7 +119,8 @@ export class ModelAgent {
   }
 
   #launch(launch: Plain<Launch>): void {
-    const { allocation, requestId, nodeRank, slots, trial, run, stepsCompleted } = launch;
+    const { allocation, requestId, nodeRank, slots, trial, run, stepsCompleted, token } = launch;
+    const grant = readRunToken(tokenKeys, token);
     const key = runKeyOf(launch);
     const state = AllocationReportState.PREPARING;
     const none = { pid: 0, launchFailed: false, killed: false };
@@ -123,7 +129,7 @@ export class ModelAgent {
     clock.timer(chance.between(50, 1_500), () => {
       if (chance.happens(0.04)) return this.#end(key, 1, null, { launchFailed: true });
       this.#change(key, { state: AllocationReportState.RUNNING, pid: 1 });
-      const of = { trial, run, fromStep: stepsCompleted };
+      const of = { trial, run, fromStep: stepsCompleted, grant };
       // The first of several nodes reports and decides for all.
       if (nodeRank === 0) this.#train(key, new Training(of, this.#deps));
       else this.#follow(key);

@@ -65,7 +65,7 @@ class ModelRun {
     this.#requested = requested;
     this.#deps = deps;
     const { run, fromStep } = requested;
-    this.#training = new Training({ trial, run, fromStep }, deps);
+    this.#training = new Training({ trial, run, fromStep, grant: null }, deps);
     void this.#tell({
       type: "AllocationQueued",
       data: { task: trial, run, job: "", preemptible: true, delayMs: 0, workspace: "", owner: "" },

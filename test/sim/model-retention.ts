@@ -1,7 +1,7 @@
 /**
  * A model of checkpoint-gc that deletes more than the real one: it condemns any complete checkpoint that no unended run
  * was requested from, whatever the policy, and spares or deletes it later. Like the real one it guards the trial's
- * stream.
+ * stream. It also models verifications by the registry that find a checkpoint damaged, or repaired.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -45,8 +45,25 @@ export class ModelRetention {
 
   #consider(checkpoint: string, trial: string): void {
     const { clock, chance } = this.#deps;
+    if (chance.happens(0.1)) {
+      clock.timer(chance.between(0, 8_000), () => void this.#damage(checkpoint));
+    }
     if (!chance.happens(0.3)) return;
     clock.timer(chance.between(0, 4_000), () => void this.#condemn(checkpoint, trial));
+  }
+
+  /** The registry finds the checkpoint damaged, and may later find it intact again. */
+  async #damage(checkpoint: string): Promise<void> {
+    const { clock, chance, teller, log } = this.#deps;
+    const stream = `checkpoint-${checkpoint}`;
+    const isKnown = () => log.store.version(stream) > 0;
+    if (!isKnown()) return;
+    const data = { problems: [], count: 1, by: "" };
+    await teller.tell(stream, [{ type: "CheckpointDamaged", data }]);
+    if (!chance.happens(0.3)) return;
+    clock.timer(chance.between(100, 4_000), () => {
+      if (isKnown()) void teller.tell(stream, [{ type: "CheckpointRepaired", data: { by: "" } }]);
+    });
   }
 
   async #condemn(checkpoint: string, trial: string): Promise<void> {

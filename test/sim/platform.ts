@@ -16,7 +16,7 @@ export type ServiceName = (typeof serviceNames)[number];
 
 /** The default of production. */
 const agentSilenceMs = 30_000;
-const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
+export const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
 /**
  * Whether changes of an experiment are applied to its trials in the reaction, or beside it, as for a large experiment.
@@ -81,7 +81,10 @@ export class Platform {
     const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
     return {
       experiments: ({ clock, logger }) =>
-        beginExperiments({ clock, logger, ids, deletionGraceMs, trialsPerReactionMax, count }),
+        beginExperiments({
+          ...{ clock, logger, ids, deletionGraceMs, trialsPerReactionMax, count },
+          hold: { reason: async () => null },
+        }),
       searcher: ({ clock, logger }) => {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
         return beginSearcher({ clock, logger, telemetry, model: inlineModel });

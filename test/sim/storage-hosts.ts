@@ -74,20 +74,16 @@ export class Host implements StorageDisk {
     return this.#pending.during(directoryDisk.renew(this.root, mark));
   }
 
-  isFolder(path: string): Promise<boolean> {
-    return this.#pending.during(directoryDisk.isFolder(join(this.root, basename(path))));
-  }
-
   removeFiles(
-    folder: string,
-    matches: Parameters<StorageDisk["removeFiles"]>[1],
+    _root: string,
+    below: string,
+    matches: Parameters<StorageDisk["removeFiles"]>[2],
   ): ReturnType<StorageDisk["removeFiles"]> {
-    const here = join(this.root, basename(folder));
-    return this.#pending.during(directoryDisk.removeFiles(here, matches));
+    return this.#pending.during(directoryDisk.removeFiles(this.root, below, matches));
   }
 
-  removeFolder(folder: string): Promise<void> {
-    return this.#pending.during(directoryDisk.removeFolder(join(this.root, basename(folder))));
+  removeFolder(_root: string, below: string): Promise<void> {
+    return this.#pending.during(directoryDisk.removeFolder(this.root, below));
   }
 
   verify(

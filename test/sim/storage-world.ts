@@ -53,6 +53,7 @@ const silent = {
     notCleared() {},
     markerNotRenewed() {},
     verified() {},
+    damageReported() {},
     contextServed() {},
     versionRegistered() {},
     requestFailed() {},
@@ -95,9 +96,12 @@ class StorageWorld {
     );
     this.#index = new ModelIndex(this.#log, (adopted) => this.#deletion.wake(adopted));
     const log = this.#log.as("checkpoint-gc");
-    const claims = new StorageClaims(new LogIdentity(log));
-    const deps = { executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores };
-    this.#deletion = new Deletion({ ...deps, claims }, this.#index);
+    const deps = {
+      ...{ executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores },
+      hold: { reason: async () => null },
+      claims: new StorageClaims(new LogIdentity(log)),
+    };
+    this.#deletion = new Deletion(deps, this.#index);
   }
 
   async run(): Promise<void> {
@@ -210,6 +214,8 @@ class StorageWorld {
       brake,
       // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
+      hold: { reason: async () => null, lostEnd: async () => null },
+      unfinished: { page: async () => ({ unfinished: [], more: false }) },
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
       disk: this.#hosts.registry,
       claims: new StorageClaims(new LogIdentity(this.#log.as("registry"))),

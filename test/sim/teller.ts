@@ -1,5 +1,5 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
-import { newEventId } from "@trainyard/event-log";
+import { newEventId, type SeenEvent } from "@trainyard/event-log";
 import type { MemoryLog } from "@trainyard/event-log/testing";
 
 /**
@@ -12,11 +12,12 @@ export class Teller {
     this.#log = log;
   }
 
-  /** Returns false if a guarded stream had a newer version. */
+  /** Returns false if a guarded stream had a newer version. Throws a Fault if the log has lost the event `seen`. */
   async tell(
     stream: string,
     events: readonly AnyEvent[],
     guards: Readonly<Record<string, number>> = {},
+    seen?: SeenEvent,
   ): Promise<boolean> {
     const result = await this.#log.as("model").append({
       commitId: newEventId(),
@@ -27,6 +28,7 @@ export class Teller {
           events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
         },
       ],
+      ...(seen && { seen }),
       guards: Object.entries(guards).map(([guarded, expectedVersion]) => ({
         stream: guarded,
         expectedVersion,

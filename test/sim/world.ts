@@ -7,6 +7,7 @@ import { createMemoryBus, type Delivery, type MemoryHub } from "@trainyard/bus/t
 import type { StoredEvent } from "@trainyard/event-log";
 import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import type { Clock } from "@trainyard/kernel";
+import { RunGrants } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { Chance } from "./chance.ts";
 import {
@@ -206,7 +207,8 @@ async function surround(
 ): Promise<Surroundings> {
   const isKnown = (trial: string, run: number): boolean => runsOf(log, trial) >= run;
   const teller = new Teller(log);
-  const model = { clock, chance: new Chance(seed, "model"), teller, steps: 50, isKnown };
+  const grants = new RunGrants(log.as("metrics"), clock);
+  const model = { clock, chance: new Chance(seed, "model"), teller, steps: 50, isKnown, grants };
   const retention = new ModelRetention({ ...model, log });
   const lastWord = hazards.refusals === undefined ? "" : `\0${"x".repeat(loudCharacters)}`;
   const hosts = scheduler ? new ModelHosts(hub, model, { clockOf, lastWord }) : null;

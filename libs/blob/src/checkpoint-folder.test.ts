@@ -12,6 +12,7 @@ import {
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
+import { directoryDisk } from "./storage-disk.ts";
 import { markStorage } from "./storage-marker.ts";
 
 const uuid = "00000000-0000-4000-8000-000000000001";
@@ -68,16 +69,17 @@ describe("the removal of a checkpoint", () => {
     const storage = { type: "directory", container_path: dir.path };
     await mkdir(join(dir.path, uuid, "deep"), { recursive: true });
     await writeFile(join(dir.path, uuid, "deep", "weights"), "w");
-    await removeCheckpointFolder(storage, uuid, id);
+    await removeCheckpointFolder(storage, uuid, id, directoryDisk);
     expect(existsSync(join(dir.path, uuid))).toBe(false);
-    await removeCheckpointFolder(storage, uuid, id);
+    await removeCheckpointFolder(storage, uuid, id, directoryDisk);
   });
 
   test("is retried later when the disk fails to remove single files", async () => {
     await using dir = await root();
     const storage = { type: "directory", container_path: dir.path };
     await writeFile(join(dir.path, uuid), "a file in the folder's place");
-    await expect(removeCheckpointFiles(storage, uuid, () => true)).rejects.toMatchObject({
+    const removing = removeCheckpointFiles(storage, uuid, () => true, directoryDisk);
+    await expect(removing).rejects.toMatchObject({
       code: "checkpoint_not_removed",
       retry: "later",
     });
@@ -90,13 +92,14 @@ describe("the removal of a checkpoint", () => {
     await writeFile(join(outside.path, "precious"), "p");
     await mkdir(join(dir.path, uuid));
     await symlink(outside.path, join(dir.path, uuid, "link"));
-    await removeCheckpointFolder({ type: "directory", container_path: dir.path }, uuid, id);
+    const storage = { type: "directory", container_path: dir.path };
+    await removeCheckpointFolder(storage, uuid, id, directoryDisk);
     expect(existsSync(join(outside.path, "precious"))).toBe(true);
   });
 
   test("is retried later when the root is not mounted", async () => {
     const storage = { type: "directory", container_path: "/nonexistent/root" };
-    const removing = removeCheckpointFolder(storage, uuid, uuid);
+    const removing = removeCheckpointFolder(storage, uuid, uuid, directoryDisk);
     await expect(removing).rejects.toMatchObject({ retry: "later" });
   });
 
@@ -107,7 +110,6 @@ describe("the removal of a checkpoint", () => {
       seen: async () => looks.shift() ?? ({ kind: "unmarked" } as const),
       mark: async () => id,
       renew: async () => {},
-      isFolder: async () => true,
       removeFolder: async () => {},
       removeFiles: async () => ({ files: 0, bytes: 0 }),
     };

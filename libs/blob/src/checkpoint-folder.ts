@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto";
 import { isAbsolute, join, resolve } from "node:path";
 import { assert, Fault, isCheckpointId } from "@trainyard/kernel";
-import { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
+import type { Removed } from "./remove-below.ts";
+import type { StorageDisk } from "./storage-disk.ts";
 import type { CheckpointStorageSection } from "./storage-kind.ts";
 import { directoryKind } from "./storage-kinds.ts";
 import { problemOfStorage } from "./storage-marker.ts";
@@ -70,7 +71,7 @@ export async function removeCheckpointFolder(
   storage: CheckpointStorageSection,
   checkpoint: string,
   storageId: string,
-  disk: StorageDisk = directoryDisk,
+  disk: StorageDisk,
 ): Promise<void> {
   const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
@@ -85,7 +86,7 @@ export async function removeCheckpointFolder(
   };
   await look();
   try {
-    await disk.removeFolder(folder);
+    await disk.removeFolder(root, checkpoint);
   } catch (cause) {
     throw notRemoved(folder, cause instanceof Error ? cause.message : String(cause), cause);
   }
@@ -98,12 +99,13 @@ export async function removeCheckpointFiles(
   storage: CheckpointStorageSection,
   checkpoint: string,
   matches: (path: string) => boolean,
-  disk: StorageDisk = directoryDisk,
+  disk: StorageDisk,
 ): Promise<Removed> {
+  const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
-  assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
+  assert(root !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
   try {
-    return await disk.removeFiles(folder, matches);
+    return await disk.removeFiles(root, checkpoint, matches);
   } catch (cause) {
     throw notRemoved(folder, cause instanceof Error ? cause.message : String(cause), cause);
   }

@@ -6,12 +6,12 @@ import { directoryDisk } from "./storage-disk.ts";
 async function resultOf(question: DiskQuestion): Promise<unknown> {
   switch (question.call) {
     case "mark":
-      return directoryDisk.mark(question.path, question.id);
+      return directoryDisk.mark(question.root, question.id);
     case "renew":
-      return directoryDisk.renew(question.path, question.mark);
+      return directoryDisk.renew(question.root, question.mark);
     case "files": {
       const files: string[] = [];
-      await directoryDisk.removeFiles(question.path, (file) => {
+      await directoryDisk.removeFiles(question.root, question.below, (file) => {
         files.push(file);
         return false;
       });
@@ -19,10 +19,12 @@ async function resultOf(question: DiskQuestion): Promise<unknown> {
     }
     case "removeFiles": {
       const files = new Set(question.files);
-      return directoryDisk.removeFiles(question.path, (file) => files.has(file));
+      return directoryDisk.removeFiles(question.root, question.below, (file) => files.has(file));
     }
+    case "removeFolder":
+      return directoryDisk.removeFolder(question.root, question.below);
     default:
-      return directoryDisk[question.call](question.path);
+      return directoryDisk.seen(question.root);
   }
 }
 

@@ -52,7 +52,8 @@ export {
   StorageClaims,
   storageRoot,
 } from "./storage-claims.ts";
-export { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
+export type { Removed } from "./remove-below.ts";
+export { directoryDisk, type StorageDisk } from "./storage-disk.ts";
 export type { CheckpointStorageSection } from "./storage-kind.ts";
 export { storageKinds, storeSettings } from "./storage-kinds.ts";
 export {

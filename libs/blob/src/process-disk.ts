@@ -10,13 +10,20 @@ import { fileURLToPath } from "node:url";
 import { Fault } from "@trainyard/kernel";
 import { programFile } from "@trainyard/kernel/program-file";
 import type { SeenStorage, StorageMark } from "./marker-text.ts";
-import type { Removed, StorageDisk } from "./storage-disk.ts";
+import type { Removed } from "./remove-below.ts";
+import type { StorageDisk } from "./storage-disk.ts";
 
 export type DiskQuestion =
-  | { readonly call: "seen" | "isFolder" | "removeFolder" | "files"; readonly path: string }
-  | { readonly call: "mark"; readonly path: string; readonly id: string }
-  | { readonly call: "renew"; readonly path: string; readonly mark: StorageMark }
-  | { readonly call: "removeFiles"; readonly path: string; readonly files: readonly string[] };
+  | { readonly call: "seen"; readonly root: string }
+  | { readonly call: "mark"; readonly root: string; readonly id: string }
+  | { readonly call: "renew"; readonly root: string; readonly mark: StorageMark }
+  | { readonly call: "removeFolder" | "files"; readonly root: string; readonly below: string }
+  | {
+      readonly call: "removeFiles";
+      readonly root: string;
+      readonly below: string;
+      readonly files: readonly string[];
+    };
 
 export type DiskAnswer =
   | { readonly result?: unknown }
@@ -33,29 +40,29 @@ export class ProcessDisk implements StorageDisk, Disposable {
     this.#program = program;
   }
 
-  async seen(path: string): Promise<SeenStorage> {
-    return (await this.#ask({ call: "seen", path })) as SeenStorage;
+  async seen(root: string): Promise<SeenStorage> {
+    return (await this.#ask({ call: "seen", root })) as SeenStorage;
   }
 
-  async mark(path: string, id: string): Promise<string> {
-    return (await this.#ask({ call: "mark", path, id })) as string;
+  async mark(root: string, id: string): Promise<string> {
+    return (await this.#ask({ call: "mark", root, id })) as string;
   }
 
-  async renew(path: string, mark: StorageMark): Promise<void> {
-    await this.#ask({ call: "renew", path, mark });
+  async renew(root: string, mark: StorageMark): Promise<void> {
+    await this.#ask({ call: "renew", root, mark });
   }
 
-  async isFolder(path: string): Promise<boolean> {
-    return (await this.#ask({ call: "isFolder", path })) as boolean;
+  async removeFolder(root: string, below: string): Promise<void> {
+    await this.#ask({ call: "removeFolder", root, below });
   }
 
-  async removeFolder(path: string): Promise<void> {
-    await this.#ask({ call: "removeFolder", path });
-  }
-
-  async removeFiles(path: string, matches: (path: string) => boolean): Promise<Removed> {
-    const files = (await this.#ask({ call: "files", path })) as readonly string[];
-    const asked = { call: "removeFiles", path, files: files.filter(matches) } as const;
+  async removeFiles(
+    root: string,
+    below: string,
+    matches: (path: string) => boolean,
+  ): Promise<Removed> {
+    const files = (await this.#ask({ call: "files", root, below })) as readonly string[];
+    const asked = { call: "removeFiles", root, below, files: files.filter(matches) } as const;
     return (await this.#ask(asked)) as Removed;
   }
 

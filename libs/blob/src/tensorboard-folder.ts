@@ -10,22 +10,14 @@ import { removeObjects } from "./objects/checkpoint-objects.ts";
 import type { ObjectStore } from "./objects/port.ts";
 import type { StorageDisk } from "./storage-disk.ts";
 
-const namesOf = (log: string, experiment: string): readonly string[] => [
-  "tensorboard",
-  log,
-  "experiment",
-  experiment,
-];
-
 /** The folder of an experiment, relative to the root of its storage. */
 export function tensorBoardFolder(log: string, experiment: string): string {
-  return namesOf(log, experiment).join("/");
+  return `tensorboard/${log}/experiment/${experiment}`;
 }
 
 /**
  * Removes the TensorBoard folder of an experiment, if any. The caller has checked that this host sees the right
- * storage. Runs may write below the root, so a link in the place of a folder is not followed, and nothing is removed. A
- * folder that cannot be removed is a Fault with retry "later", so that other experiments are not held up.
+ * storage. A folder that cannot be removed is a Fault with retry "later", so that other experiments are not held up.
  */
 export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,
@@ -35,28 +27,14 @@ export async function removeTensorBoardFolder(
 ): Promise<void> {
   const root = checkpointRoot(storage);
   if (root === null) return;
-  const names = namesOf(log, experiment);
-  const folder = join(root, ...names);
+  const folder = tensorBoardFolder(log, experiment);
   try {
-    if (await isOwnFolder(root, names, disk)) await disk.removeFolder(folder);
+    await disk.removeFolder(root, folder);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const detail = `the TensorBoard folder ${folder} cannot be removed: ${why}`;
+    const detail = `the TensorBoard folder ${join(root, folder)} cannot be removed: ${why}`;
     throw new Fault("tensorboard_not_removed", detail, { retry: "later", cause });
   }
-}
-
-async function isOwnFolder(
-  root: string,
-  names: readonly string[],
-  disk: StorageDisk,
-): Promise<boolean> {
-  let folder = root;
-  for (const name of names) {
-    folder = join(folder, name);
-    if (!(await disk.isFolder(folder))) return false;
-  }
-  return true;
 }
 
 /** Removes the TensorBoard objects of an experiment from an object store. */

@@ -21,6 +21,7 @@ const probes = [
   ...services.map(({ name }) => `ty.cmd.${name}.SomeCommand`),
   "ty.cmd.logs.WriteLines",
   "ty.cmd.registry.PlanContextDownload",
+  "ty.cmd.registry.RecordRewind",
   "ty.metric.12.12%2E3.training",
   "ty.log.12%2E3%231",
   "ty.agent.rack%2E1.do",
@@ -69,15 +70,17 @@ const served = (service: string) => [
   ...probes.filter((subject) => subject.startsWith(`$SRV.PING.${service}`)),
 ];
 const event = "ty.event.trial.12%2E3.TrialCreated";
+const rewind = "ty.cmd.registry.RecordRewind";
+const endOfEvents = ["$JS.API.STREAM.INFO.EVENTS", "$JS.API.STREAM.MSG.GET.EVENTS"];
 
 /** The expected permissions: the subjects that each user may publish and subscribe to, besides its inbox. */
 const table: Readonly<
   Record<string, { publish: readonly string[]; subscribe: readonly string[] }>
 > = {
-  experiments: { publish: [], subscribe: [event, ...served("experiments")] },
-  searcher: { publish: [], subscribe: [event, ...served("searcher")] },
+  experiments: { publish: [rewind, ...endOfEvents], subscribe: [event, ...served("experiments")] },
+  searcher: { publish: [rewind], subscribe: [event, ...served("searcher")] },
   scheduler: {
-    publish: ["ty.agent.rack%2E1.do", "ty.agent.rack2.do", "ty.probe.scheduler"],
+    publish: ["ty.agent.rack%2E1.do", "ty.agent.rack2.do", "ty.probe.scheduler", rewind],
     subscribe: [
       event,
       ...served("scheduler"),
@@ -87,14 +90,24 @@ const table: Readonly<
     ],
   },
   metrics: {
-    publish: ["ty.metric.12.12%2E3.training", ...stream("METRICS")],
+    publish: ["ty.metric.12.12%2E3.training", ...stream("METRICS"), rewind, ...endOfEvents],
     subscribe: [event, ...served("metrics")],
   },
-  logs: { publish: ["ty.log.12%2E3%231", ...stream("LOGS")], subscribe: served("logs") },
-  registry: { publish: [], subscribe: [event, ...served("registry")] },
-  "checkpoint-gc": { publish: [], subscribe: [event, ...served("checkpoint-gc")] },
+  logs: {
+    publish: ["ty.log.12%2E3%231", ...stream("LOGS"), rewind, ...endOfEvents],
+    subscribe: served("logs"),
+  },
+  registry: { publish: [rewind, ...endOfEvents], subscribe: [event, ...served("registry")] },
+  "checkpoint-gc": {
+    publish: [rewind, ...endOfEvents],
+    subscribe: [event, ...served("checkpoint-gc")],
+  },
   gateway: {
-    publish: [...everyCommand, ...probes.filter((subject) => subject.startsWith("$SRV."))],
+    publish: [
+      ...everyCommand,
+      ...probes.filter((subject) => subject.startsWith("$SRV.")),
+      ...endOfEvents,
+    ],
     subscribe: [event, ...served("gateway"), "ty.metric.12.12%2E3.training", "ty.log.12%2E3%231"],
   },
   relay: {
@@ -103,6 +116,7 @@ const table: Readonly<
       ...stream("EVENTS"),
       "$JS.API.STREAM.MSG.GET.EVENTS",
       "$JS.API.STREAM.PURGE.EVENTS",
+      rewind,
     ],
     subscribe: [],
   },
@@ -244,6 +258,10 @@ describe("the permissions allow all traffic of the adapter", () => {
     expect(await relay.lastEvent()).toBeNull();
     await relay.publishEvents(eventsFrom(1, 3));
     expect((await relay.lastEvent())?.position).toBe(3);
+    for (const service of ["experiments", "metrics", "logs", "registry", "gateway"] as const) {
+      await using reader = await serviceBus(service);
+      expect((await reader.lastPublished())?.position).toBe(3);
+    }
     await until("all have heard", () => Object.values(heard).every(({ length }) => length === 3));
     expect(problems).toEqual([]);
   });

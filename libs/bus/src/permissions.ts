@@ -78,7 +78,7 @@ function ownSubjects(service: ServiceName): Subjects {
   switch (service) {
     case "gateway":
       return {
-        publish: ["ty.cmd.*.*", "$SRV.>"],
+        publish: ["ty.cmd.*.*", "$SRV.>", ...endOfEvents],
         subscribe: ["ty.metric.>", "ty.log.>"],
       };
     case "relay":
@@ -88,25 +88,39 @@ function ownSubjects(service: ServiceName): Subjects {
           ...streamSubjects("EVENTS"),
           "$JS.API.STREAM.MSG.GET.EVENTS",
           "$JS.API.STREAM.PURGE.EVENTS",
+          rewindSubject,
         ],
         subscribe: [],
       };
     case "scheduler":
       return {
-        publish: ["ty.agent.*.do", probeSubject(service)],
+        publish: ["ty.agent.*.do", probeSubject(service), rewindSubject],
         subscribe: ["ty.agent.*.report", probeSubject(service)],
       };
     case "metrics":
-      return { publish: ["ty.metric.>", ...streamSubjects("METRICS")], subscribe: [] };
+      return {
+        publish: ["ty.metric.>", ...streamSubjects("METRICS"), rewindSubject, ...endOfEvents],
+        subscribe: [],
+      };
     case "logs":
-      return { publish: ["ty.log.>", ...streamSubjects("LOGS")], subscribe: [] };
-    case "experiments":
+      return {
+        publish: ["ty.log.>", ...streamSubjects("LOGS"), rewindSubject, ...endOfEvents],
+        subscribe: [],
+      };
     case "searcher":
+      return { publish: [rewindSubject], subscribe: [] };
+    case "experiments":
     case "registry":
     case "checkpoint-gc":
-      return { publish: [], subscribe: [] };
+      return { publish: [rewindSubject, ...endOfEvents], subscribe: [] };
   }
 }
+
+/** Every reader of the log reports a log that went back. */
+const rewindSubject = commandSubject("registry", "RecordRewind");
+
+/** The JetStream API subjects that read the last event: what deletes data compares it with the log. */
+const endOfEvents = ["$JS.API.STREAM.INFO.EVENTS", "$JS.API.STREAM.MSG.GET.EVENTS"] as const;
 
 /** Returns the JetStream API subjects that set up a stream. */
 function streamSubjects(stream: StreamKey): readonly string[] {

@@ -101,6 +101,8 @@ export interface Bus extends AsyncDisposable {
   publishEvents(events: readonly StoredEvent[], epoch?: EventsEpoch): Promise<void>;
   /** The last message in EVENTS; null for an empty (new or wiped) stream. */
   lastEvent(): Promise<LastEvent | null>;
+  /** The same for services that do not publish events: it neither sets up the stream nor begins a chain. */
+  lastPublished(): Promise<LastEvent | null>;
   /** Empties EVENTS when it has events that the log lost (a restored backup). */
   clearEvents(): Promise<void>;
 

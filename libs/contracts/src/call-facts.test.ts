@@ -16,7 +16,7 @@ const said: Readonly<Record<string, string>> = {
   archiveWorkspace: "storesAnswer",
   auditStorage: "storesAnswer",
   cancelExperiment: "storesAnswer",
-  completeCheckpoint: "forRuns storesAnswer",
+  completeCheckpoint: "forRuns storesAnswer afterTrial",
   continueExperiment: "storesAnswer",
   createExperiment: "storesAnswer large",
   createModel: "storesAnswer",
@@ -26,19 +26,19 @@ const said: Readonly<Record<string, string>> = {
   createSessionCode: "secret ignoresKey",
   createToken: "secret",
   createWorkspace: "storesAnswer",
-  declareCheckpoint: "forRuns storesAnswer",
+  declareCheckpoint: "forRuns storesAnswer afterTrial",
   deleteCheckpoint: "storesAnswer",
   deleteCurrentSession: "ignoresKey",
   deleteExperiment: "storesAnswer",
   disableAgent: "storesAnswer",
   drainAgent: "storesAnswer",
   enableAgent: "storesAnswer",
-  failCheckpoint: "forRuns storesAnswer",
+  failCheckpoint: "forRuns storesAnswer afterTrial",
   forkExperiment: "storesAnswer",
-  getCheckpoint: "forRuns",
+  getCheckpoint: "forRuns afterTrial",
   getCurrentSession: "withoutReadModel",
   getPool: "withoutReadModel",
-  getSignals: "forRuns withoutReadModel",
+  getSignals: "forRuns withoutReadModel afterTrial",
   getVersion: "open withoutReadModel",
   killExperiment: "storesAnswer",
   killTrial: "storesAnswer",
@@ -52,19 +52,21 @@ const said: Readonly<Record<string, string>> = {
   moveModelAlias: "storesAnswer",
   pauseExperiment: "storesAnswer",
   pinCheckpoint: "storesAnswer",
-  planDownload: "forRuns withoutReadModel",
+  planDownload: "forRuns withoutReadModel afterTrial",
   planFiles: "forRuns storesAnswer",
-  planTensorBoard: "forRuns storesAnswer",
-  planUpload: "forRuns storesAnswer",
+  planTensorBoard: "forRuns storesAnswer afterTrial",
+  planUpload: "forRuns storesAnswer afterTrial",
   postSearchOperations: "storesAnswer",
   readCheckpointAhead: "forRuns storesAnswer",
   rebuildView: "storesAnswer",
-  recordEnvironment: "forRuns storesAnswer",
+  recordEnvironment: "forRuns storesAnswer afterTrial",
   registerModelVersion: "forRuns storesAnswer",
+  releaseDeletions: "storesAnswer",
   removeAgent: "storesAnswer",
   removeModelAlias: "storesAnswer",
   removeModelVersion: "storesAnswer",
   removePool: "storesAnswer",
+  reportDamagedCheckpoint: "forRuns storesAnswer",
   restartTrial: "storesAnswer",
   retryParked: "storesAnswer",
   revokeToken: "storesAnswer",
@@ -114,6 +116,12 @@ test("only calls that change something say what a repeat of them does", () => {
   const reads = gatewayRoutes().filter(({ method, kind }) => method === "GET" || kind !== "unary");
   for (const { call, facts } of reads) {
     expect([call, facts.storesAnswer, facts.ignoresKey]).toEqual([call, false, false]);
+  }
+});
+
+test("only calls of runs say that they are allowed after the end of the trial", () => {
+  for (const { call, facts } of gatewayRoutes()) {
+    expect([call, facts.afterTrial && !facts.forRuns]).toEqual([call, false]);
   }
 });
 

@@ -6,6 +6,7 @@ import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 import * as content from "./gen/trainyard/event/v1/content_pb.ts";
 import * as environment from "./gen/trainyard/event/v1/environment_pb.ts";
 import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
+import * as hold from "./gen/trainyard/event/v1/hold_pb.ts";
 import * as life from "./gen/trainyard/event/v1/experiment_life_pb.ts";
 import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
 import * as model from "./gen/trainyard/event/v1/model_pb.ts";
@@ -122,6 +123,7 @@ const byAggregate = {
     model.AliasRemovedSchema,
   ],
   storage: [checkpoint.StorageAdoptedSchema, checkpoint.UnknownFilesDeletedSchema],
+  hold: [hold.DeletionsHeldSchema, hold.DeletionsReleasedSchema],
   retention: [
     checkpoint.CheckpointCondemnedSchema,
     checkpoint.CheckpointSparedSchema,

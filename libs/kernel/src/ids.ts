@@ -62,6 +62,17 @@ export function parseTrialId(text: string): TrialParts | null {
   return { experiment: match[1] as ExperimentId, number: Number(match[2]) };
 }
 
+/** The key of a report: the node that recorded it, and its number there. Later reports of a node have larger ones. */
+export type ReportKey = { readonly nodeRank: number; readonly number: number };
+
+const reportKeyPattern = /^(0|[1-9][0-9]{0,8})-([1-9][0-9]{0,14})$/;
+
+/** Returns the parts of a report's key such as `0-17`; null for any other text. */
+export function parseReportKey(text: string): ReportKey | null {
+  const match = reportKeyPattern.exec(text);
+  return match === null ? null : { nodeRank: Number(match[1]), number: Number(match[2]) };
+}
+
 /** Returns the parts of a run's id; null for any other text. */
 export function parseRunId(text: string): RunParts | null {
   const match = runPattern.exec(text);

@@ -26,6 +26,7 @@ export {
   isTrialId,
   type PoolId,
   parseRunId,
+  parseReportKey,
   parseTrialId,
   type RunId,
   type RunParts,

@@ -28,7 +28,7 @@ const facts = {
     folds: true,
     keepsViews: true,
     readsRunTokens: true,
-    categories: ["checkpoint", "model", "storage"],
+    categories: ["checkpoint", "model", "storage", "hold"],
   },
   metrics: {
     hearsEvents: true,

@@ -1,8 +1,13 @@
-import { createPostgresLog } from "@trainyard/event-log";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPostgresLog, newEventId } from "@trainyard/event-log";
+import { emptyMeta } from "@trainyard/runtime";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureDatabase, prepareDatabase } from "./database.ts";
+import { readAnchorFile, verifyLog } from "./verify.ts";
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -91,4 +96,42 @@ test("an administrator without superuser rights can prepare the database, also r
   expect((await prepareDatabase(options("managed", adminUrl))).created).toEqual([]);
   const url = own.url({ user: "ty_gateway", database: "managed" });
   await query(url, "create table gateway.mine (n int)");
+});
+
+test("a verification compares a log with an anchor, and writes nothing", async () => {
+  await prepareDatabase(options("verified"));
+  const adminUrl = postgres.url({ database: "verified" });
+  const file = join(mkdtempSync(join(tmpdir(), "trainyard-migrate-")), "anchor.json");
+  const url = postgres.url({ user: "ty_gateway", database: "verified" });
+  await using log = createPostgresLog({ connectionString: url, applicationName: "test" });
+  const write = async (expectedVersion: number): Promise<void> => {
+    const events = [{ id: newEventId(), type: "dev.trainyard.token.TokenRevoked.v1", body: "{}" }];
+    const writes = [{ stream: "token-a", expectedVersion, events }];
+    await log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
+  };
+  await write(0);
+  await write(1);
+  const { position, hash } = await log.anchor();
+  writeFileSync(file, JSON.stringify({ position: String(position), hash, atMs: 1 }));
+  const anchor = readAnchorFile(file);
+  const chain = "chain: holds up to position";
+  expect(await verifyLog(adminUrl, anchor)).toEqual({
+    holds: true,
+    lines: [`${chain} 2`, "anchor: holds up to position 2"],
+  });
+  await query(adminUrl, "delete from log.events where position > 1");
+  await query(adminUrl, "delete from log.commits where position > 1");
+  expect(await verifyLog(adminUrl, anchor)).toEqual({
+    holds: false,
+    lines: [
+      `${chain} 1`,
+      "anchor: does not hold up to position 2: the log ends at 1: 1 events up to the anchor at 2 are missing",
+    ],
+  });
+  await query(adminUrl, "update log.events set body = '[]'");
+  expect((await verifyLog(adminUrl, anchor)).lines[0]).toMatch(
+    /^chain: does not hold at position 1: /,
+  );
+  writeFileSync(file, "{}");
+  expect(() => readAnchorFile(file)).toThrow("did not write it");
 });

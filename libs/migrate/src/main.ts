@@ -1,28 +1,55 @@
-// Prepares the database of a cluster. Exit code 0: it is up to date. 1: the preparation failed. 2: the settings are
-// wrong.
+// Prepares the database of a cluster, or with --verify FILE compares its log with an anchor. Exit code 0: the database
+// is up to date, or the log holds. 1: it failed. 2: the settings are wrong. 3: the log does not hold.
+import { resolve } from "node:path";
 import process from "node:process";
+import { parseArgs } from "node:util";
 import { readEnvironment } from "@trainyard/runtime";
 import { reasonOf } from "@trainyard/runtime/failed-start";
 import { parseConfig } from "./config.ts";
 import { type DatabaseOptions, prepareDatabase } from "./database.ts";
+import { readAnchorFile, verifyLog } from "./verify.ts";
 
 async function main(): Promise<number> {
   let options: DatabaseOptions;
+  let verify: (() => Promise<number>) | null;
   try {
-    options = parseConfig(readEnvironment());
+    const environment = readEnvironment();
+    options = parseConfig(environment);
+    verify = verification(options, environment["TRAINYARD_CALLER_DIR"] ?? "");
   } catch (error) {
     return failed(2, error);
   }
   try {
-    const { database, created, logVersion } = await prepareDatabase(options);
-    for (const what of created) process.stdout.write(`created ${what}\n`);
-    process.stdout.write(
-      `database ${database} is up to date, its log is at version ${logVersion}\n`,
-    );
-    return 0;
+    return await (verify === null ? prepare(options) : verify());
   } catch (error) {
     return failed(1, error);
   }
+}
+
+/** Returns the verification that the arguments ask for; null for none. The file is relative to the caller's folder. */
+function verification(
+  { adminUrl }: DatabaseOptions,
+  callerFolder: string,
+): (() => Promise<number>) | null {
+  const { values } = parseArgs({
+    options: { verify: { type: "string" } },
+    // The script that starts services passes its own argument, the name of this program.
+    allowPositionals: true,
+  });
+  if (values.verify === undefined) return null;
+  const anchor = readAnchorFile(resolve(callerFolder, values.verify));
+  return async () => {
+    const { holds, lines } = await verifyLog(adminUrl, anchor);
+    for (const line of lines) process.stdout.write(`${line}\n`);
+    return holds ? 0 : 3;
+  };
+}
+
+async function prepare(options: DatabaseOptions): Promise<number> {
+  const { database, created, logVersion } = await prepareDatabase(options);
+  for (const what of created) process.stdout.write(`created ${what}\n`);
+  process.stdout.write(`database ${database} is up to date, its log is at version ${logVersion}\n`);
+  return 0;
 }
 
 function failed(code: number, error: unknown): number {

@@ -47,8 +47,18 @@ export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
+export {
+  type DeletionGate,
+  DeletionHold,
+  type Hold,
+  holdStream,
+  type RecordedHold,
+  recordedHold,
+} from "./hold/deletion-hold.ts";
+export { sendRewind } from "./hold/rewind-reports.ts";
 export { EventFeed } from "./history/event-feed.ts";
 export { LogIdentity } from "./history/log-identity.ts";
+export { eventAt, positionInLog } from "./history/event-cursor.ts";
 export { streamEvents } from "./history/stream-events.ts";
 export {
   type CommitIdentity,
@@ -102,6 +112,14 @@ export {
   serviceMeta,
   streamsOfExperiment,
 } from "./work/correlation.ts";
+export { LostRuns, type RunTables } from "./lost-runs.ts";
+export {
+  type GrantState,
+  historyLost,
+  lostHistoryDetail,
+  lostRun,
+  RunGrants,
+} from "./run-grants.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { Problem, problemHeaders, problemText } from "./problem.ts";
 export { runMain, type Service } from "./service/service.ts";

@@ -4,6 +4,12 @@ export const runtimeLimits = {
   /** A lease outlives two missed renewals; after a crash a standby takes over within this time. */
   leaseTtlMs: 3_000,
   leaseRenewMs: 1_000,
+  /** The runs whose grant is known to be in the log: more than a large cluster has at a time. */
+  grantsKnownMax: 20_000,
+  /** How long known grants count before the newest of them is looked up again, which proves the others. */
+  grantsConfirmedMs: 1_000,
+  /** The stored runs of a page whose grants are looked up, one by one. */
+  runsProvenAtOnce: 1_000,
   /** The maximum number of folds in memory per service; the least recently used are evicted. */
   cachedFoldsMax: 20_000,
   /**
@@ -54,6 +60,10 @@ export const runtimeLimits = {
   setAsideReasonCharacters: 500,
   /** The set-aside streams that are listed; an operator needs only the first. */
   setAsideShownMax: 200,
+  /** How long a report of a rewind waits for the registry's answer. */
+  rewindReportMs: 5_000,
+  /** The interval at which a service whose deletions are held looks whether they were released. */
+  heldLookMs: 2_000,
   /** The connections of one process to its service's tables. */
   tableConnectionsMax: 8,
   /** A connection that no query needs is closed after this time: to open one costs more than many queries. */

@@ -1,27 +1,40 @@
 /**
- * A run's token, with which a training process authenticates to gateway, metrics and registry. It is a MAC over the
- * allocation's id and the position of its grant. So any replica of the scheduler derives the same token, and a receiver
- * with the key reads from the token which run calls and which log position its fold must have reached.
+ * A run's token, with which a training process authenticates to gateway, metrics and logs. It is a MAC over the
+ * allocation's id and its grant: the position and the id of the event AllocationGranted. So any replica of the
+ * scheduler derives the same token, and a receiver with the key reads from it which run calls. After a restore a log
+ * may give the same allocation again, even at the same position, but never an event's id: `RunGrants` compares it with
+ * the log.
  *
- *   ty1.<key id>.<base64url(allocation)>.<grant position>.<base64url(mac)>
- *   mac = HMAC-SHA256(key, "trainyard-run-token\n1\n" + allocation + "\n" + grant position)
+ *   ty1.<key id>.<base64url(allocation)>.<grant position>.<grant event id>.<base64url(mac)>
+ *   mac = HMAC-SHA256(key, "trainyard-run-token\n1\n" + allocation + "\n" + grant position + "\n" + grant event id)
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
 export type SigningKey = { readonly id: string; readonly secret: Buffer };
 
-export type RunTokenContent = { readonly allocation: string; readonly grantPosition: number };
+export type RunTokenContent = {
+  readonly allocation: string;
+  readonly grantPosition: number;
+  /** The id of the event at that position, which granted the run. */
+  readonly grantId: string;
+};
 
-function mac(secret: Buffer | KeyObject, allocation: string, grantPosition: string): Buffer {
+type Claims = readonly [allocation: string, grantPosition: string, grantId: string];
+
+function mac(secret: Buffer | KeyObject, claims: Claims): Buffer {
   return createHmac("sha256", secret)
-    .update(`trainyard-run-token\n1\n${allocation}\n${grantPosition}`)
+    .update(`trainyard-run-token\n1\n${claims.join("\n")}`)
     .digest();
 }
 
-export function runToken(key: SigningKey, allocation: string, grantPosition: number): string {
+export function runToken(
+  key: SigningKey,
+  { allocation, grantPosition, grantId }: RunTokenContent,
+): string {
   const position = String(grantPosition);
   const name = Buffer.from(allocation).toString("base64url");
-  return `ty1.${key.id}.${name}.${position}.${mac(key.secret, allocation, position).toString("base64url")}`;
+  const signed = mac(key.secret, [allocation, position, grantId]).toString("base64url");
+  return `ty1.${key.id}.${name}.${position}.${grantId}.${signed}`;
 }
 
 /**
@@ -33,15 +46,15 @@ export function readRunToken(
   token: string,
 ): RunTokenContent | null {
   const match =
-    /^ty1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([0-9]{1,15})\.([A-Za-z0-9_-]{43})$/.exec(token);
-  const [, keyId, name, position, given] = match ?? [];
-  const secret = keys.get(keyId ?? "");
-  if (secret === undefined || name === undefined || position === undefined || given === undefined) {
-    return null;
-  }
+    /^ty1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([0-9]{1,15})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})$/.exec(
+      token,
+    );
+  const [, keyId = "", name = "", position = "", grantId = "", given = ""] = match ?? [];
+  const secret = keys.get(keyId);
+  if (match === null || secret === undefined) return null;
   const allocation = Buffer.from(name, "base64url").toString("utf8");
-  const expected = mac(secret, allocation, position);
+  const expected = mac(secret, [allocation, position, grantId]);
   const shown = Buffer.from(given, "base64url");
   if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) return null;
-  return { allocation, grantPosition: Number(position) };
+  return { allocation, grantPosition: Number(position), grantId };
 }

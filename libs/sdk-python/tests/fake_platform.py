@@ -62,6 +62,8 @@ class FakePlatform:
         self.deliveries: dict[str, int] = {}
         self.batches: list[int] = []
         self.checkpoints: dict[str, Any] = {}
+        # The reports of damaged checkpoints: the checkpoint and the damage.
+        self.damages: list[tuple[str, str]] = []
         self.stop_why: str | None = None
         # Whether a later run of the trial was requested, so that this run can declare and complete nothing.
         self.superseded = False
@@ -163,6 +165,9 @@ class FakePlatform:
             return Answer(200, (), {"files": len(request.body["paths"])})
         if parts[0] == "runs" and parts[2] == "checkpoints" and parts[4] == "complete":
             return self._complete(parts[3], request.body["manifest"])
+        if parts[0] == "runs" and parts[2] == "checkpoints" and parts[4] == "damaged":
+            self.damages.append((parts[3], request.body["detail"]))
+            return Answer(200, (), {"done": True, "damaged": True})
         if parts[0] == "checkpoints" and parts[2] == "plan":
             return self._plan(parts[1])
         if parts == ["version"]:

@@ -68,7 +68,9 @@ class StorePlatform(FakePlatform):
         if self.superseded:
             return problem(409, "run_superseded", "run 3 was requested")
         uuid = body["checkpoint"]
-        self.checkpoints.setdefault(uuid, {**body, "state": "ACTIVE", "store": self.address})
+        begun = {**body, "state": "ACTIVE", "store": self.address, "named": []}
+        kept = self.checkpoints.setdefault(uuid, begun)
+        kept["named"].append(body.get("lastValidation", ""))
         return Answer(200, (), {"checkpoint": uuid, "store": self.address})
 
     def _plan_tensorboard(self, files: list[Any], beginnings: Sequence[Any] = ()) -> Answer:

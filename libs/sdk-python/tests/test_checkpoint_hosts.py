@@ -24,6 +24,7 @@ STORE = (
     + """
 with trainyard.init(distributed=together) as ctx:
     mine = {"steps_completed": 7} if rank == 0 else {"rank": "some"}
+    ctx.train.report_validation_metrics(7, {"loss": 1})
     with ctx.checkpoint.store_path(mine, shard=True) as (path, uuid):
         (path / "shards").mkdir()
         (path / "shards" / f"{rank}.bin").write_bytes(bytes([rank]) * 100_000)
@@ -70,6 +71,8 @@ class Hosts(HostCase):
         metadata = without_versions(stored["metadata"])
         self.assertEqual(metadata, {"steps_completed": 7, "rank": "some"})
         self.assertEqual(stored["stepsCompleted"], 7)
+        # The host that declares it first names the chief's last validation.
+        self.assertEqual(set(stored["named"]), {"0-1"})
         self.assertEqual(self.left(), [])
 
     def test_a_checkpoint_is_complete_only_when_the_slower_host_has_uploaded_its_files(self):

@@ -1,10 +1,30 @@
 """The spool files by which the agent finds the checkpoints of ended processes."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
 
 from trainyard._checkpoint._spool import CheckpointSpool, Record
+from trainyard._spool import Spool
+
+
+class Declared(unittest.TestCase):
+    def test_a_record_names_the_last_validation_before_it(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        reports = Spool(Path(folder.name), 0)
+        self.addCleanup(reports.close)
+        spool = CheckpointSpool(Path(folder.name))
+        self.assertEqual(spool.last_validation(), "")
+        self.assertNotIn("lastValidation", Record("a", 1, {}, []).declaration())
+        reports.append("validation", 1, {"loss": 1})
+        record = Record("b", 1, {}, [], last_validation=spool.last_validation())
+        self.assertEqual(record.declaration()["lastValidation"], "0-1")
+        spool.begin("b")
+        spool.seal(record)
+        written = json.loads((spool.folder / "b.json").read_bytes())
+        self.assertEqual(written["lastValidation"], "0-1")
 
 
 class Settled(unittest.TestCase):

@@ -71,6 +71,34 @@ class Append(SpoolCase):
             spool.append("training", 1, {"text": "x" * 100_000})
         self.assertEqual(write.call_count, 1)
 
+    def test_the_spool_names_the_last_validation_of_the_chief(self):
+        spool, other = self.open(), self.open()
+        self.assertEqual(_spool.last_validation(self.folder), "")
+        spool.append("training", 1, {"loss": 1})
+        other.append("validation", 1, {"loss": 1})
+        self.assertEqual(_spool.last_validation(self.folder), "0-2")
+        spool.append("training", 2, {"loss": 1})
+        spool.append("validation", 2, {"loss": 1}, {"rank": 1, "aggregation": "mean"})
+        self.assertEqual(_spool.last_validation(self.folder), "0-2")
+        spool.append("validation", 2, {"loss": 1}, {"rank": 0, "aggregation": "mean"})
+        self.assertEqual(_spool.last_validation(self.folder), "0-5")
+
+    def test_a_validation_that_a_full_disk_refused_is_named_when_it_is_written(self):
+        spool = self.open()
+        spool.append("validation", 1, {"loss": 1})
+        with (
+            mock.patch.object(_spool.os, "write", side_effect=OSError(28, "No space left")),
+            self.assertLogs("trainyard", "WARNING"),
+        ):
+            self.assertIsNone(spool.append("validation", 2, {"loss": 1}))
+        self.assertEqual(_spool.last_validation(self.folder), "0-1")
+        with self.assertLogs("trainyard", "WARNING"):
+            spool.append("training", 3, {"loss": 1})
+        named = _spool.last_validation(self.folder)
+        self.assertEqual(
+            [r["key"] for r in read(self.path) if r["group"] == "validation"][-1], named
+        )
+
     def test_two_spool_objects_of_one_file_share_the_numbering(self):
         first, second = self.open(), self.open()
         for spool in (first, second, second, first, second):
@@ -258,15 +286,15 @@ pad = "x" * int(sys.argv[2])
 n = 0
 while True:
     n += 1
-    key = spool.append("training", n, {"pid": os.getpid(), "pad": pad})
+    key = spool.append(sys.argv[3], n, {"pid": os.getpid(), "pad": pad})
     os.write(1, f"{key}\\n".encode())
 """
 
 
 class Killed(SpoolCase):
-    def start_writer(self, pad):
+    def start_writer(self, pad, group="training"):
         process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(WRITER), str(self.folder), str(pad)],
+            [sys.executable, "-c", textwrap.dedent(WRITER), str(self.folder), str(pad), group],
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(SRC)},
         )
@@ -282,6 +310,17 @@ class Killed(SpoolCase):
         returned += process.stdout.readlines()
         # The last line may be incomplete, so its report need not be in the spool.
         return [line.decode().strip() for line in returned if line.endswith(b"\n")]
+
+    def test_the_validation_that_the_spool_names_after_sigkill_is_in_it(self):
+        draw = random.Random(20261129)
+        for _ in range(5):
+            returned = self.read_until_killed(
+                self.start_writer(0, "validation"), draw.randrange(1, 60)
+            )
+            named = _spool.last_validation(self.folder)
+            self.assertIn(named, keys(self.path))
+            # A call that had not returned may have named its report.
+            self.assertGreaterEqual(int(named[2:]), int(returned[-1][2:]))
 
     def test_every_report_that_returned_is_in_the_spool_after_sigkill(self):
         draw = random.Random(20240601)

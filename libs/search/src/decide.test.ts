@@ -76,6 +76,14 @@ describe("RecordValidation", () => {
     expect(search.send(validation(1, 10, { loss: 0.1 }, { run: 1, currentRun: 2 }))).toEqual([]);
   });
 
+  it("is ignored if the report's trial has ended", () => {
+    const search = started();
+    search.validate(1, 10, 0.5);
+    search.end(1, COMPLETED);
+    expect(search.send(validation(1, 20, { loss: 0.1 }))).toEqual([]);
+    expect(search.state.best).toEqual({ trial: 1, value: 0.5 });
+  });
+
   it("is ignored if the report is delivered again", () => {
     const search = started();
     search.validate(1, 10, 0.5);
@@ -106,13 +114,6 @@ describe("RecordValidation", () => {
       { data: { repeat: true } },
     ]);
     expect(search.state.best).toEqual({ trial: 1, value: 0.3 });
-  });
-
-  it("counts for the best trial even after the trial's end", () => {
-    const search = started();
-    search.end(1, COMPLETED);
-    search.validate(1, 10, 0.5);
-    expect(search.state.best).toEqual({ trial: 1, value: 0.5 });
   });
 
   it("is rejected for a trial that was never proposed", () => {

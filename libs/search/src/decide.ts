@@ -128,7 +128,8 @@ function recordValidation(
   const { trial: number, run, step, measurement } = command;
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
-  if (search.phase === "completed") return [];
+  // A report after the end of its trial counts for the retention of checkpoints, not for the search.
+  if (search.phase === "completed" || !isOpen(trial)) return [];
   if (isSuperseded(run, command.currentRun) || measurement === trial.measurement) return [];
   const time = timeOf(command, timeMetric);
   const repeat = wasObserved(trial, time);

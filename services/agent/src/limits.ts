@@ -114,6 +114,8 @@ export const limits = {
    * longer message of a script is shortened.
    */
   endRecordBytesMax: 1024 * 1024,
+  /** The largest last-validation that is read. The SDK writes 32 bytes. */
+  lastValidationBytesMax: 64,
   /** The longest message of an end.json, as long as the scheduler records. */
   endMessageCharsMax: 2_000,
   /** The longest text of an engine's or registry's message that is kept, and of a line of the agent. */

@@ -2,12 +2,14 @@
  * A restored log draws the numbers of lost experiments again, so a new run may have the id of a run of the lost
  * history.
  */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentService, createService } from "./service.ts";
 import { agentConfig } from "./testing/agent-config.ts";
-import { launchOf, removeFolders } from "./testing/examples.ts";
+import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -17,12 +19,14 @@ vi.setConfig({ testTimeout: 30_000 });
 let hub: MemoryHub;
 let platform: ScriptedPlatform;
 let agent: AgentService;
+let home: string;
 
 beforeEach(async () => {
   hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   const logger = createLogger("agent", "silent");
-  agent = await createService(agentConfig(platform.url), {
+  home = newFolder();
+  agent = await createService(agentConfig(platform.url, { TRAINYARD_AGENT_DIR: home }), {
     bus: hub.connect("agent-rack"),
     logger,
   });
@@ -69,4 +73,17 @@ test("a run of a lost history and a new run of its id run at the same time, and 
     10_000,
   );
   expect(await platform.up(after)).toMatchObject({ pid });
+});
+
+test("the lines of a run whose history is lost are sent once, and stay in its folder until that is removed", async () => {
+  const launch = launchOf("for n in 1 2 3; do echo line $n; sleep 0.3; done");
+  platform.lostLines.set(launch.allocation, 0);
+  platform.run(launch);
+  await platform.ended(launch);
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeUndefined(), 10_000);
+  expect(platform.lostLines.get(launch.allocation)).toBe(1);
+  const files = globSync("runs/*/output/*.ndjson", { cwd: home });
+  const output = files.map((file) => readFileSync(join(home, file), "utf8")).join("");
+  expect(output).toContain("line 3");
 });

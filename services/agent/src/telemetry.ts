@@ -57,6 +57,8 @@ export function createTelemetry(registry: Registry, logger: Logger) {
       linesRefused.inc();
       logger.error({ allocation, sequence }, "line_refused");
     },
+    linesLost: (allocation: string, why: string) =>
+      logger.warn({ allocation, why }, "lines_not_sent"),
     reportsDelivered: (count: number) => reports.inc(count),
     reportsWait: (why: string) => logger.warn({ why }, "reports_wait"),
     reportRefused: (allocation: string, offset: number) =>

@@ -106,9 +106,9 @@ test("a deletion that has started waits, too, and removes nothing more", async (
   let removals = 0;
   const disk = {
     ...directoryDisk,
-    async removeFolder(folder: string): Promise<void> {
+    async removeFolder(root: string, below: string): Promise<void> {
       removals += 1;
-      if (removals > 1) return directoryDisk.removeFolder(folder);
+      if (removals > 1) return directoryDisk.removeFolder(root, below);
       await writeStorageMarker(gc.root, { id: gc.storageId, owner: lost });
       throw new Error("EIO");
     },

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ProcessDisk, StorageClaims, type StorageDisk, Stores } from "@trainyard/blob";
 import {
+  DeletionHold,
   LogIdentity,
   openParts,
   openTables,
@@ -32,6 +33,7 @@ export async function createService(
   const telemetry = createTelemetry(registry, logger);
   const disk = overrides.disk ?? stack.use(new ProcessDisk());
   const stores = stack.use(new Stores({ clock, ...config.stores }));
+  const hold = new DeletionHold(parts);
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     executor.cache.follow(trials);
     const wake = (adopted: boolean): void => deletion.wake(adopted);
@@ -40,7 +42,8 @@ export async function createService(
     const judging = { index, clock, graceMs: config.graceMs };
     const sweeper = new Sweeper({ ...judging, executor, logger });
     const claims = new StorageClaims(new LogIdentity(log));
-    const deletion = new Deletion({ executor, log, clock, logger, disk, stores, claims }, index);
+    const deps = { executor, log, clock, logger, disk, stores, hold, claims };
+    const deletion = new Deletion(deps, index);
     const handlers = reactionHandlers(judging);
     return {
       reactions: { handlers, after: telemetry.count },

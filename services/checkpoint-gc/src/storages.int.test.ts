@@ -130,10 +130,10 @@ describe("checkpoint-gc with a storage that two hosts see differently", () => {
     let away = false;
     const disk = {
       ...directoryDisk,
-      removeFolder: async (folder: string) => {
+      removeFolder: async (root: string, below: string) => {
         if (!away) await rename(gc.root, `${gc.root}.away`);
         away = true;
-        await directoryDisk.removeFolder(folder);
+        await directoryDisk.removeFolder(root, below);
       },
     };
     await gc.start(0, { disk });
@@ -182,9 +182,9 @@ describe("more checkpoints of an unavailable storage than one pass handles", () 
     await gc.endExperiment(other.experiment);
     const disk = {
       ...directoryDisk,
-      removeFolder: async (folder: string) => {
-        if (folder.startsWith(failing.root)) throw new Error("EIO: i/o error");
-        await directoryDisk.removeFolder(folder);
+      removeFolder: async (root: string, below: string) => {
+        if (root === failing.root) throw new Error("EIO: i/o error");
+        await directoryDisk.removeFolder(root, below);
       },
     };
     await gc.start(0, { disk });

@@ -13,6 +13,8 @@ export const cliLimits = {
   explainMs: 2_000,
   /** The pause between two requests about a running verification. */
   verifyAgainMs: 500,
+  /** The number of extra files that a verification names. The JSON output has up to 1,000. */
+  extrasNamedMax: 5,
   /** The timeout of a git command: in a large repository on a slow disk it takes seconds. */
   gitMs: 20_000,
   /** The longest output of git in bytes. A longer diff is not recorded: the gateway would refuse it. */

@@ -18,3 +18,13 @@ export async function askSecret(question: string): Promise<string> {
     process.stderr.write("\n");
   }
 }
+
+/** Asks for a yes or no; everything but a yes is a no. */
+export async function confirmed(question: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
+}

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  DeletionHold,
   openParts,
   openTables,
   Partition,
@@ -22,7 +23,8 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const { count } = createTelemetry(parts.registry);
   const { deletionGraceMs } = config;
-  const begin = beginTerm({ ...parts, ids: postgresIds(pool), deletionGraceMs, count });
+  const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), deletionGraceMs, count };
+  const begin = beginTerm({ ...parts, ...own });
   return serviceOf(parts, {
     http: config.http,
     tables: { pool, migrations },

@@ -282,7 +282,9 @@ create index content_uses_by_user on gateway.content_uses (used_by);
 -- How far this service has read the log for experiments that were deleted for good, whose contents it deletes.
 create table gateway.purged (
   one boolean primary key default true check (one),
-  position bigint not null
+  position bigint not null,
+  -- The id of the event at the position: a log that went back has another one there, or none.
+  event text not null
 );
 
 -- First answers, by caller and key, for 24 hours.

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openDirectoryBlobStore } from "@trainyard/blob";
 import type { StoredEvent } from "@trainyard/event-log";
 import {
+  DeletionHold,
   EventFeed,
   Executor,
   FoldCache,
@@ -9,6 +10,7 @@ import {
   LogFollower,
   openParts,
   openTables,
+  RunGrants,
   serviceOf,
   type TableOverrides,
   viewGauges,
@@ -16,7 +18,7 @@ import {
 import { apiHandlers } from "./api/handlers.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import { authenticate, type Credentials, type TokenLookup } from "./http/caller.ts";
+import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
@@ -33,6 +35,7 @@ import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
+import { stops } from "./streams.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -63,13 +66,14 @@ export async function createService(
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
-  const purging = purgeLoop(backend, () => freshness.unready() === null);
+  const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
   const sessions = new Sessions(pool);
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
   const lookups = {
     runTokenKeys,
+    grants: new RunGrants(log, clock),
     token: knownToken,
     session: (secret: string) => sessions.find(secret),
   };
@@ -81,6 +85,8 @@ export async function createService(
     handlers: apiHandlers(backend, moved, door, config),
     ...{ idempotency, openCalls },
     authenticate: door.authenticate,
+    hasEnded: async ({ trial }: RunCaller) =>
+      (await executor.cache.load(stops, trial)).state.hasEnded,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
     clock,

@@ -85,15 +85,26 @@ export const searchClients: StreamFold<SearchClient> = {
   evolve: evolveSearchClient,
 };
 
-/** The stops of a trial's runs that the experiments service requested, and the number of the trial's latest run. */
-type Stops = { readonly lastRun: number; readonly whyOfRun: Readonly<Record<number, StopWhy>> };
+/**
+ * The stops of a trial's runs that the experiments service requested, the number of the trial's latest run, and whether
+ * the trial has ended.
+ */
+type Stops = {
+  readonly lastRun: number;
+  readonly whyOfRun: Readonly<Record<number, StopWhy>>;
+  readonly hasEnded: boolean;
+};
 
 export const stops: StreamFold<Stops> = {
   name: "stops",
   category: "trial",
-  initial: { lastRun: 0, whyOfRun: {} },
+  initial: { lastRun: 0, whyOfRun: {}, hasEnded: false },
   evolve(state: Stops, event: AnyEvent): Stops {
-    if (event.type === "RunRequested") return { ...state, lastRun: event.data.run };
+    if (event.type === "TrialEnded") return { ...state, hasEnded: true };
+    // A trial that has ended may be continued.
+    if (event.type === "RunRequested") {
+      return { ...state, lastRun: event.data.run, hasEnded: false };
+    }
     if (event.type !== "RunStopRequested" || event.data.mode === StopMode.UNSPECIFIED) return state;
     return { ...state, whyOfRun: { ...state.whyOfRun, [event.data.run]: event.data.why } };
   },
@@ -107,3 +118,39 @@ export const stopOfAllocation: StreamFold<StopWhy | null> = {
   evolve: (why: StopWhy | null, event: AnyEvent): StopWhy | null =>
     event.type === "AllocationStopRequested" ? event.data.why : why,
 };
+
+/** The trial that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
+export const checkpointTrials: StreamFold<string> = {
+  name: "checkpoint-trial",
+  category: "checkpoint",
+  initial: "",
+  evolve: (trial: string, event: AnyEvent): string =>
+    event.type === "CheckpointDeclared" ? event.data.trial : trial,
+};
+
+/** The checkpoints that an experiment's configuration names. */
+export const checkpointsOfConfig: StreamFold<ReadonlySet<string>> = {
+  name: "checkpoints-of-config",
+  category: "experiment",
+  initial: new Set(),
+  evolve: (named: ReadonlySet<string>, event: AnyEvent): ReadonlySet<string> =>
+    event.type === "ExperimentCreated" ? withUuids(named, event.data) : named,
+};
+
+/** The checkpoints that a trial's hyperparameters name, and those that its runs start from. */
+export const checkpointsOfTrial: StreamFold<ReadonlySet<string>> = {
+  name: "checkpoints-of-trial",
+  category: "trial",
+  initial: new Set(),
+  evolve: (named: ReadonlySet<string>, event: AnyEvent): ReadonlySet<string> =>
+    event.type === "TrialCreated" || event.type === "RunRequested"
+      ? withUuids(named, event.data)
+      : named,
+};
+
+/** Adds the UUIDs in the text of an event, wherever they are. */
+function withUuids(named: ReadonlySet<string>, data: object): ReadonlySet<string> {
+  const pattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+  const found = JSON.stringify(data).match(pattern) ?? [];
+  return found.length === 0 ? named : new Set([...named, ...found]);
+}

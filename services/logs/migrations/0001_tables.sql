@@ -39,6 +39,25 @@ begin
   end loop;
 end $$;
 
+-- The runs that have lines, and the event AllocationGranted of each. Another run of a lost history may have had the name.
+create table logs.runs (
+  trial text collate "C" not null,
+  run integer not null,
+  grant_position bigint not null,
+  grant_id text collate "C" not null,
+  primary key (trial, run)
+);
+create index runs_by_grant on logs.runs (grant_position, trial, run);
+
+-- The log of these tables, and an event of it: the grants of all runs up to there were found in the log.
+create table logs.proven (
+  one boolean primary key default true check (one),
+  -- The id of the log's first event.
+  log text not null,
+  position bigint not null,
+  id text not null
+);
+
 -- Every experiment that has lines, or whose lines were removed by retention.
 create table logs.experiments (
   experiment text collate "C" primary key,

@@ -41,6 +41,10 @@ export const logsLimits = {
   /** Experiments whose log policies a process caches, and nodes of runs whose recorded matches it caches. */
   experimentsKnownMax: 1_000,
   runsToldMax: 10_000,
+  /** Runs whose stored grant a process caches: more than a large cluster has at a time. */
+  runsKnownMax: 20_000,
+  /** Time between two looks for lines of lost runs. */
+  lostRunsLookMs: 60_000,
   /**
    * Lines and bytes in one chunk of the word index. A chunk is made as soon as `chunkBytesMin` bytes are not indexed.
    */

@@ -4,7 +4,7 @@ import { createPostgresLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { logsLimits } from "./limits.ts";
 import { RetentionTable } from "./shell/retention-table.ts";
 import { Retention, type RetentionSettings } from "./shell/retention.ts";
@@ -53,6 +53,12 @@ async function newExperiment(days?: number): Promise<string> {
   return String(experiments);
 }
 
+/** Why deletions are held; null if they are not. */
+let held: string | null = null;
+afterEach(() => {
+  held = null;
+});
+
 const ends = (experiment: string) =>
   logs.stage.tell(`experiment-${experiment}`, {
     type: "ExperimentEnded",
@@ -68,6 +74,7 @@ async function sweep(settings: Partial<RetentionSettings> = {}): Promise<void> {
     clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
     logger: createLogger("logs", "silent"),
     settings: { retentionDays: -1, retentionBytes: null, ...settings },
+    hold: { reason: async () => held },
   });
   await retention.sweep(new AbortController().signal);
 }
@@ -113,6 +120,27 @@ describe("lines of an experiment that is deleted", () => {
     await sweep();
     expect(await countOf(experiment)).toBe(0);
   });
+});
+
+test("while deletions are held, no lines are removed for a deletion or an age, but those beyond the bytes are", async () => {
+  const [deleted, old, large] = [
+    await newExperiment(),
+    await newExperiment(1),
+    await newExperiment(),
+  ];
+  for (const experiment of [deleted, old, large]) await write(experiment, 3);
+  for (const experiment of [deleted, old]) await ends(experiment);
+  await tells(deleted, "Requested");
+  await tells(deleted, "gone");
+  aheadMs = 2 * dayMs;
+  held = "the log went back";
+  await sweep();
+  expect([await countOf(deleted), await countOf(old), await countOf(large)]).toEqual([3, 3, 3]);
+  await sweep({ retentionBytes: 4 });
+  expect(await countOf(large)).toBe(2);
+  held = null;
+  await sweep();
+  expect([await countOf(deleted), await countOf(old), await countOf(large)]).toEqual([0, 0, 2]);
 });
 
 describe("lines of an experiment are removed", () => {

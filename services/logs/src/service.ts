@@ -1,10 +1,14 @@
 import { join } from "node:path";
 import {
+  DeletionHold,
   EffectLoop,
   Executor,
   FoldCache,
+  LostRuns,
   openParts,
   openTables,
+  RunGrants,
+  runtimeLimits,
   type Service,
   serviceOf,
   type TableOverrides,
@@ -14,6 +18,7 @@ import { logsLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { writeCommands } from "./shell/ingest.ts";
 import { RetentionTable } from "./shell/retention-table.ts";
+import { LineRuns, lineTables } from "./shell/line-runs.ts";
 import { LineTable } from "./shell/line-table.ts";
 import { LineFinder } from "./shell/line-search.ts";
 import { LogPolicies } from "./shell/policies.ts";
@@ -37,8 +42,9 @@ export async function createService(
   const finder = new LineFinder(table, words, expressions);
   const { http, runTokenKeys, retention: settings } = config;
   const kept = new RetentionTable(pool);
-  const retention = new Retention({ log, kept, clock, logger, settings });
-  const { chunkPauseMs, chunkPausesPerStep, chunkIdleMs } = logsLimits;
+  const hold = new DeletionHold(parts);
+  const retention = new Retention({ log, kept, clock, logger, settings, hold });
+  const { chunkPauseMs, chunkPausesPerStep, chunkIdleMs, lostRunsLookMs } = logsLimits;
   const indexing = new EffectLoop("log-words", parts, async () => {
     const startMs = clock.monotonicMs();
     if ((await words.index(logger)) === 0) return chunkIdleMs;
@@ -48,11 +54,20 @@ export async function createService(
   const executor = new Executor(log, new FoldCache(log));
   const patterns = stack.use(new Patterns("looks for log policies in lines"));
   const policies = new LogPolicies({ log, executor, table, patterns, events });
-  const writes = writeCommands({ table, policies, bus, events, runTokenKeys });
+  const grants = new RunGrants(log, clock);
+  const lost = new LostRuns({ pool, log, grants, tables: lineTables });
+  const runs = new LineRuns(pool, lost);
+  const lostRuns = new EffectLoop("lost-runs", parts, async (signal) => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
+    const removed = await lost.sweep(signal);
+    if (removed > 0) logger.warn({ removed }, "lost_runs_removed");
+    return lostRunsLookMs;
+  });
+  const writes = writeCommands({ table, runs, grants, policies, bus, events, runTokenKeys });
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
     commands: { ...writes, ...queryCommands(finder, kept, expressions) },
-    loops: [retention.loop, indexing],
+    loops: [retention.loop, indexing, lostRuns],
   });
 }

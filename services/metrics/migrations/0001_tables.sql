@@ -4,6 +4,9 @@
 create table metrics.runs (
   trial text collate "C" not null,
   run integer not null,
+  -- The event AllocationGranted of the run whose reports are stored. Another run of a lost history may have had the name.
+  grant_position bigint not null,
+  grant_id text collate "C" not null,
   version bigint not null default 0,
   -- The keys of its stored reports, as ranges (src/core/columns/key-ledger.ts).
   keys bytea not null default '',
@@ -23,6 +26,16 @@ create table metrics.runs (
   primary key (trial, run)
 ) with (fillfactor = 60);
 create index runs_due on metrics.runs (due_at) where due_at is not null;
+create index runs_by_grant on metrics.runs (grant_position, trial, run);
+
+-- The log of these tables, and an event of it: the grants of all runs up to there were found in the log.
+create table metrics.proven (
+  one boolean primary key default true check (one),
+  -- The id of the log's first event.
+  log text not null,
+  position bigint not null,
+  id text not null
+);
 
 -- Keys that the ranges cannot hold: they are not of the form <rank>-<n>, or the run has too many ranges.
 create table metrics.loose_keys (
@@ -175,7 +188,9 @@ create table metrics.system_totals (
 -- How far this service has read the log for experiments that were deleted for good, whose reports it deletes.
 create table metrics.purged (
   one boolean primary key default true check (one),
-  position bigint not null
+  position bigint not null,
+  -- The id of the event at the position: a log that went back has another one there, or none.
+  event text not null
 );
 
 -- Identifies this server start and this set of tables (ADR 54). A server that was started again may have been restored,

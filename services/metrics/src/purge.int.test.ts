@@ -74,3 +74,18 @@ test("the reports of a deleted experiment are purged after a delay, those of oth
   const names = await metrics.stage.sql("select trial from metrics.runs order by trial");
   expect(names.map((row) => (row as { trial: string }).trial)).toEqual(["212.1", "22.1"]);
 });
+
+test("a purge whose last event the log does not have begins again, so it finds the deletions of a log that went back and grew", async () => {
+  const trial = "31.1";
+  await metrics.request(trial, 1);
+  await send(trial, [report(0, "training", 1)]);
+  await metrics.stage.tell("experiment-31", { type: "ExperimentDeleted", data: {} });
+  const [head] = await metrics.stage.sql<{ position: string }>(
+    "select max(position) as position from log.events",
+  );
+  const cursor = `insert into metrics.purged (position, event) values ($1, 'lost')
+    on conflict (one) do update set position = excluded.position, event = excluded.event`;
+  await metrics.stage.sql(cursor, [head?.position]);
+  await purge(metricsLimits.purgeAfterMs + 1_000);
+  expect(await rowsOf("31")).toBe(0);
+});

@@ -64,12 +64,16 @@ const ends = (trial: string) =>
     data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
   });
 
+/** Why deletions are held; null if they are not. */
+let held: string | null = null;
+const hold = { reason: async () => held };
+
 async function sweep(retentionDays = -1): Promise<void> {
   const connectionString = metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
   await using log = createPostgresLog({ connectionString });
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
   const logger = createLogger("metrics", "silent");
-  const retention = new Retention({ log, pool, clock, logger, retentionDays });
+  const retention = new Retention({ log, pool, clock, logger, retentionDays, hold });
   await retention.sweep(new AbortController().signal);
 }
 
@@ -186,4 +190,17 @@ test("points are kept while a deletion may be undone, and while a continued expe
   await ends(continued);
   await sweep();
   expect([await left(deleted), await left(continued)]).toEqual([[], []]);
+});
+
+test("nothing is removed while deletions are held", async () => {
+  const trial = await newTrial({ metric_retention_days: 1 });
+  await send(trial, reportsOf(1));
+  await ends(trial);
+  aheadMs = 2 * dayMs;
+  held = "the log went back";
+  await sweep();
+  expect(new Set(await left(trial))).toEqual(new Set(everything));
+  held = null;
+  await sweep();
+  expect(await left(trial)).toEqual([]);
 });

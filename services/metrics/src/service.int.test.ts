@@ -1,6 +1,6 @@
 import { codecOf } from "@trainyard/contracts";
 import { PointSchema } from "@trainyard/contracts/commands";
-import { createPostgresLog, type EventLog } from "@trainyard/event-log";
+import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { metricsLimits } from "./limits.ts";
@@ -261,9 +261,12 @@ describe("a request is refused", () => {
     const send = (options: Parameters<TestMetrics["send"]>[3]) =>
       metrics.send(service, run, { reports: [report(1, "training", 1)] }, options);
     const genuine = metrics.token(run);
-    const forged = genuine.replace(/\.(\d+)\.([^.]+)$/, (_, position: string, mac: string) => {
-      return `.${Number(position) + 1}.${mac}`;
-    });
+    const forged = genuine.replace(
+      /\.(\d+)\.([^.]+\.[^.]+)$/,
+      (_, position: string, rest: string) => {
+        return `.${Number(position) + 1}.${rest}`;
+      },
+    );
     expect(await send({ token: null })).toMatchObject({ status: 401, body: { code: "no_token" } });
     for (const token of [forged, `${genuine}A`, "ty_0123456789abcdef_x", "ty1.2.x.1.x"]) {
       expect(await send({ token })).toMatchObject({ status: 401, body: { code: "invalid_token" } });
@@ -307,20 +310,23 @@ describe("a request is refused", () => {
 describe("before a replica knows a run's grant", () => {
   test("a report waits until the grant is known", async () => {
     const trial = await newTrial();
-    const token = metrics.token(`${trial}#1`, (await metrics.stage.head()) + 1);
+    const grantId = newEventId();
+    const grantPosition = (await metrics.stage.head()) + 1;
+    const token = metrics.token(`${trial}#1`, { grantPosition, grantId });
     const sent = metrics.send(
       service,
       `${trial}#1`,
       { reports: [report(1, "training", 1)] },
       { token },
     );
-    await metrics.request(trial, 2, 5, "checkpoint");
+    await metrics.request(trial, 2, 5, "checkpoint", grantId);
     expect((await sent).status).toBe(200);
   });
 
   test("a report is refused after 2 s, and its sender is asked to retry", async () => {
     const trial = await newTrial();
-    const token = metrics.token(`${trial}#1`, (await metrics.stage.head()) + 1_000);
+    const grantPosition = (await metrics.stage.head()) + 1_000;
+    const token = metrics.token(`${trial}#1`, { grantPosition, grantId: newEventId() });
     const started = performance.now();
     const answer = await metrics.send(
       service,

@@ -1,14 +1,18 @@
 import { join } from "node:path";
 import {
+  DeletionHold,
   EffectLoop,
   Executor,
   FoldCache,
   type ListeningService,
   LogFollower,
+  LostRuns,
   openParts,
   openTables,
   type Parts,
   Partition,
+  RunGrants,
+  runtimeLimits,
   serviceOf,
   type TableOverrides,
 } from "@trainyard/runtime";
@@ -26,6 +30,7 @@ import { purgeDeleted } from "./shell/purge.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { Retention } from "./shell/retention.ts";
+import { runTables } from "./shell/run-tables.ts";
 import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
 import { streamQueryCommands } from "./shell/stream-queries.ts";
@@ -46,11 +51,13 @@ export async function createService(
   const cache = new FoldCache(log);
   const follower = await LogFollower.open(cache, parts);
   const executor = new Executor(log, cache);
-  const store = new PointStore(pool);
+  const grants = new RunGrants(log, parts.clock);
+  const lost = new LostRuns({ pool, log, grants, tables: runTables });
+  const store = new PointStore(pool, lost);
   const system = new SystemTable(pool);
   const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
-  const reportRequests = new ReportRequests({ ingest, follower, runTokenKeys });
+  const reportRequests = new ReportRequests({ ingest, follower, grants, runTokenKeys });
   const face = { reportRequests, logger, registry };
   return serviceOf(parts, {
     http,
@@ -58,7 +65,7 @@ export async function createService(
     partition: new Partition(name, 0, parts, async () => ({
       reactions: { handlers: reactionHandlers(pool) },
       commands: {},
-      loops: upkeep(pool, parts, config),
+      loops: upkeep(pool, parts, lost, config),
     })),
     loops: [follower],
     commands: {
@@ -76,18 +83,31 @@ export async function createService(
  * Returns the background work of one replica: it compacts tails to blocks, trims streams, and removes deleted and
  * expired points.
  */
-function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): readonly EffectLoop[] {
+function upkeep(
+  pool: Pool,
+  parts: Parts,
+  lost: LostRuns,
+  { retentionDays }: MetricsConfig,
+): readonly EffectLoop[] {
   const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
   const { streamSweptTails, streamSweepPauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
-  const retention = new Retention({ ...parts, pool, retentionDays });
+  const hold = new DeletionHold(parts);
+  const retention = new Retention({ ...parts, pool, retentionDays, hold });
   const sweep = new EffectLoop("stream-sweep", parts, async () =>
     (await sweepStreams(pool)) === streamSweptTails ? 0 : streamSweepPauseMs,
   );
-  const purge = new EffectLoop("purge", parts, async () =>
-    (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
-  );
-  return [compaction, retention.loop, sweep, purge];
+  const purge = new EffectLoop("purge", parts, async () => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
+    return (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs;
+  });
+  const lostRuns = new EffectLoop("lost-runs", parts, async (signal) => {
+    if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
+    const removed = await lost.sweep(signal);
+    if (removed > 0) parts.logger.warn({ removed }, "lost_runs_removed");
+    return purgePauseMs;
+  });
+  return [compaction, retention.loop, sweep, purge, lostRuns];
 }

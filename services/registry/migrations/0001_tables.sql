@@ -18,7 +18,7 @@ create table registry.unfinished (
   -- declared: being written. named: its run is over, and the checkpoint may still be completed. run_over: it will not be
   -- completed. void: failed or abandoned, and its files are deleted after a grace period.
   state text not null check (state in ('declared', 'named', 'run_over', 'void')),
-  -- When its run ended or it became void, in milliseconds since 1970; 0 while it is declared.
+  -- When it was declared, its run ended or it became void, in milliseconds since 1970.
   since_ms double precision not null default 0,
   -- The training steps at which it was made.
   step double precision not null default 0

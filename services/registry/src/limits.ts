@@ -110,6 +110,10 @@ export const registryLimits = {
   measurementsPage: 1_000,
   /** Characters of a pin's reason, which is part of an event and of each answer about the checkpoint. */
   pinReasonCharactersMax: 1_000,
+  /** Characters of the id and of the name in a report of a rewind, which are part of an event. */
+  nameCharactersMax: 255,
+  /** Unfinished checkpoints in one page of the list for a person. */
+  unfinishedListedMax: 200,
   /** Files or folders in one answer. */
   findingsToldMax: 1_000,
   /** Names in one event of deleted unknown files, each as long as a UUID. */

@@ -128,7 +128,7 @@ describe("a verification", () => {
     expect(await registry.names(checkpoint)).toEqual(declaredAndComplete);
   });
 
-  test("lists changed, missing, extra and resized files, and the checkpoint is refused until it is repaired", async () => {
+  test("lists changed, missing and resized files, and the checkpoint is refused until it is repaired; extra files stay", async () => {
     const checkpoint = await whole();
     await writeFile(at(checkpoint, "a"), "aaab");
     await rm(at(checkpoint, "deep/b"));
@@ -144,17 +144,17 @@ describe("a verification", () => {
       ["c", "resized"],
       ["d", "not_a_file"],
       ["deep/b", "missing"],
-      ["new\nline", "extra"],
     ]);
+    const extras = { extras: ["new\nline"], extraCount: 1 };
+    expect(answer).toMatchObject({ kind: "ok", reply: extras });
     await verify(checkpoint);
     expect(await registry.names(checkpoint)).toEqual([...declaredAndComplete, "CheckpointDamaged"]);
     const refused = await registry.plan(checkpoint);
     expect(refused).toMatchObject(rejectedAs("checkpoint_damaged"));
     expect(JSON.stringify(refused)).toContain('the file \\"a\\" has SHA-256');
     await rm(at(checkpoint, "d"));
-    await rm(at(checkpoint, "new\nline"));
     await registry.write(checkpoint, files);
-    expect(await verify(checkpoint)).toMatchObject({ kind: "ok", reply: { count: 0 } });
+    expect(await verify(checkpoint)).toMatchObject({ kind: "ok", reply: { count: 0, ...extras } });
     expect((await registry.names(checkpoint)).at(-1)).toBe("CheckpointRepaired");
     expect(await registry.plan(checkpoint)).toMatchObject({ kind: "ok" });
   });
@@ -176,6 +176,50 @@ describe("a verification", () => {
     const gone = await stored();
     await registry.stage.tell(`retention-${gone}`, deletionStarted);
     expect(await verify(gone)).toMatchObject(rejectedAs("checkpoint_deleted"));
+  });
+});
+
+describe("a run's report that a checkpoint is damaged", () => {
+  const report = async (checkpoint: string) => {
+    const ask = () => registry.reportDamage(checkpoint, "1.1");
+    let answer = await ask();
+    while (answer.kind === "ok" && !answer.reply.done) answer = await ask();
+    return answer;
+  };
+
+  test("is recorded once if the registry finds the damage, and the checkpoint is refused from then on", async () => {
+    const checkpoint = await stored();
+    await rm(join(registry.storage, checkpoint, "weights"));
+    const damaged = { kind: "ok", reply: { done: true, damaged: true } };
+    expect(await report(checkpoint)).toMatchObject(damaged);
+    expect(await report(checkpoint)).toMatchObject(damaged);
+    expect(await registry.names(checkpoint)).toEqual([...declaredAndComplete, "CheckpointDamaged"]);
+    expect(await registry.plan(checkpoint)).toMatchObject(rejectedAs("checkpoint_damaged"));
+  });
+
+  test("records nothing if the registry finds the checkpoint intact", async () => {
+    const checkpoint = await stored();
+    const intact = { kind: "ok", reply: { done: true, damaged: false } };
+    expect(await report(checkpoint)).toMatchObject(intact);
+    expect(await registry.names(checkpoint)).toEqual(declaredAndComplete);
+  });
+
+  test("is answered later if the storage is unavailable, and records nothing", async () => {
+    const checkpoint = await stored();
+    const away = `${registry.storage}-away`;
+    await rename(registry.storage, away);
+    expect(await report(checkpoint)).toMatchObject({ kind: "unavailable" });
+    await rename(away, registry.storage);
+    expect(await registry.names(checkpoint)).toEqual(declaredAndComplete);
+  });
+
+  test("of an unknown or incomplete checkpoint, or without a detail, is refused", async () => {
+    expect(await report("../x")).toMatchObject(rejectedAs("checkpoint_not_found"));
+    expect(await report(randomUUID())).toMatchObject(rejectedAs("checkpoint_not_found"));
+    const { checkpoint } = await registry.declare(await registry.newTrial());
+    expect(await report(checkpoint)).toMatchObject(rejectedAs("checkpoint_not_complete"));
+    const bare = await registry.reportDamage(await stored(), "1.1", "");
+    expect(bare).toMatchObject(rejectedAs("invalid_request"));
   });
 });
 

@@ -8,6 +8,7 @@ import {
 } from "@trainyard/blob";
 import { assert } from "@trainyard/kernel";
 import {
+  DeletionHold,
   type ListeningService,
   LogIdentity,
   openParts,
@@ -84,25 +85,19 @@ export async function createService(
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
+  const hold = new DeletionHold(parts);
   const disk = directoryDisk;
-  const shared = { clock, events, checkpointDir, stores, brake, disk };
+  const shared = { log, clock, events, checkpointDir, stores, brake, disk, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const claims = new StorageClaims(new LogIdentity(log));
     const placed = new Placed({ log, pool, clock, logger });
     const known = new KnownStorages({ executor, placed, claims, disk, brake, clock });
     const renewals = new Renewals({ claims, disk, brake, clock, logger, events });
-    const unfinished = new Unfinished({
-      ...shared,
-      claims,
-      known,
-      executor,
-      pool,
-      logger,
-      graceMs,
-    });
+    const settings = { ...shared, claims, known, executor, pool, logger, graceMs };
+    const unfinished = new Unfinished(settings);
     const decided = {
-      log,
       executor,
+      unfinished,
       manifests,
       verifier,
       readAheads,

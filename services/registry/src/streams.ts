@@ -8,6 +8,8 @@ import {
   evolveStorage,
   unknownStorage,
 } from "./core/foreign/experiment.ts";
+import { holdDecider } from "./core/hold/decide.ts";
+import type { HoldCommand, HoldEvent, HoldState } from "./core/hold/state.ts";
 import type { StorageCommand } from "./core/storage/commands.ts";
 import { storageDecider } from "./core/storage/decide.ts";
 import type { StorageEvent, StorageState } from "./core/storage/state.ts";
@@ -29,6 +31,13 @@ export const storages: Aggregate<StorageState, StorageCommand, StorageEvent> = {
   name: "storage",
   category: "storage",
   decider: storageDecider,
+};
+
+/** The hold on deletions, one stream. */
+export const holds: Aggregate<HoldState, HoldCommand, HoldEvent> = {
+  name: "hold",
+  category: "hold",
+  decider: holdDecider,
 };
 
 export const models: Aggregate<ModelState, ModelCommand, ModelEvent> = {

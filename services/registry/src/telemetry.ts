@@ -6,6 +6,8 @@ export type Telemetry = {
   declared(checkpoint: string): void;
   completed(checkpoint: string, files: number, bytes: number): void;
   refused(checkpoint: string, reason: string): void;
+  /** A run found the checkpoint damaged, and the registry has found this number of problems. */
+  damageReported(checkpoint: string, run: string, detail: string, problems: number): void;
   abandoned(checkpoint: string): void;
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
@@ -52,6 +54,9 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     refused(checkpoint, reason) {
       checkpoints.inc({ state: "failed" });
       logger.warn({ checkpoint, reason }, "checkpoint_failed");
+    },
+    damageReported(checkpoint, run, detail, problems) {
+      logger.warn({ checkpoint, run, detail, problems }, "checkpoint_damage_reported");
     },
     abandoned(checkpoint) {
       checkpoints.inc({ state: "abandoned" });

@@ -13,6 +13,8 @@ let nats: TestNats;
 let outside: Bus;
 let heard: { readonly event: StoredEvent; readonly origin: EventOrigin }[] = [];
 let said: unknown[] = [];
+/** The rewinds that were reported to the registry. */
+let reported: unknown[] = [];
 
 const until = (holds: () => unknown): Promise<unknown> =>
   vi.waitFor(holds, { timeout: 90_000, interval: 100 });
@@ -22,6 +24,12 @@ beforeAll(async () => {
   nats = await startNats();
   outside = await createNatsBus({ servers: nats.url, name: "relay" });
   await outside.tailEvents((event, origin) => heard.push({ event, origin }));
+  await outside.serve("registry", {
+    RecordRewind: async ({ body }) => {
+      reported.push(JSON.parse(new TextDecoder().decode(body)));
+      return { kind: "ok", body: new TextEncoder().encode("{}") };
+    },
+  });
 });
 afterAll(async () => {
   await outside[Symbol.asyncDispose]();
@@ -29,10 +37,10 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  await restoredTo(0);
+  await stage.restoreTo(0);
   await outside.clearEvents();
   heard = [];
-  said = [];
+  [said, reported] = [[], []];
 });
 
 async function relay(): Promise<Service> {
@@ -42,17 +50,6 @@ async function relay(): Promise<Service> {
   const service = await createService(config, { logger });
   await service.start();
   return service;
-}
-
-/** Restores the log to an earlier position, like a restore from a backup. */
-async function restoredTo(position: number): Promise<void> {
-  await stage.sql("delete from log.events where position > $1", [position]);
-  await stage.sql("delete from log.commits where position > $1", [position]);
-  await stage.sql("delete from log.streams");
-  await stage.sql(
-    `insert into log.streams select stream, min(log.partition_of(position)),
-     max(log.partition_of(position)) from log.events group by stream`,
-  );
 }
 
 async function tell(...pools: readonly string[]): Promise<void> {
@@ -72,7 +69,7 @@ test("the relay logs that a log went back, and fills its stream again as a new e
   await tell("a", "b", "c", "d");
   const before = await idsInLog();
   await until(() => expect(idsOf(epochs()[0])).toEqual(before));
-  await restoredTo(2);
+  await stage.restoreTo(2);
   await tell("x");
   const after = await idsInLog();
   expect(after).toEqual([...before.slice(0, 2), after[2]]);
@@ -85,6 +82,7 @@ test("the relay logs that a log went back, and fills its stream again as a new e
       detail: `the stream's last event is ${before[3]} at position 4, but the log ends before it: the log went back, and the stream is filled from it again as a new epoch`,
     },
   ]);
+  expect(reported).toEqual([{ position: 4, event: before[3], noticedBy: "relay" }]);
   // Each event names its log and its predecessor, by which an external consumer detects the break.
   const young = heard.filter(({ origin }) => origin.epoch === epochs()[1]);
   expect(young.map(({ origin }) => origin)).toEqual(
@@ -104,7 +102,7 @@ test("a log that was rewound and then grew while the relay was stopped is detect
   const before = await idsInLog();
   await until(() => expect(idsOf(epochs()[0])).toEqual(before));
   await first[Symbol.asyncDispose]();
-  await restoredTo(1);
+  await stage.restoreTo(1);
   await tell("x", "y", "z");
   await using _second = await relay();
   await until(async () => expect(idsOf(epochs()[1])).toEqual(await idsInLog()));

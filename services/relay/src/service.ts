@@ -1,8 +1,10 @@
 import {
+  type KnownEvent,
   LeaseHolder,
   leaseOwner,
   type Overrides,
   openParts,
+  sendRewind,
   type Service,
   serviceOf,
 } from "@trainyard/runtime";
@@ -17,7 +19,8 @@ export async function createService(
 ): Promise<Service> {
   const parts = await openParts("relay", config, overrides);
   const { name, log, clock, logger, registry } = parts;
-  const deps = { ...parts, events: createTelemetry(registry, logger) };
+  const reportRewind = (lost: KnownEvent): Promise<void> => sendRewind(parts, lost);
+  const deps = { ...parts, events: createTelemetry(registry, logger), reportRewind };
   const holder = new LeaseHolder(log, clock, logger, `${name}/0`, leaseOwner(name));
   return serviceOf(parts, {
     http: config.http,

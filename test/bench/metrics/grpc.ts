@@ -18,7 +18,8 @@ export async function grpcBesideHttp(
   const trials = Array.from({ length: callers }, (_, caller) => `4.${caller + 1}`);
   for (const trial of trials) await stage.run(trial);
   using open = new DisposableStack();
-  const streams: readonly ReportStream[] = trials.map((trial) => open.use(stage.openStream(trial)));
+  const streams: ReportStream[] = [];
+  for (const trial of trials) streams.push(open.use(await stage.openStream(trial)));
   const next = trials.map(() => 0);
   const batchOf = (caller: number) => {
     const start = next[caller] ?? 0;

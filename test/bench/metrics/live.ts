@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@trainyard/client";
 import { runToken } from "@trainyard/runtime";
+import { grantOf } from "../../world/run-grant.ts";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { benchCluster } from "../support/cluster.ts";
 import { pacedLatencies, percentile } from "../support/measure.ts";
@@ -29,7 +30,7 @@ export async function live(context: BenchContext): Promise<readonly BenchResult[
   const results: BenchResult[] = [];
   for (const [rank, { id, pointsPerSecond, reportsEach }] of loads.entries()) {
     const seconds = { tiny: 0.2, short: 20, full: 60 }[context.size];
-    const reporter = new Reporter(info.home, experiment, rank);
+    const reporter = new Reporter(info.home, client, experiment, rank);
     const perSecond = pointsPerSecond / metricsEach / reportsEach;
     const during = (forSeconds: number) => {
       const requests = Math.ceil(forSeconds * perSecond);
@@ -73,12 +74,14 @@ searcher: { name: random, metric: loss, max_trials: ${trials} }
 class Reporter {
   readonly #http: string;
   readonly #key: { readonly id: string; readonly secret: Buffer };
+  readonly #client: Client;
+  readonly #tokens = new Map<string, string>();
   readonly #experiment: string;
   /** The rank in the reporter's keys, which no other reporter uses. */
   readonly #rank: number;
   sent = 0;
 
-  constructor(home: string, experiment: string, rank: number) {
+  constructor(home: string, client: Client, experiment: string, rank: number) {
     const read = (name: string): unknown => JSON.parse(readFileSync(join(home, name), "utf8"));
     const { runTokenKey } = read("secrets.json") as {
       readonly runTokenKey: { readonly id: string; readonly secretHex: string };
@@ -86,6 +89,7 @@ class Reporter {
     const { metrics } = read("ports.json") as { readonly metrics: number };
     this.#http = `http://127.0.0.1:${metrics}`;
     this.#key = { id: runTokenKey.id, secret: Buffer.from(runTokenKey.secretHex, "hex") };
+    this.#client = client;
     this.#experiment = experiment;
     this.#rank = rank;
   }
@@ -104,12 +108,20 @@ class Reporter {
       method: "POST",
       headers: {
         "content-type": "application/json",
-        authorization: `Bearer ${runToken(this.#key, run, 0)}`,
+        authorization: `Bearer ${await this.#tokenOf(run)}`,
       },
       body: JSON.stringify({ reports }),
     });
     if (response.status !== 200) throw new Error(await response.text());
     await response.arrayBuffer();
+  }
+
+  async #tokenOf(run: string): Promise<string> {
+    const known = this.#tokens.get(run);
+    if (known !== undefined) return known;
+    const token = runToken(this.#key, await grantOf(this.#client, run));
+    this.#tokens.set(run, token);
+    return token;
   }
 }
 

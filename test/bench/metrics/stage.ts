@@ -40,7 +40,7 @@ export class MetricsStage implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly pool: pg.Pool;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 32 });
-  readonly #grants = new Map<string, number>();
+  readonly #tokens = new Map<string, string>();
   #server: ChildProcess | null = null;
   #addresses: readonly string[] = [];
 
@@ -111,21 +111,36 @@ export class MetricsStage implements AsyncDisposable {
       owner: "",
     };
     const event = { type: "RunRequested" as const, data: { ...of, run: 1 } };
-    this.#grants.set(trial, await this.stage.tell(`trial-${trial}`, event));
+    await this.stage.tell(`trial-${trial}`, event);
   }
 
   /** Sends reports; resolves when they are durable. */
   async report(trial: string, body: string): Promise<void> {
     const run = `${trial}#1`;
-    const token = runToken(key, run, this.#grants.get(trial) ?? 0);
+    const token = await this.#tokenOf(trial);
     const path = `/api/v1/runs/${encodeURIComponent(run)}/reports`;
     await this.#post(`${this.#addresses[0]}${path}`, body, token);
   }
 
   /** Opens a gRPC stream of batches for sequential calls, each until its acknowledgement. */
-  openStream(trial: string): ReportStream {
-    const token = runToken(key, `${trial}#1`, this.#grants.get(trial) ?? 0);
+  async openStream(trial: string): Promise<ReportStream> {
+    const token = await this.#tokenOf(trial);
     return new ReportStream(new GrpcClient(this.#addresses[2] ?? "", token));
+  }
+
+  /** The token of a trial's first run. The event that requested the run grants it, too. */
+  async #tokenOf(trial: string): Promise<string> {
+    const known = this.#tokens.get(trial);
+    if (known !== undefined) return known;
+    const text =
+      "select position::float8 as position, id from log.events where stream = $1 and version = 1";
+    const [event] = await this.stage.sql<{ position: number; id: string }>(text, [
+      `trial-${trial}`,
+    ]);
+    const grant = { grantPosition: event?.position ?? 0, grantId: event?.id ?? "" };
+    const token = runToken(key, { allocation: `${trial}#1`, ...grant });
+    this.#tokens.set(trial, token);
+    return token;
   }
 
   async parse(body: string): Promise<void> {

@@ -156,8 +156,12 @@ test("a token is created, shown once and revoked", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/tokens");
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByLabel("Label").fill("nightly build");
+  await page.getByText("yard token create --ttl 30d --label 'nightly build'").waitFor();
+  await stage.looks(page, "token-new");
+  await page.getByLabel("Label").focus();
   await page.keyboard.press("Enter");
-  const secret = await page.getByRole("dialog").locator("code").textContent();
+  const shown = page.getByRole("dialog", { name: "The token" });
+  const secret = await shown.locator("code").textContent();
   const headers = { authorization: `Bearer ${secret}` };
   const version = () => fetch(`${stage.world.api}/api/v1/experiments`, { headers });
   expect((await version()).status).toBe(200);

@@ -1,4 +1,7 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "../../world/eventually.ts";
 import { world } from "./cluster.ts";
 
 function config(maxRestarts: number, entrypoint: string = "python3 train.py"): string {
@@ -57,3 +60,38 @@ test("a program that does not exist is named in the trial's log, and ends the tr
   expect(trial.state).toBe("ERROR");
   expect(trial.lastLogLines.join("\n")).toContain("no-such-python");
 });
+
+test("a trial whose latest checkpoints are damaged continues from its newest intact one, and that costs no restart", async () => {
+  const go = join(world.folder, "damaged-go");
+  const id = await world.submit(
+    `
+name: damaged
+entrypoint: python3 train.py
+searcher: { name: single, metric: loss }
+max_restarts: 1
+environment: { environment_variables: ["GO=${go}"] }
+`,
+    world.code("restored"),
+  );
+  const stored = async () => {
+    const { items } = await world.client.call("listCheckpoints", { trial: `${id}.1` });
+    return items.toSorted((one, other) => one.stepsCompleted - other.stepsCompleted);
+  };
+  await eventually("three checkpoints are complete", async () => {
+    const states = (await stored()).map(({ state }) => state);
+    return states.join() === "COMPLETED,COMPLETED,COMPLETED";
+  });
+  const [, second, third] = await stored();
+  const fileOf = async (checkpoint = "") =>
+    join((await world.client.call("planDownload", { checkpoint })).path, "step");
+  rmSync(await fileOf(second?.uuid));
+  writeFileSync(await fileOf(third?.uuid), "9");
+  writeFileSync(go, "");
+  expect(await world.end(id)).toBe("COMPLETED");
+  const logs = await world.logs(`${id}.1`);
+  expect(logs.match(/run \d starts at \d/g)).toEqual(["run 1 starts at 0", "run 4 starts at 1"]);
+  expect(logs).toContain("the platform finds the same, and no later run starts from this");
+  expect(await trialOf(id)).toMatchObject({ state: "COMPLETED", restarts: 1 });
+  const left = await stored();
+  expect(left.map(({ state }) => state).filter((state) => state === "DAMAGED")).toHaveLength(2);
+}, 90_000);

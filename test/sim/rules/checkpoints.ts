@@ -1,10 +1,14 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** Tracks which checkpoints are complete, and which of them checkpoint-gc intends to keep, at this point of the log. */
+/**
+ * Tracks which checkpoints are complete, which of them are damaged, and which checkpoint-gc intends to keep, at this
+ * point of the log.
+ */
 export class CheckpointRules {
   readonly #complete = new Set<string>();
   readonly #over = new Set<string>();
   readonly #condemned = new Set<string>();
+  readonly #damaged = new Set<string>();
 
   see(id: string, event: AnyEvent): void {
     if (event.type === "CheckpointCompleted") this.#complete.add(id);
@@ -13,6 +17,8 @@ export class CheckpointRules {
     }
     if (event.type === "CheckpointCondemned") this.#condemned.add(id);
     if (event.type === "CheckpointSpared") this.#condemned.delete(id);
+    if (event.type === "CheckpointDamaged") this.#damaged.add(id);
+    if (event.type === "CheckpointRepaired") this.#damaged.delete(id);
   }
 
   isSettled(id: string): boolean {
@@ -20,6 +26,10 @@ export class CheckpointRules {
   }
 
   isUsable(id: string): boolean {
-    return this.#complete.has(id) && !this.#condemned.has(id);
+    return this.#complete.has(id) && !this.#condemned.has(id) && !this.#damaged.has(id);
+  }
+
+  isDamaged(id: string): boolean {
+    return this.#damaged.has(id);
   }
 }

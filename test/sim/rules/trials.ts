@@ -11,6 +11,8 @@ type TrialFacts = {
   runs: number;
   /** True until the newest run has ended. */
   unended: boolean;
+  /** The checkpoint that the newest run started from; empty for none. */
+  from: string;
   started: boolean;
   stop: EventData<"RunStopRequested"> | null;
   failedLast: boolean;
@@ -119,6 +121,9 @@ export class TrialRules {
         newestUnended(trial, event.data.run, report);
         trial.unended = false;
         trial.failedLast = event.data.countsAsRestart;
+        if (trial.failedLast && this.#checkpoints.isDamaged(trial.from)) {
+          report(`a failure counts, but its checkpoint ${trial.from} is damaged`);
+        }
         return left(trial, event.data.sealed?.checkpoints ?? [], event.data.awaitedUntilMs ?? 0);
       case "RunCheckpointsNamed":
         if (event.data.run !== trial.runs) report("a superseded run's checkpoints are named");
@@ -156,6 +161,7 @@ export class TrialRules {
     this.#facts.set(id, {
       runs: 0,
       unended: false,
+      from: "",
       started: false,
       stop: null,
       failedLast: false,
@@ -188,6 +194,7 @@ export class TrialRules {
     if (fromCheckpoint !== "" && !known) report(`${fromCheckpoint} cannot be started from`);
     trial.runs = run;
     trial.unended = true;
+    trial.from = fromCheckpoint;
     trial.started = false;
     trial.stop = null;
     trial.named = new Set();

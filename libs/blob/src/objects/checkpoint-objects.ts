@@ -14,7 +14,7 @@ import {
   storageMarkerName,
   type StorageOwner,
 } from "../marker-text.ts";
-import type { Removed } from "../storage-disk.ts";
+import type { Removed } from "../remove-below.ts";
 import type { ObjectStore } from "./port.ts";
 
 /** The number of keys in one deletion request. */

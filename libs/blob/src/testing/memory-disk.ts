@@ -1,8 +1,9 @@
 /** Hosts and storages in memory, for tests. */
-import { dirname } from "node:path";
+import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
 import { markerText, readMarkerText, type SeenStorage, type StorageMark } from "../marker-text.ts";
-import type { Removed, StorageDisk } from "../storage-disk.ts";
+import type { Removed } from "../remove-below.ts";
+import type { StorageDisk } from "../storage-disk.ts";
 import { problemOfStorage } from "../storage-marker.ts";
 
 /** The content of a storage's root, which several hosts may mount. */
@@ -45,12 +46,8 @@ export class MemoryDisk implements StorageDisk {
     this.at(root).marker = markerText(mark);
   }
 
-  async isFolder(path: string): Promise<boolean> {
-    return this.at(dirname(path)).folders.has(path);
-  }
-
-  async removeFolder(folder: string): Promise<void> {
-    this.at(dirname(folder)).folders.delete(folder);
+  async removeFolder(root: string, below: string): Promise<void> {
+    this.at(root).folders.delete(join(root, below));
   }
 
   /** Folders in memory have no files. */

@@ -171,6 +171,18 @@ export function eventContract(open: OpenFixture): void {
     expect(positionsOf(heard)).toEqual([1, 2, 3, 4, 5]);
   });
 
+  test("a service reads the last event without preparing to publish, also before the stream exists", async () => {
+    await using fixture = await open();
+    const service = await fixture.connect("checkpoint-gc");
+    expect(await service.lastPublished()).toBeNull();
+    const relay = await fixture.connect("relay");
+    const epoch = { log: eventAt(1).id, epoch: "01931b5e-0000-7000-8000-0000000000aa" };
+    await relay.publishEvents(eventsFrom(1, 3), epoch);
+    expect(await service.lastPublished()).toEqual({ position: 3, id: eventAt(3).id, ...epoch });
+    await relay.clearEvents();
+    expect(await service.lastPublished()).toBeNull();
+  });
+
   test("a cleared stream is empty, and accepts the events of a rewound log", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");

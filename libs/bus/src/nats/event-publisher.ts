@@ -17,9 +17,10 @@ import { assert, Fault } from "@trainyard/kernel";
 import { headersOfEvent, subjectOfEvent, unknownOrigin } from "../envelope.ts";
 import { assertAscending } from "../ascending.ts";
 import { messageTooLarge, relayDiverged, unconfirmed } from "../faults.ts";
-import { decodeHeaderValue, headerNames } from "../headers.ts";
+import { headerNames } from "../headers.ts";
 import { busLimits } from "../limits.ts";
 import type { EventsEpoch, LastEvent } from "../port.ts";
+import { endOfEvents, type EventsEnd, endUnreadable } from "./events-end.ts";
 import type { Link } from "./link.ts";
 import type { Replies } from "./replies.ts";
 import type { Streams } from "./streams.ts";
@@ -261,27 +262,13 @@ export class EventPublisher {
     for (const batch of batches) batch.reject(fault);
   }
 
-  async #look(): Promise<EventsEpoch & Extract<End, { sequence: number }>> {
+  async #look(): Promise<EventsEnd> {
     const manager = await this.#streams.ensure("EVENTS");
     try {
-      const { state } = await manager.streams.info("EVENTS");
-      const sequence = state.last_seq;
-      const empty = { position: 0, id: "", log: "", epoch: "", sequence };
-      if (state.messages === 0) return empty;
-      const message = await manager.streams.getMessage("EVENTS", { seq: sequence });
-      // The last message expired between the two requests: the stream is empty.
-      if (message === null) return empty;
-      const position = Number(message.header.get("ce-sequence"));
-      assert(position > 0, "every message in EVENTS has a position");
-      const read = (name: string): string => decodeHeaderValue(message.header.get(name));
-      const [log, epoch] = [read(headerNames.log), read(headerNames.epoch)];
-      return { position, id: read("ce-id"), log, epoch, sequence };
+      return await endOfEvents(manager);
     } catch (error) {
       this.#streams.forget("EVENTS");
-      throw new Fault("stream_unavailable", "the end of stream EVENTS cannot be read", {
-        retry: "later",
-        cause: error,
-      });
+      throw endUnreadable(error);
     }
   }
 }

@@ -18,6 +18,7 @@ import type {
 import { commandSubject, inboxPrefixOf } from "../subjects.ts";
 import { commandHeadersToWire, replyOf } from "./command-wire.ts";
 import { EventPublisher } from "./event-publisher.ts";
+import { lastPublished } from "./events-end.ts";
 import { Link } from "./link.ts";
 import { Replies } from "./replies.ts";
 import { ServiceServer } from "./service-server.ts";
@@ -158,6 +159,10 @@ class NatsBus implements Bus {
 
   lastEvent(): Promise<LastEvent | null> {
     return this.#publisher.last();
+  }
+
+  lastPublished(): Promise<LastEvent | null> {
+    return lastPublished(this.#link);
   }
 
   clearEvents(): Promise<void> {

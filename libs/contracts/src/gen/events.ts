@@ -5,6 +5,7 @@ export * from "./trainyard/event/v1/content_pb.ts";
 export * from "./trainyard/event/v1/environment_pb.ts";
 export * from "./trainyard/event/v1/experiment_life_pb.ts";
 export * from "./trainyard/event/v1/experiment_pb.ts";
+export * from "./trainyard/event/v1/hold_pb.ts";
 export * from "./trainyard/event/v1/measurement_pb.ts";
 export * from "./trainyard/event/v1/model_pb.ts";
 export * from "./trainyard/event/v1/search_pb.ts";

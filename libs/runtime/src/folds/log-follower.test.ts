@@ -30,10 +30,25 @@ test("a follower whose log lost its last events drops its folds and follows the 
     evolve: (n: number) => n + 1,
   };
   const cache = new FoldCache(log);
-  const bus = createMemoryBus({ clock }).connect("metrics");
   const logger = createLogger("metrics", "silent");
+  const reported: unknown[] = [];
+  const hub = createMemoryBus({ clock });
+  await hub.connect("registry").serve("registry", {
+    RecordRewind: async ({ body }) => {
+      reported.push(JSON.parse(new TextDecoder().decode(body)));
+      return { kind: "ok", body: new TextEncoder().encode("{}") };
+    },
+  });
+  const bus = hub.connect("metrics");
   await using stack = new AsyncDisposableStack();
-  const follower = await LogFollower.open(cache, { stack, log, bus, clock, logger });
+  const follower = await LogFollower.open(cache, {
+    name: "metrics",
+    stack,
+    log,
+    bus,
+    clock,
+    logger,
+  });
   const stop = new AbortController();
   await tell(1);
   const restore = store.store.backup();
@@ -43,8 +58,10 @@ test("a follower whose log lost its last events drops its folds and follows the 
   await clock.advance(runtimeLimits.silentBusMs);
   expect((await cache.load(counted, "1")).state).toBe(5);
   expect(follower.position).toBe(5);
+  const [lost] = await log.readAll(4, 1);
   restore();
   await clock.advance(runtimeLimits.silentBusMs);
+  expect(reported).toEqual([{ position: 5, event: lost?.id, noticedBy: "metrics" }]);
   expect(follower.position).toBe(0);
   await clock.advance(runtimeLimits.retry.firstMs);
   expect(follower.position).toBe(1);

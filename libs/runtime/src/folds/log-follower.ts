@@ -8,12 +8,15 @@ import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import { LogRewound } from "../history/log-history.ts";
 import { PositionWaiters } from "../history/position-waiters.ts";
+import { RewindReports } from "../hold/rewind-reports.ts";
 import { runtimeLimits } from "../limits.ts";
 import { EventFeed } from "../history/event-feed.ts";
 import type { Logger } from "../logging.ts";
 import type { FoldCache } from "./fold-cache.ts";
 
 type LogFollowerDeps = {
+  /** The service that follows the log. */
+  readonly name: string;
   readonly stack: AsyncDisposableStack;
   readonly log: EventLog;
   readonly bus: Bus;
@@ -28,6 +31,7 @@ export class LogFollower {
   readonly #deps: LogFollowerDeps;
   readonly #feed: EventFeed;
   readonly #waiters: PositionWaiters;
+  readonly #reports: RewindReports;
   #position = 0;
 
   private constructor(cache: FoldCache, deps: LogFollowerDeps, feed: EventFeed) {
@@ -35,6 +39,7 @@ export class LogFollower {
     this.#deps = deps;
     this.#feed = feed;
     this.#waiters = new PositionWaiters(deps.clock);
+    this.#reports = new RewindReports(deps);
   }
 
   /** Opens a follower, whose feed closes with the stack. */
@@ -56,6 +61,7 @@ export class LogFollower {
     const failed = (error: unknown, waitMs: number): void => {
       logger.warn({ err: error, waitMs }, "following_retried");
       if (!(error instanceof LogRewound)) return;
+      this.#reports.noticed(error, signal);
       begun = false;
       this.#position = 0;
       this.#cache.clear();
@@ -68,6 +74,7 @@ export class LogFollower {
         await this.#step(signal);
       });
     }
+    await this.#reports.over();
   }
 
   async #step(signal: AbortSignal): Promise<void> {

@@ -13,6 +13,9 @@ export type KnownEvent = { readonly position: number; readonly id: string };
 
 /** The log lost its last events: all folds of it belong to another history. */
 export class LogRewound extends Fault {
+  /** The lost event. */
+  readonly known: KnownEvent;
+
   /** `has` describes the log's content in place of the known event. */
   constructor(known: KnownEvent, has: string) {
     super(
@@ -20,6 +23,7 @@ export class LogRewound extends Fault {
       `the log went back: event ${known.id || "(any)"} was read at position ${known.position}, and the log ${has}; it was restored from a backup or failed over with loss, and all state that was built from it is rebuilt`,
       { retry: "later", fields: { position: known.position } },
     );
+    this.known = known;
   }
 }
 

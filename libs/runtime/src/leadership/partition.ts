@@ -14,6 +14,7 @@ import { Executor, LeaseLost } from "../work/executor.ts";
 import { firstAbort } from "../first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { LogRewound } from "../history/log-history.ts";
+import { RewindReports } from "../hold/rewind-reports.ts";
 import { LeaseHolder } from "./lease-holder.ts";
 import { TermLog } from "./term-log.ts";
 import { runtimeLimits } from "../limits.ts";
@@ -67,6 +68,7 @@ export class Partition {
   readonly #partition: number;
   readonly #deps: PartitionDeps;
   readonly #begin: (context: TermContext) => Promise<Term>;
+  readonly #reports: RewindReports;
   #state: "standby" | "active" | "stopped_by_parking" = "standby";
   #views: readonly View[] = [];
 
@@ -80,6 +82,7 @@ export class Partition {
     this.#partition = partition;
     this.#deps = deps;
     this.#begin = begin;
+    this.#reports = new RewindReports({ ...deps, name: service });
   }
 
   /**
@@ -112,6 +115,7 @@ export class Partition {
         await this.#ended(error, lost, signal);
       }
     });
+    await this.#reports.over();
   }
 
   async #term(fence: Fence, owner: string, lost: AbortSignal): Promise<void> {
@@ -198,6 +202,7 @@ export class Partition {
 
   async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
+    this.#reports.noticed(error, signal);
     if (error instanceof LeaseLost || lost.aborted) return;
     // In both cases all folds are dropped with the term; the next term begins with the log's current content.
     logger.error(

@@ -119,8 +119,19 @@ test("a log that loses its last events ends the service's term, and the next ter
   await tell("experiment-1", activated);
   await aWhile();
   expect(seen).toEqual(["1 at 1: 0", "1 at 3: 1"]);
+  const { position, id } = log.store.events.at(-1) ?? { position: 0, id: "" };
   restore();
   await aWhile();
+  // The registry does not answer at first.
+  const reported: unknown[] = [];
+  await hub.connect("registry").serve("registry", {
+    RecordRewind: async ({ body }) => {
+      reported.push(JSON.parse(new TextDecoder().decode(body)));
+      return { kind: "ok", body: new TextEncoder().encode("{}") };
+    },
+  });
+  await clock.advance(runtimeLimits.effectRetry.lastMs);
+  expect(reported).toEqual([{ position, event: id, noticedBy: "experiments" }]);
   expect(terms).toBe(2);
   expect(told).toMatchObject([{ msg: "term_ended_by_rewind", err: { code: "log_rewound" } }]);
   await tell("experiment-1", activated);

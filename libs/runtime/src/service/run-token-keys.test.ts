@@ -5,6 +5,7 @@ import { parseEnvironment } from "./environment.ts";
 import { runTokenKeysOf, runTokenVariables, signingKeyOf } from "./run-token-keys.ts";
 
 const schema = z.object(runTokenVariables);
+const grantId = "01890a5d-ac96-774b-bcce-b302099a8057";
 const [first, second] = ["07".repeat(32), "ab".repeat(32)];
 
 function settings(key: string, id: string, others = ""): z.output<typeof schema> {
@@ -16,8 +17,16 @@ function settings(key: string, id: string, others = ""): z.output<typeof schema>
 }
 
 test("in each step of a rotation the tokens of both keys are valid, and at its end only those of the new key", () => {
-  const old = runToken(signingKeyOf(settings(first, "1")), "7.1#1", 40);
-  const next = runToken(signingKeyOf(settings(second, "2")), "7.1#2", 50);
+  const old = runToken(signingKeyOf(settings(first, "1")), {
+    allocation: "7.1#1",
+    grantPosition: 40,
+    grantId,
+  });
+  const next = runToken(signingKeyOf(settings(second, "2")), {
+    allocation: "7.1#2",
+    grantPosition: 50,
+    grantId,
+  });
   const validIn = (...asked: Parameters<typeof settings>): readonly (string | undefined)[] =>
     [old, next].map((token) => readRunToken(runTokenKeysOf(settings(...asked)), token)?.allocation);
   expect(validIn(first, "1")).toEqual(["7.1#1", undefined]);
@@ -27,7 +36,11 @@ test("in each step of a rotation the tokens of both keys are valid, and at its e
 });
 
 test("the own key wins over another key with its id", () => {
-  const own = runToken(signingKeyOf(settings(second, "1")), "7.1#1", 40);
+  const own = runToken(signingKeyOf(settings(second, "1")), {
+    allocation: "7.1#1",
+    grantPosition: 40,
+    grantId,
+  });
   expect(readRunToken(runTokenKeysOf(settings(second, "1", `1=${first}`)), own)).not.toBeNull();
 });
 

@@ -48,6 +48,7 @@ export class DatabaseStage implements AsyncDisposable {
   readonly #bus: Bus;
   /** The name of the stage's log, and its last event. */
   readonly identity: LogIdentity;
+  #epoch = newEventId();
 
   private constructor(service: string, opened: TestDatabase, server: TestPostgres | null) {
     this.#service = service;
@@ -104,8 +105,14 @@ export class DatabaseStage implements AsyncDisposable {
     };
   }
 
-  /** Appends events to a stream of another service, with its owner's rights. Returns the position. */
-  async tell(stream: string, ...events: readonly AnyEvent[]): Promise<number> {
+  /**
+   * Appends events to a stream of another service, with its owner's rights; an event may have an id. Returns the
+   * position.
+   */
+  async tell(
+    stream: string,
+    ...events: readonly (AnyEvent & { readonly id?: string })[]
+  ): Promise<number> {
     const version = "select max(version)::integer as version from log.events where stream = $1";
     const [before] = await this.sql<{ version: number | null }>(version, [stream]);
     const result = await this.#log.append({
@@ -114,7 +121,7 @@ export class DatabaseStage implements AsyncDisposable {
         {
           stream,
           expectedVersion: before?.version ?? 0,
-          events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+          events: events.map((event) => ({ id: event.id ?? newEventId(), ...encodeEvent(event) })),
         },
       ],
       guards: [],
@@ -138,15 +145,38 @@ export class DatabaseStage implements AsyncDisposable {
 
   /** Publishes the log's events on the bus, in place of the relay. */
   async relay(): Promise<void> {
+    const [first] = await this.#log.readAll(0, 1);
+    const origin = { log: first?.id ?? "", epoch: this.#epoch };
     let position = (await this.#bus.lastEvent())?.position ?? 0;
     for (;;) {
       const page = await this.#log.readAll(position, relayPageEvents);
       const last = page.at(-1);
       if (last === undefined) return;
-      await this.#bus.publishEvents(page);
+      await this.#bus.publishEvents(page, origin);
       if (page.length < relayPageEvents) return;
       position = last.position;
     }
+  }
+
+  /** Fills the stream from the log again as a new epoch, as the relay does after a rewind. */
+  async refill(): Promise<void> {
+    this.#epoch = newEventId();
+    await this.#bus.clearEvents();
+    await this.relay();
+  }
+
+  /** Puts the log back to a position, like a restore from a backup. The tables of the service stay as they are. */
+  async restoreTo(position: number): Promise<void> {
+    await this.sql("delete from log.events where position > $1", [position]);
+    await this.sql("delete from log.commits where position > $1", [position]);
+    await this.sql("update log.cursors set position = $1, part = 0 where position > $1", [
+      position,
+    ]);
+    await this.sql("delete from log.streams");
+    await this.sql(
+      `insert into log.streams select stream, min(log.partition_of(position)),
+       max(log.partition_of(position)) from log.events group by stream`,
+    );
   }
 
   /** Returns the events of a stream. */

@@ -8,6 +8,7 @@ import {
   type CursorMove,
   type EventLog,
   type Fence,
+  type SeenEvent,
   type WrittenStream,
 } from "@trainyard/event-log";
 import { assertNever, Bug, Fault, isRejection, type Rejection } from "@trainyard/kernel";
@@ -22,7 +23,12 @@ export type Committed = {
   readonly repeated: boolean;
 };
 
-export type CommitIdentity = { readonly commitId: string; readonly meta: CommitMeta };
+export type CommitIdentity = {
+  readonly commitId: string;
+  readonly meta: CommitMeta;
+  /** An event without which the commit is not written; a Term names the newest that it has read by itself. */
+  readonly seen?: SeenEvent;
+};
 
 /** The lease was lost: its current holder decides. */
 export class LeaseLost extends Fault {

@@ -111,10 +111,11 @@ def _open_in_task(
 def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
     """Returns the checkpoints' store, which uses the spool if the storage's root is known."""
     url, run, token = connection.url, info.run_id, connection.token
-    remote = RemoteStore(url, run, token, info.run_dir / "restored")
+    spooled = info.run_dir / "spool"
+    remote = RemoteStore(url, run, token, info.run_dir / "restored", spooled)
     if connection.checkpoint_root is None:
         return remote
-    spool = CheckpointSpool(info.run_dir / "spool")
+    spool = CheckpointSpool(spooled)
     root, uploads = connection.checkpoint_root, connection.checkpoint_uploads
     share = connection.checkpoint_disk_share
     sender = CheckpointSender(spool, root, url, run, token, uploads, share)

@@ -130,6 +130,11 @@ class LocalStore:
     def fetch(self, uuid: str, plan: Plan) -> None:
         """Does nothing: the files are in the folder already."""
 
+    def report_damage(self, uuid: str, damage: str) -> str:
+        """Records nothing: a person chooses another checkpoint."""
+        del uuid, damage
+        return "restore another checkpoint, or start without one"
+
     def latest(self) -> tuple[str | None, float]:
         """Returns the last completed checkpoint that still exists, and its steps."""
         for uuid in reversed(list(self._complete())):

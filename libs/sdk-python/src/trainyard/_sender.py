@@ -46,6 +46,7 @@ class Outcome(enum.Enum):
     SUPERSEDED = "superseded"
     # The batch as a whole is too large, or one of its reports is invalid: send fewer reports per request.
     SPLIT = "split"
+    # The token is refused, or the platform's log has lost the history of this run.
     REFUSED = "refused"
 
 
@@ -69,7 +70,7 @@ def outcome_of(reply: Reply) -> Outcome:
         return Outcome.SPLIT
     if reply.status == 409:
         return Outcome.SUPERSEDED
-    if reply.status in (401, 403):
+    if reply.status in (401, 403, 410):
         return Outcome.REFUSED
     return Outcome.RETRY
 

@@ -132,7 +132,7 @@ class SignalWatcher:
         if reply.status == 409:
             self._request_stop("superseded")
             return 0.0
-        if reply.status in (401, 403):
+        if reply.status in (401, 403, 410):
             if not self._refused:
                 log.warning("the gateway refuses this run's token: %s", reply.problem())
                 self._refused = True

@@ -10,6 +10,8 @@ Invariants, which the agent and the sender depend on:
   are written before the next report once the disk has space.
 - Keys are ``<node rank>-<n>``, unique also when several processes of a node write. n starts at 1
   and increases, possibly with gaps.
+- ``last-validation`` has the key of the last validation in the file. It is written after the line and before the call
+  returns, so the report that it names is in the spool.
 - A process that is killed inside ``write`` may leave an incomplete last line, for a report whose
   call never returned. The next writer ends that line with a newline before its own, so readers skip a
   complete line that is not JSON, and ignore the text after the last newline.
@@ -31,7 +33,7 @@ import time
 import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _log as log
 from . import _values
@@ -40,6 +42,11 @@ from ._limits import HELD_REPORT_BYTES_MAX, METRIC_NAMES_MAX, REPORT_BYTES_MAX
 
 REPORTS = "reports.ndjson"
 ACKED = "reports.acked"
+LAST_VALIDATION = "last-validation"
+VALIDATION = "validation"
+
+# The file is overwritten in one small write, without a rename: it needs no free disk, and no reader sees a part.
+_NAME_CHARACTERS = 31
 
 # The last keys are read from this many bytes at the end of the file: enough for two lines of the largest size.
 TAIL_BYTES = 2 * (REPORT_BYTES_MAX + 256)
@@ -51,6 +58,13 @@ _KEY = re.compile(rb'\{"key":"\d+-(\d+)"')
 
 class ReportTooLargeError(ValueError):
     """A report has more bytes or metrics than the platform stores."""
+
+
+class _Line(NamedTuple):
+    """A report without its key."""
+
+    rest: bytes
+    is_validation: bool
 
 
 class Spool:
@@ -70,7 +84,7 @@ class Spool:
         self._numbers = itertools.count(1)
         self._depth = 0
         # Records without keys that a full disk did not accept. Some may have been dropped.
-        self._waiting: collections.deque[bytes] = collections.deque()
+        self._waiting: collections.deque[_Line] = collections.deque()
         self._waiting_bytes = 0
         self._lost = 0
         _spools.add(self)
@@ -92,7 +106,10 @@ class Spool:
                 f"the report has {len(metrics):,} metrics; "
                 f"at most {METRIC_NAMES_MAX:,} can be stored"
             )
-        return self._append(group, steps_completed, {"metrics": metrics, **(of_rank or {})})
+        # Only the chief's report is a validation, as for the metrics service.
+        is_validation = group == VALIDATION and (of_rank or {}).get("rank", 0) == 0
+        content = {"metrics": metrics, **(of_rank or {})}
+        return self._append(group, steps_completed, content, is_validation)
 
     def append_system(
         self, group: str, steps_completed: float, sample: dict[str, Any]
@@ -100,7 +117,9 @@ class Spool:
         """Writes one report of a machine's load: ``sample`` is a SystemSample as proto JSON."""
         return self._append(group, steps_completed, {"system": sample})
 
-    def _append(self, group: str, steps: float, content: dict[str, Any]) -> str | None:
+    def _append(
+        self, group: str, steps: float, content: dict[str, Any], is_validation: bool = False
+    ) -> str | None:
         at_ms = time.time_ns() // 1_000_000
         # Everything except the key is encoded before the lock is taken.
         rest = _values.encode({"group": group, "stepsCompleted": steps, "atMs": at_ms, **content})[
@@ -117,7 +136,7 @@ class Spool:
             self._depth += 1
             lock(self._fd)
             try:
-                return self._append_or_hold(rest)
+                return self._append_or_hold(_Line(rest, is_validation))
             finally:
                 self._depth -= 1
                 if self._depth == 0:
@@ -142,39 +161,39 @@ class Spool:
     def _open(self) -> int:
         return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
-    def _append_or_hold(self, rest: bytes) -> str | None:
+    def _append_or_hold(self, line: _Line) -> str | None:
         try:
             if self._waiting:
                 self._write_held()
-            return self._append_locked(rest)
+            return self._append_locked(line)
         except OSError as error:
-            self._hold(rest, error)
+            self._hold(line, error)
             return None
 
-    def _hold(self, rest: bytes, error: OSError) -> None:
+    def _hold(self, line: _Line, error: OSError) -> None:
         """Keeps a report that the disk did not accept; above the limit the oldest are dropped."""
         if not self._waiting:
             message = (
                 "%s cannot be written (%s): the latest reports are kept in memory until it can"
             )
             log.warning(message, self.folder, error.strerror or error)
-        self._waiting.append(rest)
-        self._waiting_bytes += len(rest)
+        self._waiting.append(line)
+        self._waiting_bytes += len(line.rest)
         while self._waiting_bytes > HELD_REPORT_BYTES_MAX:
-            self._waiting_bytes -= len(self._waiting.popleft())
+            self._waiting_bytes -= len(self._waiting.popleft().rest)
             self._lost += 1
 
     def _write_held(self) -> None:
         """Writes the kept reports in their order. Raises OSError if the disk still does not accept them."""
         while self._waiting:
             # The report leaves the queue first: a signal handler that reports meanwhile must not write it again.
-            rest = self._waiting.popleft()
+            line = self._waiting.popleft()
             try:
-                self._append_locked(rest)
+                self._append_locked(line)
             except OSError:
-                self._waiting.appendleft(rest)
+                self._waiting.appendleft(line)
                 raise
-            self._waiting_bytes -= len(rest)
+            self._waiting_bytes -= len(line.rest)
         lost, self._lost = self._lost, 0
         log.warning("%s can be written again; %d reports were lost", self.folder, lost)
 
@@ -195,15 +214,29 @@ class Spool:
         finally:
             unlock(self._fd)
 
-    def _append_locked(self, rest: bytes) -> str:
+    def _append_locked(self, line: _Line) -> str:
         size = os.fstat(self._fd).st_size
         last, torn = (0, False) if size == self._end else last_number(self._fd, size)
         number = next(self._numbers)
         while number <= last:
             number = next(self._numbers)
         key = f"{self._node_rank}-{number}"
-        self._write(b'%s{"key":"%s",%s\n' % (b"\n" if torn else b"", key.encode(), rest))
+        self._write(b'%s{"key":"%s",%s\n' % (b"\n" if torn else b"", key.encode(), line.rest))
+        if line.is_validation:
+            self._name_validation(key)
         return key
+
+    def _name_validation(self, key: str) -> None:
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+            fd = os.open(self.folder / LAST_VALIDATION, flags, 0o644)
+            try:
+                os.write(fd, key.ljust(_NAME_CHARACTERS).encode("ascii") + b"\n")
+            finally:
+                os.close(fd)
+        except OSError as error:
+            # The report is in the spool: without its name, a checkpoint may be judged before its value has arrived.
+            log.warning("the validation %s could not be named in %s: %s", key, self.folder, error)
 
     def _write(self, line: bytes) -> None:
         written = os.write(self._fd, line)
@@ -281,6 +314,14 @@ def read_acked(folder: Path) -> int:
         return max(0, int((folder / ACKED).read_text("ascii")))
     except (FileNotFoundError, ValueError):
         return 0
+
+
+def last_validation(folder: Path) -> str:
+    """The key of the last validation that a process of this node has recorded; empty for none."""
+    try:
+        return (folder / LAST_VALIDATION).read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 _spools: weakref.WeakSet[Spool] = weakref.WeakSet()

@@ -27,9 +27,16 @@ from ._limits import (
 )
 from .errors import CheckpointError
 
+
+class DamagedError(CheckpointError):
+    """Files of a complete checkpoint are missing or changed, as far as this machine sees."""
+
+
 METADATA = "metadata.json"
 
 Selector = Callable[[str], bool]
+
+_NOT_A_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class FileEntry(NamedTuple):
@@ -253,7 +260,7 @@ def copy_out(uuid: str, plan: Plan, target: Path, selector: Selector | None) -> 
         try:
             with open(plan.path / entry.path, "rb") as source, open(destination, "wb") as copy:
                 digest, size = _digest(source, copy)
-        except FileNotFoundError as error:
+        except _NOT_A_FILE as error:
             raise _damaged(uuid, entry, "is missing") from error
         if size != entry.bytes or digest != entry.sha256:
             destination.unlink()
@@ -265,7 +272,7 @@ def check_sizes(uuid: str, plan: Plan) -> None:
     for entry in plan.manifest:
         try:
             status = os.stat(plan.path / inside(uuid, entry.path))
-        except FileNotFoundError as error:
+        except _NOT_A_FILE as error:
             raise _damaged(uuid, entry, "is missing") from error
         if not stat.S_ISREG(status.st_mode) or status.st_size != entry.bytes:
             raise _damaged(uuid, entry, f"has {status.st_size} bytes instead of {entry.bytes}")
@@ -274,8 +281,11 @@ def check_sizes(uuid: str, plan: Plan) -> None:
 def check_contents(uuid: str, plan: Plan) -> None:
     """Compares each file of a checkpoint with its SHA-256."""
     for entry in plan.manifest:
-        with open(plan.path / inside(uuid, entry.path), "rb") as file:
-            digest, size = _digest(file)
+        try:
+            with open(plan.path / inside(uuid, entry.path), "rb") as file:
+                digest, size = _digest(file)
+        except _NOT_A_FILE as error:
+            raise _damaged(uuid, entry, "is missing") from error
         if size != entry.bytes or digest != entry.sha256:
             raise _changed(uuid, entry, size)
 
@@ -290,7 +300,7 @@ def check_visible(uuid: str, plan: Plan) -> None:
             f"at {root}: mount the same storage there"
         )
     if not plan.path.is_dir():
-        raise CheckpointError(
+        raise DamagedError(
             f"checkpoint {uuid} is in {plan.path}, which does not exist on this machine: "
             "is the storage mounted here?"
         )
@@ -306,12 +316,10 @@ def inside(uuid: str, path: str) -> str:
     return path
 
 
-def _changed(uuid: str, entry: FileEntry, size: int) -> CheckpointError:
+def _changed(uuid: str, entry: FileEntry, size: int) -> DamagedError:
     change = f"has {size} bytes, and its content differs from the stored one"
     return _damaged(uuid, entry, change)
 
 
-def _damaged(uuid: str, entry: FileEntry, damage: str) -> CheckpointError:
-    return CheckpointError(
-        f"checkpoint {uuid} is damaged: {entry.path} {damage}: restore another checkpoint, or start without one"
-    )
+def _damaged(uuid: str, entry: FileEntry, damage: str) -> DamagedError:
+    return DamagedError(f"checkpoint {uuid} is damaged: {entry.path} {damage}")

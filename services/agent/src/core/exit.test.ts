@@ -30,6 +30,25 @@ function told(exit: Partial<ExitRecord>, { kill, late = false, asked = false, sa
   return { killed, launchFailed, code: report.exit?.code, signal: report.exit?.signal };
 }
 
+test("an ended run names its last validation, except when its host or its supervisor was lost", () => {
+  const named = (kind: ExitRecord["kind"], lastValidation: string | null) =>
+    reportOf("rack", {
+      launch: launchOf("true"),
+      state: AllocationReportState.ENDED,
+      pid: 5,
+      stop: null,
+      kill: null,
+      exit: { kind, code: null, signal: null, message: "", atMs: 2 },
+      notice: "",
+      lastWord: { endRecord: null, problem: "" },
+      lastValidation,
+    }).lastValidation;
+  expect(named("exited", "0-3")).toBe("0-3");
+  expect(named("exited", "")).toBe("");
+  expect(named("exited", null)).toBeUndefined();
+  expect(named("lost", "0-3")).toBeUndefined();
+});
+
 const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
 
 describe("a run is reported as", () => {

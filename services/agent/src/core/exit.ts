@@ -30,11 +30,15 @@ export type RunView = {
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
   /** A sentence about the run's slots that the agent does not offer any more, with the reason; empty for none. */
   readonly notice: string;
+  /** The user of the run's processes; null or absent for the agent's own user. */
+  readonly owner?: { readonly uid: number } | null;
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
+  /** The key of the last validation that the run recorded; empty for none, null or absent if it is unknown. */
+  readonly lastValidation?: string | null;
 };
 
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
-  const { launch, state, pid, exit, lastWord, notice, sealed } = view;
+  const { launch, state, pid, exit, lastWord, notice, sealed, owner = null } = view;
   const common = {
     allocation: launch.allocation,
     requestId: launch.requestId,
@@ -45,6 +49,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     launchFailed: false,
     killed: false,
     ...(sealed === undefined ? {} : { sealed }),
+    ...(owner === null ? {} : { userId: owner.uid }),
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   const told = exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit));
@@ -57,6 +62,10 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     launchFailed: exit.kind === "not_launched",
     ...(exit.lacking === true ? { lacking: true } : {}),
     killed: wasKilled(exit, view.kill),
+    // After a lost end, as of a host that restarted, the spool on the disk may have more or less than the name says.
+    ...(typeof view.lastValidation === "string" && exit.kind !== "lost"
+      ? { lastValidation: view.lastValidation }
+      : {}),
   };
 }
 

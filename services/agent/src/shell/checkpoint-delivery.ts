@@ -206,7 +206,11 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   const { checkpoint, stepsCompleted, metadata, manifest, ofOthers = [], isPart } = sealed;
   const checkpoints = `${pathOfRun(deps.folder.launch)}/checkpoints`;
   const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
-  const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
+  const declaration = {
+    ...{ checkpoint, stepsCompleted, metadata },
+    ...(storageId && { storageId }),
+    ...(sealed.lastValidation && { lastValidation: sealed.lastValidation }),
+  };
   const declared = await call(deps, signal, checkpoints, declaration);
   const sent =
     declared.kind === "taken" && declared.store !== ""

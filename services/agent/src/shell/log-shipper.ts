@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
-import { encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
+import { encodeRequest, historyLost, newTraceparent, readRejected } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { type Batch, OutputReader } from "../state/output-reader.ts";
@@ -21,7 +21,10 @@ export type ShipperDeps = {
   readonly clock: Clock;
 };
 
-/** Resolves to true when the run is over and every line is acknowledged, and to false when the signal aborts. */
+/**
+ * Resolves to true when the run is over and every line is acknowledged, or when the log has lost the run's history: the
+ * lines stay in its folder. Resolves to false when the signal aborts.
+ */
 export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise<boolean> {
   const { folder, wake } = deps;
   const reader = new OutputReader(folder.path);
@@ -43,6 +46,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
     }
     const outcome: Outcome | null = await orAborted(send(deps, batch, isWaiting), signal);
     if (outcome === null) return false;
+    if (outcome === "lost") return true;
     isWaiting = outcome !== "stored";
     if (outcome === "stored") {
       reader.acknowledge(batch);
@@ -73,7 +77,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> 
   });
 }
 
-type Outcome = "stored" | "refused" | { readonly retryAfterMs: number };
+type Outcome = "stored" | "refused" | "lost" | { readonly retryAfterMs: number };
 
 async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promise<Outcome> {
   const { agent, bus, events, folder } = deps;
@@ -99,6 +103,10 @@ async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promis
     return { retryAfterMs: reply.retryAfterMs };
   }
   const { rejected, detail } = readRejected(reply.body);
+  if (rejected === historyLost) {
+    events.linesLost(allocation, detail);
+    return "lost";
+  }
   events.linesWait(allocation, `${rejected}: ${detail}`, isWaiting);
   // An internal error of the service passes; a refusal of the lines does not.
   return rejected === "internal" ? { retryAfterMs: 0 } : "refused";

@@ -80,6 +80,8 @@ const acknowledgedName = "spool/reports.acked";
 const taken: Answer = { kind: "taken", refused: [] };
 /** The status of an answer when a later run has repeated some of the reports; the others were stored. */
 const supersededStatus = 409;
+/** The statuses of answers that refuse the run's token; with 410 the log has lost the run's history. */
+const refusedStatuses: ReadonlySet<number> = new Set([401, 403, 410]);
 
 async function post(
   { folder, metricsUrl }: DeliveryDeps,
@@ -96,7 +98,7 @@ async function post(
   if (status >= 200 && status < 300) return { kind: "taken", refused: refusedIn(text) };
   if (status === 400 || status === 422) return { kind: "split" };
   if (status === supersededStatus) return { kind: "superseded" };
-  if (status === 401 || status === 403) return { kind: "refused", status };
+  if (refusedStatuses.has(status)) return { kind: "refused", status };
   return { kind: "later", retryAfterMs, why };
 }
 

@@ -54,7 +54,10 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
-type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice">;
+type EndRecords = Pick<
+  RunView,
+  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
+>;
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
@@ -108,8 +111,9 @@ export class Run implements AsyncDisposable {
   }
 
   report(): Plain<AllocationReport> {
-    const { launch } = this.folder;
-    const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
+    const { launch, owner } = this.folder;
+    const [state, pid] = [this.#state, this.#pid];
+    const told = { launch, owner, state, pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
@@ -133,11 +137,11 @@ export class Run implements AsyncDisposable {
   }
 
   #endRecords(): EndRecords {
-    const { stop, kill, exit, lastWord, notice } = this.folder;
+    const { stop, kill, exit, lastWord, notice, lastValidation } = this.folder;
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
-    return { stop, kill, exit, lastWord, notice };
+    return { stop, kill, exit, lastWord, notice, lastValidation };
   }
 
   start(): void {

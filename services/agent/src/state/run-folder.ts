@@ -19,7 +19,7 @@ import {
   runKeyOf,
 } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
-import { type Clock, storableText } from "@trainyard/kernel";
+import { type Clock, parseReportKey, storableText } from "@trainyard/kernel";
 import {
   type ExitRecord,
   exitMessageCharsMax,
@@ -195,6 +195,22 @@ export class RunFolder {
       return { endRecord: null, problem };
     }
     return { endRecord: endRecordOf(written.toString("utf8")), problem: "" };
+  }
+
+  /**
+   * The report key of the last validation that the run recorded; empty for none, as without the SDK. Null if the file
+   * has anything else: the user can overwrite it.
+   */
+  get lastValidation(): string | null {
+    const written = readRunFile(
+      this.runDir,
+      "spool/last-validation",
+      limits.lastValidationBytesMax,
+    );
+    if (written === null) return "";
+    if (typeof written === "number") return null;
+    const key = written.toString("latin1").trim();
+    return key === "" || parseReportKey(key) !== null ? key : null;
   }
 
   /** Asks the script to stop by itself. A repeated request keeps the first time. False if a full disk prevents it. */

@@ -24,6 +24,8 @@ export type Sealed = {
   readonly isPart?: boolean;
   /** The id of the storage that the process saw; absent if the storage could not be marked. */
   readonly storageId?: string;
+  /** The key of the last validation that the run recorded before; absent for none. */
+  readonly lastValidation?: string;
 };
 
 /** `isAll` is false if the read stopped before the folder's end. */

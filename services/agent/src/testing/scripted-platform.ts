@@ -22,7 +22,7 @@ import {
   WantedState,
 } from "@trainyard/contracts/agent";
 import type { LogLine } from "@trainyard/contracts/commands";
-import { pause } from "@trainyard/kernel";
+import { pause, reject } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { vi } from "vitest";
@@ -71,6 +71,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   spoken: Spoken = spokenProtocol;
   report: Plain<Report> | null = null;
   logsAway = false;
+  /** The runs whose lines the logs service refuses because the log has lost their history, with each refusal. */
+  readonly lostLines = new Map<string, number>();
   /** Whether ended runs that are no longer wanted are forgotten. */
   forgets = true;
   /** The number of parts of the last report. */
@@ -117,7 +119,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     const logs = commandHandlers(
       "logs",
       {
-        WriteLines: async ({ lines }) => this.#store(lines),
+        WriteLines: async ({ lines }) => this.#refusalOfLost(lines) ?? this.#store(lines),
       },
       logger,
     );
@@ -163,6 +165,14 @@ export class ScriptedPlatform implements AsyncDisposable {
     this.#parts.length = 0;
     this.partsHeard = parts.length;
     return { ...heard, allocations: parts.flatMap(({ allocations }) => allocations) };
+  }
+
+  #refusalOfLost(lines: readonly Plain<LogLine>[]) {
+    const run = lines[0]?.allocation ?? "";
+    const refusals = this.lostLines.get(run);
+    if (refusals === undefined) return null;
+    this.lostLines.set(run, refusals + 1);
+    return reject("history_lost", "this run's history is lost");
   }
 
   #store(lines: readonly Plain<LogLine>[]) {

@@ -6,6 +6,8 @@
  * A deletion starts, and is recorded, only while this host sees the storage that the checkpoint was written to. A
  * checkpoint that has to wait is retried with growing delays, and does not hold up the others. A mount that hangs holds
  * them up once, for a limited time: its root is asked again when the call that hangs has ended.
+ *
+ * While deletions are held, no step is taken: what the log condemns may have been saved in a part that it lost.
  */
 import {
   type CheckpointStorageSection,
@@ -43,10 +45,12 @@ import {
   streamName,
 } from "@trainyard/kernel";
 import {
+  type DeletionGate,
   EffectLoop,
   type Executor,
   foldOf,
   type Logger,
+  runtimeLimits,
   serviceMeta,
   type Work,
 } from "@trainyard/runtime";
@@ -65,9 +69,11 @@ export type DeletionDeps = {
   readonly disk: StorageDisk;
   readonly stores: Pick<Stores, "of">;
   readonly claims: StorageClaims;
+  readonly hold: DeletionGate;
 };
 
 const meta = serviceMeta("checkpoint-gc");
+const { heldLookMs } = runtimeLimits;
 
 export class Deletion {
   readonly #deps: DeletionDeps;
@@ -109,15 +115,17 @@ export class Deletion {
     if (this.#adopted) await this.#index.forgetRetries(null);
     this.#adopted = false;
     const due = await this.#index.due(clock.nowMs());
-    await this.#each(due, (checkpoint) => this.#settle(checkpoint));
+    if (!(await this.#each(due, (checkpoint) => this.#settle(checkpoint)))) return heldLookMs;
     this.#startedTo = await log.head();
     await this.#index.view.reach(this.#startedTo);
     const deleting = await this.#index.deleting(clock.nowMs());
-    await this.#each(deleting, (checkpoint) => this.#delete(checkpoint));
+    if (!(await this.#each(deleting, (checkpoint) => this.#delete(checkpoint)))) return heldLookMs;
     const thinning = await this.#index.thinning(clock.nowMs());
-    await this.#each(thinning, (checkpoint) => this.#deleteFiles(checkpoint));
+    const thin = (checkpoint: string) => this.#deleteFiles(checkpoint);
+    if (!(await this.#each(thinning, thin))) return heldLookMs;
     const boards = await this.#index.tensorboards(clock.nowMs());
-    await this.#each(boards, (experiment) => this.#deleteTensorboard(experiment));
+    const clear = (experiment: string) => this.#deleteTensorboard(experiment);
+    if (!(await this.#each(boards, clear))) return heldLookMs;
     const most = Math.max(due.length, deleting.length, thinning.length, boards.length);
     if (most === gcLimits.page) return 0;
     const next = await this.#index.nextDueMs(clock.nowMs());
@@ -125,25 +133,30 @@ export class Deletion {
     return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
   }
 
-  /** Runs the step for each name. A name that has to wait is put off; one warning reports the first fault for all. */
-  async #each(names: readonly string[], step: (name: string) => Promise<void>): Promise<void> {
-    const { clock, logger } = this.#deps;
+  /**
+   * Runs the step for each name, unless deletions are held: then it returns false. A name that has to wait is put off;
+   * one warning reports the first fault for all.
+   */
+  async #each(names: readonly string[], step: (name: string) => Promise<void>): Promise<boolean> {
+    const { clock, logger, hold } = this.#deps;
+    if (names.length > 0 && (await hold.reason()) !== null) return false;
     let first: Fault | null = null;
     let waiting = 0;
     for (const name of names) {
-      if (this.#stopping.aborted) return;
+      if (this.#stopping.aborted) return true;
       try {
         await step(name);
         await this.#index.forgetRetries(name);
       } catch (error) {
         if (!isFault(error) || error.code === "lease_lost") throw error;
-        if (this.#stopping.aborted) return;
+        if (this.#stopping.aborted) return true;
         await this.#index.putOff(name, clock.nowMs(), error.message);
         first ??= error;
         waiting += 1;
       }
     }
     if (first !== null) logger.warn({ err: first, waiting }, "deletion_waits");
+    return true;
   }
 
   #settle(checkpoint: string): Promise<void> {

@@ -127,7 +127,14 @@ async function verify({ client, output }: Context, args: readonly string[]): Pro
       { title: "DETAIL", value: ({ detail }) => detail },
     ]);
   }
-  const { count, files, bytes } = found;
+  const { count, files, bytes, extras, extraCount } = found;
+  if (!output.json && extraCount > 0) {
+    const named = extras.slice(0, cliLimits.extrasNamedMax).map((path) => JSON.stringify(path));
+    const others = extraCount > named.length ? ", …" : "";
+    output.note(
+      `${extraCount} other files are beside them, which the manifest does not name and nothing reads: ${named.join(", ")}${others}`,
+    );
+  }
   if (count > 0) throw new Failure(`Checkpoint ${checkpoint} is damaged: ${count} problems.`);
   if (!output.json) output.note(`${files} files with ${bytes} bytes are as the manifest says`);
 }

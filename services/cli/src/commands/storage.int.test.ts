@@ -13,7 +13,7 @@ import {
   writeStorageMarker,
 } from "@trainyard/blob";
 import { programFile } from "@trainyard/kernel/program-file";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const main = programFile(join(import.meta.dirname, "..", "main.ts"));
 const first = "00000000-0000-4000-8000-00000000000a";
@@ -28,22 +28,20 @@ let root: string;
 let server: Server;
 let items: object[];
 let adopted: object[];
+let hold: object;
+let released: object[];
 
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), "storage-"));
-  [items, adopted] = [[], []];
+  [items, adopted, released] = [[], [], []];
+  hold = {};
   server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const isAdoption = request.method === "POST";
-      if (isAdoption) adopted.push(JSON.parse(Buffer.concat(chunks).toString()) as object);
+      const body = Buffer.concat(chunks).toString();
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(
-        JSON.stringify(
-          isAdoption ? { position: "7", checkpoints: 3, storageId: first } : { items, owner },
-        ),
-      );
+      response.end(JSON.stringify(answerOf(request.method ?? "", request.url ?? "", body)));
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -53,6 +51,17 @@ afterEach(async () => {
   server.closeAllConnections();
   rmSync(root, { recursive: true });
 });
+
+function answerOf(method: string, url: string, body: string): object {
+  if (url.includes("/storages:hold")) return hold;
+  if (url.includes("/storages:release")) {
+    released.push(JSON.parse(body) as object);
+    return { position: "8" };
+  }
+  if (method === "GET") return { items, owner };
+  adopted.push(JSON.parse(body) as object);
+  return { position: "7", checkpoints: 3, storageId: first };
+}
 
 const entry = (storageId: string, more: object = {}) => ({
   root,
@@ -190,4 +199,51 @@ test.each([
   const { code, err } = await yard("adopt", path === "." ? root : path, ...rest);
   expect([code, err]).toEqual([2, expect.stringContaining(sentence)]);
   expect(adopted).toEqual([]);
+});
+
+describe("after the log went back", () => {
+  const unfinished = { checkpoint, trial: "4.2", run: 1, step: 70, state: "void", sinceMs: 1 };
+  const held = {
+    hold: {
+      sinceMs: Date.parse("2026-11-29T10:00:00Z"),
+      position: "58",
+      event: "lost",
+      noticedBy: "relay",
+      detail: "the log went back: relay had event lost at position 58",
+    },
+    items: [{ ...unfinished, place: `/shared/${checkpoint}` }],
+    nextPageToken: "",
+  };
+  const sentence = "deletions are held since 2026-11-29 10:00:00: the log went back";
+
+  test("storage list says that deletions are held, and by what", async () => {
+    items = [entry(first)];
+    expect((await yard("list")).err).not.toContain("held");
+    hold = held;
+    const { code, err } = await yard("list");
+    expect([code, err]).toEqual([0, expect.stringContaining(sentence)]);
+    expect(err).toContain("yard storage release");
+  });
+
+  test("storage release lists what was never completed, and releases nothing without a yes", async () => {
+    [items, hold] = [[entry(first)], held];
+    const dry = await yard("release", "--dry-run");
+    expect([dry.code, dry.out]).toEqual([0, expect.stringContaining(sentence)]);
+    expect(dry.out).toMatch(
+      new RegExp(`${checkpoint} +4\\.2 +70 +abandoned +1970-01-01 00:00:00 +/shared/${checkpoint}`),
+    );
+    expect(dry.out).toContain("1 condemned checkpoints");
+    // A program without a terminal is not asked.
+    const { code, err } = await yard("release");
+    expect([code, err]).toEqual([2, expect.stringContaining("Pass --yes")]);
+    expect(released).toEqual([]);
+    expect((await yard("release", "--yes", "--reason", "compared")).code).toBe(0);
+    expect(released).toEqual([{ reason: "compared" }]);
+  });
+
+  test("storage release without a hold changes nothing", async () => {
+    const { code, err } = await yard("release", "--yes");
+    expect([code, err]).toEqual([0, expect.stringContaining("no deletions are held")]);
+    expect(released).toEqual([]);
+  });
 });

@@ -21,6 +21,7 @@ import { type Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { Failure, UsageError } from "../usage-error.ts";
+import { addReleaseCommand, noteHold } from "./storage-release.ts";
 
 export function addStorageCommands(program: Command): void {
   const group = program.command("storage").description("where checkpoints are stored");
@@ -39,6 +40,7 @@ export function addStorageCommands(program: Command): void {
       "say that the directory that is mounted here, or the bucket, is the storage of the checkpoints under that root, and that it belongs to this cluster",
     )
     .action(withPlatform<AdoptOptions>(adopt));
+  addReleaseCommand(group);
 }
 
 type AdoptOptions = {
@@ -47,7 +49,8 @@ type AdoptOptions = {
   readonly replace?: readonly string[];
 };
 
-async function list({ client, output }: Context): Promise<void> {
+async function list(context: Context): Promise<void> {
+  const { client, output } = context;
   const page = await client.call("listStorages", {});
   if (output.json) {
     output.message(ListStoragesResponseSchema, page);
@@ -65,6 +68,7 @@ async function list({ client, output }: Context): Promise<void> {
   for (const { root, held } of page.items) {
     if (held !== "") output.note(`nothing is removed or replaced in ${root}: ${held}`);
   }
+  await noteHold(context);
   const unknown = page.items.filter(({ root, countsAs }) => isAbsolute(root) && !countsAs);
   for (const { root, checkpoints, leftOver } of unknown) {
     output.note(

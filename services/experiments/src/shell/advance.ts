@@ -25,18 +25,29 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   if (step !== null) await decideTrial(work, id, step);
 }
 
-/** Returns the latest checkpoint that is complete and kept. Guards refuse the commit if one is condemned meanwhile. */
+/**
+ * Returns the latest checkpoint that is complete, intact and kept. Guards refuse the commit if one is condemned
+ * meanwhile. A trial that has none starts without one, or again from the checkpoint that it began from.
+ */
 async function originOf(work: Work, trial: TrialState): Promise<Origin> {
   if (trial.unended !== null) return { kind: "nothing" };
+  const [latest] = trial.checkpoints.slice(-1);
+  const isDamagedAt = async (checkpoint: string) =>
+    (await work.guard(checkpoints, checkpoint)).damaged;
+  const left =
+    latest !== undefined && (await isDamagedAt(latest.checkpoint))
+      ? { damaged: latest.checkpoint }
+      : {};
   for (const { checkpoint, step } of trial.checkpoints.toReversed()) {
-    if (await isUsable(work, checkpoint)) return { kind: "checkpoint", checkpoint, step };
+    if (await isUsable(work, checkpoint)) return { kind: "checkpoint", checkpoint, step, ...left };
   }
   const { warmStart, warmStartStep } = trial;
-  if (warmStart === "") return { kind: "nothing" };
+  if (warmStart === "") return { kind: "nothing", ...left };
   if (await isUsable(work, warmStart)) {
-    return { kind: "checkpoint", checkpoint: warmStart, step: warmStartStep };
+    return { kind: "checkpoint", checkpoint: warmStart, step: warmStartStep, ...left };
   }
-  return { kind: "gone", checkpoint: warmStart };
+  const why = (await isDamagedAt(warmStart)) ? "damaged" : "gone";
+  return { kind: "gone", checkpoint: warmStart, why };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Tests of the graces of deletions, and of undos before their end. */
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
+import { runtimeLimits } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
@@ -19,6 +20,10 @@ const requested = (graceEndMs: number) =>
   ({ type: "ExperimentDeletionRequested", data: { graceEndMs, reason: "" } }) as const;
 const undone = { type: "ExperimentDeletionUndone", data: {} } as const;
 
+/** Why deletions are held; null if they are not. */
+let held: string | null;
+const hold = { reason: async () => held };
+
 let stage: Stage;
 let clock: ManualClock;
 let abort: AbortController;
@@ -26,6 +31,7 @@ let abort: AbortController;
 beforeEach(async () => {
   stage = new Stage("experiments", () => ({}));
   clock = new ManualClock();
+  held = null;
   abort = new AbortController();
   await stage.tell("experiment-12", experimentCreated(), activated, ended);
 });
@@ -33,7 +39,7 @@ afterEach(() => abort.abort());
 
 async function begun(): Promise<Deletions> {
   const { log, executor } = stage;
-  const deletions = await Deletions.open({ log, executor, clock, logger });
+  const deletions = await Deletions.open({ log, executor, clock, logger, hold });
   void deletions.loop.run(abort.signal);
   return deletions;
 }
@@ -72,7 +78,7 @@ test("a new leader finds the graces in the log or in the saved state", async () 
   for (let at = 0; at < many.length; at += 5_000) {
     await stage.tell("experiment-99", ...many.slice(at, at + 5_000));
   }
-  await Deletions.open({ log: stage.log, executor: stage.executor, clock, logger });
+  await Deletions.open({ log: stage.log, executor: stage.executor, clock, logger, hold });
   await expect
     .poll(() => stage.log.loadSnapshot("experiment-deletions", "experiment-deletions/1"))
     .not.toBeNull();
@@ -92,4 +98,16 @@ test("an undo before the end of the grace wins", async () => {
   await clock.advance(5_000);
   expect(await last()).toBe("ExperimentDeletionUndone");
   expect(deletions.loop).toBeDefined();
+});
+
+test("a deletion whose grace ended is not completed while deletions are held, and is once they are released", async () => {
+  held = "the log went back";
+  const deletions = await begun();
+  await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
+  await passes(deletions);
+  await clock.advance(60_000);
+  expect(await last()).toBe("ExperimentDeletionRequested");
+  held = null;
+  await clock.advance(runtimeLimits.heldLookMs);
+  await expect.poll(last).toBe("ExperimentDeleted");
 });

@@ -7,6 +7,7 @@ import { decodeEvent } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
 import {
+  type DeletionGate,
   EffectLoop,
   type Executor,
   type Logger,
@@ -30,6 +31,7 @@ export type DeletionsDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly hold: DeletionGate;
 };
 
 export class Deletions {
@@ -102,7 +104,10 @@ export class Deletions {
 
   /** Completes the deletions that are due. Returns the milliseconds until the next grace ends; null for none. */
   async #step(): Promise<number | null> {
-    const { clock } = this.#deps;
+    const { clock, hold } = this.#deps;
+    const isDue = [...this.#graceEndMs.values()].some((graceEndMs) => graceEndMs <= clock.nowMs());
+    // The deletion may have been undone in a part that the log lost, and cannot be undone once it is complete.
+    if (isDue && (await hold.reason()) !== null) return runtimeLimits.heldLookMs;
     for (const [id, graceEndMs] of [...this.#graceEndMs]) {
       if (graceEndMs <= clock.nowMs()) await this.#delete(id, graceEndMs);
     }

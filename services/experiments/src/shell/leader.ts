@@ -1,6 +1,6 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import type { Logger, Term, TermContext } from "@trainyard/runtime";
+import type { DeletionGate, Logger, Term, TermContext } from "@trainyard/runtime";
 import { Awaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { commandTable } from "./commands.ts";
@@ -17,6 +17,7 @@ export type TermDeps = {
   readonly ids: ExperimentIds;
   /** The time in which a deletion can be undone. */
   readonly deletionGraceMs: number;
+  readonly hold: DeletionGate;
   readonly count: (event: StoredEvent) => void;
   /** Default: the value in the limits. */
   readonly trialsPerReactionMax?: number;

@@ -152,9 +152,13 @@ async function failFinished({ id, data }: Reaction<"TrialStopDecided">, work: Wo
   await decideTrial(work, trialId(id, data.trial), { kind: "fail_finished", reason });
 }
 
+/** Returns the latest checkpoint of a trial that is not damaged; empty for none. */
 async function latestCheckpoint(work: Work, trial: string): Promise<string> {
-  const { checkpoints } = await work.load(foldOf(trials), trial);
-  return checkpoints.at(-1)?.checkpoint ?? "";
+  const { checkpoints: line } = await work.load(foldOf(trials), trial);
+  for (const { checkpoint } of line.toReversed()) {
+    if (!(await work.guard(checkpoints, checkpoint)).damaged) return checkpoint;
+  }
+  return "";
 }
 
 /** Advances all trials that are not over. For many trials, `FanOuts` does so instead. */
@@ -181,8 +185,17 @@ async function endRun(
   const allocation = await work.load(allocations, id);
   const sealed = data.sealed?.checkpoints ?? [];
   const left = sealed.length === 0 ? {} : { left: { sealed, atMs: stored.timeMs } };
-  await decideTrial(work, parts.trial, { ...runEnd(parts.run, data, allocation), ...left });
+  const startDamaged = await isStartDamaged(work, parts.trial);
+  const end = { ...runEnd(parts.run, data, allocation), startDamaged, ...left };
+  await decideTrial(work, parts.trial, end);
   await advance(work, parts.trial, waits);
+}
+
+/** Whether the checkpoint is damaged that the trial's unended run started from. */
+async function isStartDamaged(work: Work, trial: string): Promise<boolean> {
+  const { unended } = await work.load(foldOf(trials), trial);
+  if (unended === null || unended.from === "") return false;
+  return (await work.guard(checkpoints, unended.from)).damaged;
 }
 
 /** Names the checkpoints of lost runs that a reconnected agent still has. */
@@ -192,7 +205,7 @@ async function nameCheckpoints(
 ): Promise<void> {
   for (const { allocation, checkpoints: sealed } of data.left?.runs ?? []) {
     const parts = parseRunId(allocation);
-    if (parts === null) continue;
+    if (parts === null || sealed.length === 0) continue;
     const left = { sealed, atMs: stored.timeMs };
     await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
     await work.part();

@@ -57,6 +57,10 @@ export const apiLimits = {
   bestVersionsMax: 100,
   /** The most conditions of a query for versions: each is checked for each version that is read. */
   conditionsMax: 16,
+  /** The files of a checkpoint whose downloads are planned at once: the registry plans no more in one answer. */
+  objectsPlannedMax: 100,
+  /** The files of a checkpoint whose presence in an object store is asked for at once. */
+  objectsAskedAtOnce: 16,
   /** The most TensorBoard files and folders of one trial; more cannot be event files. */
   tensorboardFilesMax: 100_000,
 } as const;

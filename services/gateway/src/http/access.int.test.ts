@@ -27,19 +27,17 @@ const patience = (ms: number): Promise<null> =>
     setTimeout(resolve, ms, null);
   });
 
+const runToken = () => gateway.runToken("1.1#1");
+
 describe("nothing but the headers of a request is read", () => {
   test.each([
     ["whose caller has no token", () => announced(1_000, null), 401],
     ["whose token is made up", () => announced(1_000, "ty_no"), 401],
-    ["that a run may not make", () => announced(1_000, gateway.runToken("1.1#1", 1)), 403],
-    [
-      "that a run may not watch",
-      () => announced(9, gateway.runToken("1.1#1", 1), "/api/v1/watch"),
-      403,
-    ],
+    ["that a run may not make", async () => announced(1_000, await runToken()), 403],
+    ["that a run may not watch", async () => announced(9, await runToken(), "/api/v1/watch"), 403],
     ["to a path that is not served", () => announced(1_000, null, "/api/v1/nothing"), 404],
   ])("%s: it is refused before its body comes", async (_what, send, status) => {
-    const { answer, hangUp } = send();
+    const { answer, hangUp } = await send();
     expect((await answer).statusCode).toBe(status);
     hangUp();
   });
@@ -51,6 +49,7 @@ test("only callers that may read lists can watch them", async () => {
       ...{ kind: "user", authid: "1", token: "1" },
       ...{ ancestors: [], session: null, tokenExpiresAtMs: undefined },
     }),
+    hasEnded: async () => false,
     clusterId: () => "1",
     unreadable: () => "the read model is behind",
   });

@@ -5,7 +5,13 @@
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Caller, type Credentials, countedAs, type UserCaller } from "./caller.ts";
+import {
+  type Caller,
+  type Credentials,
+  countedAs,
+  type RunCaller,
+  type UserCaller,
+} from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { refuseForeignCookie } from "./origin.ts";
 import { Problem, unavailable } from "./problem.ts";
@@ -13,6 +19,8 @@ import { sessionOfRequest } from "./session-cookie.ts";
 
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
+  /** Returns whether the run's trial has ended. */
+  readonly hasEnded: (run: RunCaller) => Promise<boolean>;
   /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
   /** Returns why the read model cannot be read; null if it can. */
@@ -39,6 +47,10 @@ export async function callerOf(
   const caller = await admitted(deps, facts, credentials);
   if (caller.kind === "run" && !facts.forRuns) {
     throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
+  }
+  if (caller.kind === "run" && !facts.afterTrial && (await deps.hasEnded(caller))) {
+    const detail = `trial ${caller.trial} has ended: the token of its run only delivers what the run left`;
+    throw new Problem(403, "trial_ended", detail);
   }
   const isRead = method === "GET" || facts.postedRead;
   if (isRead && !facts.withoutReadModel) {

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseRunId } from "@trainyard/kernel";
-import { readRunToken } from "@trainyard/runtime";
+import { readRunToken, type RunGrants } from "@trainyard/runtime";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { Problem } from "./problem.ts";
 
@@ -27,17 +27,18 @@ export type UserCaller = {
   readonly tokenExpiresAtMs: number | undefined;
 };
 
-export type Caller =
-  | UserCaller
-  | {
-      readonly kind: "run";
-      readonly authid: string;
-      readonly allocation: string;
-      readonly trial: string;
-      readonly run: number;
-      /** The log position at which the run was granted. Its signals are read from that position or later. */
-      readonly grantPosition: number;
-    };
+export type RunCaller = {
+  readonly kind: "run";
+  readonly authid: string;
+  readonly allocation: string;
+  readonly experiment: string;
+  readonly trial: string;
+  readonly run: number;
+  /** The log position at which the run was granted. Its signals are read from that position or later. */
+  readonly grantPosition: number;
+};
+
+export type Caller = UserCaller | RunCaller;
 
 /**
  * Returns the name under which limits count a caller: its token, because all tokens of a cluster may have one owner (a
@@ -59,6 +60,7 @@ export type Credentials = {
 
 export type CallerLookups = {
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
+  readonly grants: RunGrants;
   readonly token: TokenLookup;
   readonly session: (secret: string) => Promise<OpenSession | undefined>;
 };
@@ -72,7 +74,10 @@ export function digestOfSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** Returns the caller. Throws a Problem of 401 for unknown or expired credentials. */
+/**
+ * Returns the caller. Throws a Problem of 401 for unknown or expired credentials, and of 410 for a run of a history
+ * that the log has lost.
+ */
 export async function authenticate(
   { authorization, session }: Credentials,
   lookups: CallerLookups,
@@ -85,7 +90,7 @@ export async function authenticate(
   if (token === undefined) {
     throw new Problem(401, "no_token", "send a token in the header Authorization: Bearer …");
   }
-  if (token.startsWith("ty1.")) return runCaller(token, lookups.runTokenKeys);
+  if (token.startsWith("ty1.")) return runCaller(token, lookups);
   return userCaller(token, lookups.token, nowMs);
 }
 
@@ -102,14 +107,19 @@ async function sessionCaller(
   return { ...caller, session };
 }
 
-function runCaller(token: string, keys: ReadonlyMap<string, KeyObject>): Caller {
-  const content = readRunToken(keys, token);
+async function runCaller(
+  token: string,
+  { runTokenKeys, grants }: CallerLookups,
+): Promise<RunCaller> {
+  const content = readRunToken(runTokenKeys, token);
   const parts = content === null ? null : parseRunId(content.allocation);
   if (content === null || parts === null) throw invalidToken();
+  await grants.require(content);
   return {
     kind: "run",
     authid: `run:${content.allocation}`,
     allocation: content.allocation,
+    experiment: parts.experiment,
     trial: parts.trial,
     run: parts.run,
     grantPosition: content.grantPosition,

@@ -27,6 +27,7 @@ const user: Caller = {
 };
 const run: Caller = {
   kind: "run",
+  experiment: "1",
   authid: "run-1.1#1",
   allocation: "1.1#1",
   trial: "1.1",
@@ -36,6 +37,7 @@ const run: Caller = {
 
 const accessDeps: AccessDeps = {
   authenticate: async ({ authorization }) => (authorization === "run" ? run : user),
+  hasEnded: async () => false,
   clusterId: () => "1",
   unreadable: () => null,
 };
@@ -133,6 +135,23 @@ test("every call would be refused to runs without its options", async () => {
       { authorization: "run", session: undefined },
     );
     await expect(refused, call).rejects.toMatchObject({ status: 403, code: "not_for_runs" });
+  }
+});
+
+test("a run makes a call after the end of its trial only if its options say so", async () => {
+  const deps = { ...accessDeps, hasEnded: async () => true };
+  const refused = gatewayRoutes().filter(({ facts }) => facts.forRuns && !facts.afterTrial);
+  expect(refused.map(({ call }) => call).sort()).toEqual([
+    "planFiles",
+    "readCheckpointAhead",
+    "registerModelVersion",
+    "reportDamagedCheckpoint",
+  ]);
+  for (const route of gatewayRoutes()) {
+    if (!route.facts.forRuns) continue;
+    const made = callerOf(deps, route, { authorization: "run", session: undefined });
+    if (route.facts.afterTrial) await made;
+    else await expect(made, route.call).rejects.toMatchObject({ status: 403, code: "trial_ended" });
   }
 });
 

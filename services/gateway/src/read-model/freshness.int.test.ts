@@ -52,7 +52,7 @@ const read = (url: string, path: string, token = gateway.token) =>
 /** Checks all calls that a running trial makes to the gateway. */
 async function expectRunServed(url: string, run: number): Promise<void> {
   const id = `1.1%23${run}`;
-  const authorization = `Bearer ${gateway.runToken(`1.1#${run}`, grant)}`;
+  const authorization = `Bearer ${await gateway.runToken(`1.1#${run}`, grant)}`;
   const signals = await fetch(`${url}/api/v1/runs/${id}/signals?waitMs=30000`, {
     headers: { authorization },
   });

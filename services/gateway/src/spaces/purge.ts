@@ -9,7 +9,11 @@ import { Fault, idOf } from "@trainyard/kernel";
 import {
   type Content,
   contentId,
+  type DeletionGate,
   EffectLoop,
+  eventAt,
+  type KnownEvent,
+  positionInLog,
   runtimeLimits,
   streamEvents,
 } from "@trainyard/runtime";
@@ -21,10 +25,15 @@ import { spaceLimits } from "./limits.ts";
 
 const read = { names: [], beginnings: ["experiment-", "model-"] };
 
-export function purgeLoop(backend: Backend, isReady: () => boolean): EffectLoop {
+export function purgeLoop(
+  backend: Backend,
+  hold: DeletionGate,
+  isReady: () => boolean,
+): EffectLoop {
   return new EffectLoop("purge", backend.parts, async (signal) => {
-    while (!signal.aborted && isReady() && (await purge(backend))) {
-      // Each call of purge reads one page.
+    while (!signal.aborted && isReady()) {
+      if ((await hold.reason()) !== null) return runtimeLimits.heldLookMs;
+      if (!(await purge(backend))) break;
     }
     return spaceLimits.purgePauseMs;
   });
@@ -33,17 +42,20 @@ export function purgeLoop(backend: Backend, isReady: () => boolean): EffectLoop 
 /** Processes one page of the log. Returns whether more is left. */
 export async function purge(backend: Backend): Promise<boolean> {
   const { log } = backend.parts;
-  const from = await positionOf(backend, await log.head());
-  const window = runtimeLimits.pageEvents;
+  const from = await positionOf(backend);
+  const to = Math.min(await log.head(), from + runtimeLimits.pageEvents);
+  // The id is read before the events: a log that goes back meanwhile then lacks the cursor's event.
+  const last = to > from ? await eventAt(log, to) : null;
+  if (last === null) return false;
   const deps = removalOf(backend);
-  const { events, scannedTo } = await log.readSome(read, from, window);
+  const { events } = await log.readSome(read, from, to - from);
   for (const event of events) {
     for (const content of await freedBy(backend, event)) {
       await deleteUnused(deps, content, event.position);
     }
   }
-  if (scannedTo > from) await moveTo(backend, scannedTo);
-  return scannedTo >= from + window;
+  await moveTo(backend, last);
+  return to === from + runtimeLimits.pageEvents;
 }
 
 /** Returns the contents that an event may have left unused. */
@@ -86,16 +98,15 @@ async function isUsed(backend: Backend, content: Content, position: number): Pro
   });
 }
 
-/** Returns the cursor. After a restore of the log to an earlier position it is 0: repeated deletions are harmless. */
-async function positionOf({ parts }: Backend, head: number): Promise<number> {
-  const text = "select position::float8 as position from gateway.purged";
-  const { rows } = await parts.pool.query<{ readonly position: number }>(text);
-  const position = rows[0]?.position ?? 0;
-  return position > head ? 0 : position;
+/** Returns the cursor; 0 in a log that does not have its event: repeated deletions are harmless. */
+async function positionOf({ parts }: Backend): Promise<number> {
+  const text = "select position::float8 as position, event as id from gateway.purged";
+  const { rows } = await parts.pool.query<KnownEvent>(text);
+  return positionInLog(parts.log, rows[0]);
 }
 
-async function moveTo({ parts }: Backend, position: number): Promise<void> {
-  const text = `insert into gateway.purged (position) values ($1)
-    on conflict (one) do update set position = excluded.position`;
-  await parts.pool.query(text, [position]);
+async function moveTo({ parts }: Backend, { position, id }: KnownEvent): Promise<void> {
+  const text = `insert into gateway.purged (position, event) values ($1, $2)
+    on conflict (one) do update set position = excluded.position, event = excluded.event`;
+  await parts.pool.query(text, [position, id]);
 }

@@ -108,8 +108,8 @@ async function stored(folder: string): Promise<readonly string[]> {
   return existsSync(path) ? await readdir(path) : [];
 }
 
-function record(run: string, version: string) {
-  const token = gateway.runToken(run, 0);
+async function record(run: string, version: string) {
+  const token = await gateway.runToken(run);
   const body = { python: "3.12", packages: { torch: version } };
   return gateway.call("POST", `/api/v1/runs/${encodeURIComponent(run)}/environment`, {
     body,
@@ -244,4 +244,23 @@ test("an experiment keeps its code while two gateways create and delete experime
   isOver = true;
   await both;
   expect(await codeOf(await submit(context))).toBe(200);
+});
+
+test("no content is removed while deletions are held, and a removal whose last event the log does not have begins again", async () => {
+  const hold = "hold-deletions";
+  const rewind = { position: 1, event: "lost", noticedBy: "relay", detail: "the log went back" };
+  await gateway.append(hold, { type: "DeletionsHeld", data: rewind });
+  const before = await stored("contexts");
+  const experiment = await submit(await packed("print(9)\n"));
+  const files = await stored("contexts");
+  expect(files).toHaveLength(before.length + 1);
+  await deleteForGood(experiment);
+  await pause(systemClock, 1_000, new AbortController().signal);
+  expect(await stored("contexts")).toEqual(files);
+  const head = await gateway.log.head();
+  const cursor = `insert into gateway.purged (position, event) values ($1, 'lost')
+    on conflict (one) do update set position = excluded.position, event = excluded.event`;
+  await gateway.sql(cursor, [head]);
+  await gateway.append(hold, { type: "DeletionsReleased", data: { by: "ada", reason: "" } });
+  await eventually(async () => expect(await stored("contexts")).toEqual(before));
 });

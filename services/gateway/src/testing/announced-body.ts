@@ -15,7 +15,7 @@ export async function announcedBody(gateway: TestGateway, bytes: number): Promis
       `POST /api/v1/runs/${encodeURIComponent(run)}/environment HTTP/1.1`,
       "host: gateway",
       "content-type: application/json",
-      `authorization: Bearer ${gateway.runToken(run, 1)}`,
+      `authorization: Bearer ${await gateway.runToken(run)}`,
       `content-length: ${bytes}`,
       "\r\n",
     ].join("\r\n"),

@@ -10,7 +10,7 @@ import type { CommandService } from "@trainyard/contracts/command-services";
 import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
-import type { Clock } from "@trainyard/kernel";
+import { assert, type Clock } from "@trainyard/kernel";
 import { categoryOwners } from "@trainyard/kernel/services";
 import {
   type CommandFunctions,
@@ -47,8 +47,8 @@ export type TestGateway = AsyncDisposable & {
   /** The folder of model code and submissions. */
   readonly blobDir: string;
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
-  /** Makes the token of a run that was granted at a position. */
-  readonly runToken: (run: string, grantPosition: number) => string;
+  /** Makes the token of a run that was granted by the event at a position. */
+  readonly runToken: (run: string, grantPosition?: number) => Promise<string>;
   /** Appends events to a stream as its owner would. Returns the position. */
   readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
@@ -117,8 +117,12 @@ export async function startTestGateway(
     checkpointDir,
     blobDir: join(folder, "blobs"),
     sql: (text, values) => admin.query(text, values?.slice()),
-    runToken: (run, position) =>
-      runToken({ id: "1", secret: Buffer.from(runTokenKey, "hex") }, run, position),
+    runToken: async (allocation, grantPosition = 1) => {
+      const [granted] = await log.readAll(grantPosition - 1, 1);
+      assert(granted !== undefined, `the log has an event at position ${grantPosition}`);
+      const key = { id: "1", secret: Buffer.from(runTokenKey, "hex") };
+      return runToken(key, { allocation, grantPosition, grantId: granted.id });
+    },
     append: (stream, ...events) => append(log, stream, events),
     call: (method, path, options) => call(url, token, method, path, options ?? {}),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

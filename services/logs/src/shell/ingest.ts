@@ -9,11 +9,20 @@ import type { KeyObject } from "node:crypto";
 import { type Bus, logSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type LinePage, LinePageSchema, type WriteLines } from "@trainyard/contracts/commands";
-import { Fault, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import { Batches, readRunToken, type CommandTable } from "@trainyard/runtime";
+import { Fault, isFault, isRejection, parseRunId, type Rejection, reject } from "@trainyard/kernel";
+import {
+  Batches,
+  type CommandTable,
+  historyLost,
+  Problem,
+  readRunToken,
+  type RunGrants,
+  type RunTokenContent,
+} from "@trainyard/runtime";
 import { type LineRow, parseBatch, unprovenRun } from "../core/batch.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { logsLimits } from "../limits.ts";
+import type { LineRuns } from "./line-runs.ts";
 import { type LineTable, lineName, type StoredRow } from "./line-table.ts";
 import type { LogPolicies } from "./policies.ts";
 import { storedLine } from "./stored-line.ts";
@@ -23,26 +32,32 @@ const encoder = new TextEncoder();
 
 export type IngestDeps = {
   readonly table: LineTable;
+  readonly runs: LineRuns;
+  readonly grants: RunGrants;
   readonly policies: LogPolicies;
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
 };
 
-export function writeCommands({ table, policies, bus, events, runTokenKeys }: IngestDeps) {
+export function writeCommands(deps: IngestDeps) {
+  const { table, policies, bus, events, runTokenKeys } = deps;
   const insert = (rows: readonly LineRow[]) => table.insert(rows);
   const batches = new Batches(logsLimits, lineBytes, insert);
   return {
     WriteLines: async (batch) => {
       const rows = parseBatch(batch, logsLimits);
       if (isRejection(rows)) return rows;
-      const stranger = strangerIn(batch, runTokenKeys);
+      const proofs = batch.tokens.map((token) => readRunToken(runTokenKeys, token));
+      const stranger = strangerIn(batch, proofs);
       if (stranger !== null) {
         events.unproven();
         if (isRejection(stranger)) return stranger;
         throw stranger;
       }
       if (rows.length > 0) {
+        const lost = await ownRuns(deps, rows, proofs);
+        if (lost !== null) return lost;
         const places = await batches.add(rows).catch(rejectedAsUnstorable);
         if (isRejection(places)) return places;
         const stored = rows.flatMap((row): StoredRow[] => {
@@ -75,9 +90,9 @@ const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
  */
 function strangerIn(
   batch: Plain<WriteLines>,
-  keys: ReadonlyMap<string, KeyObject>,
+  proofs: readonly (RunTokenContent | null)[],
 ): Rejection | Fault | null {
-  const read = batch.tokens.map((token) => readRunToken(keys, token)?.allocation);
+  const read = proofs.map((proof) => proof?.allocation);
   const run = unprovenRun(batch, new Set(read.filter((allocation) => allocation !== undefined)));
   if (run === null) return null;
   if (read.includes(undefined)) {
@@ -85,6 +100,32 @@ function strangerIn(
     return new Fault("unproven_lines", detail, { retry: "later" });
   }
   return reject("not_your_run", `run ${run} has no token in this batch, so its lines are refused`);
+}
+
+/**
+ * Makes sure that the lines of a batch belong to runs of this log's history, and that no line of another grant of them
+ * is stored. Returns the final answer for a lost run; the batch of a run that the log may still get waits at its agent.
+ */
+async function ownRuns(
+  { grants, runs, policies }: IngestDeps,
+  rows: readonly LineRow[],
+  proofs: readonly (RunTokenContent | null)[],
+): Promise<Rejection | null> {
+  const wanted = new Set(rows.map(({ trial, run }) => `${trial}#${run}`));
+  try {
+    for (const proof of proofs) {
+      const run = proof === null ? null : parseRunId(proof.allocation);
+      if (proof === null || run === null || !wanted.has(proof.allocation)) continue;
+      await grants.require(proof);
+      policies.inHistory(grants.rewinds);
+      await runs.own(run, proof);
+    }
+    return null;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === historyLost) return reject(historyLost, error.message);
+    throw new Fault("unproven_lines", error.message, { retry: "later" });
+  }
 }
 
 /** The last new line of each trial notifies followers, who then read the table: a flood of lines is not sent twice. */

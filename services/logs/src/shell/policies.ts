@@ -48,8 +48,17 @@ export class LogPolicies {
   readonly #compared = new LRUCache<string, Span>({ max: logsLimits.runsToldMax });
   readonly #queue = new KeyedQueue();
 
+  #rewinds = 0;
+
   constructor(deps: PolicyDeps) {
     this.#deps = deps;
+  }
+
+  /** Forgets what was read before the log went back: its experiments and runs may have been given again. */
+  inHistory(rewinds: number): void {
+    if (rewinds === this.#rewinds) return;
+    this.#rewinds = rewinds;
+    for (const cache of [this.#policies, this.#told, this.#compared]) cache.clear();
   }
 
   /** Resolves once all matches of these stored lines are in the log. */

@@ -4,11 +4,20 @@
  * more bytes than the cluster keeps, even while it runs.
  *
  * Every replica sweeps; removing lines twice changes nothing. Removed lines are counted, and answers report the count.
+ *
+ * While deletions are held, only the limit of bytes removes lines: it does not depend on the log, and protects the
+ * disk.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { Clock } from "@trainyard/kernel";
-import { EffectLoop, experimentLife, isDatabaseAway, type Logger } from "@trainyard/runtime";
+import {
+  type DeletionGate,
+  EffectLoop,
+  experimentLife,
+  isDatabaseAway,
+  type Logger,
+} from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
 import type { StoredBytes, RetentionTable } from "./retention-table.ts";
 
@@ -25,6 +34,7 @@ export type RetentionDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: RetentionSettings;
+  readonly hold: DeletionGate;
 };
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -42,12 +52,13 @@ export class Retention {
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
-    const { kept, logger } = this.#deps;
+    const { kept, logger, hold } = this.#deps;
+    const isHeld = (await hold.reason()) !== null;
     for (const lines of await kept.all()) {
       if (signal.aborted) return;
       const { experiment } = lines;
       try {
-        const removed = await this.#sweepOne(lines, signal);
+        const removed = await this.#sweepOne(lines, isHeld, signal);
         if (removed > 0) logger.info({ experiment, removed }, "lines_removed");
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
@@ -57,12 +68,16 @@ export class Retention {
     }
   }
 
-  async #sweepOne({ experiment, bytes }: StoredBytes, signal: AbortSignal): Promise<number> {
+  async #sweepOne(
+    { experiment, bytes }: StoredBytes,
+    isHeld: boolean,
+    signal: AbortSignal,
+  ): Promise<number> {
     const { retentionBytes } = this.#deps.settings;
     const life = await this.#lifeOf(experiment);
     // A deletion in its grace may be undone, which restores all lines.
     if (life === "resting") return 0;
-    if (life === "over") return this.#removeOldest(experiment, null, signal);
+    if (life === "over" && !isHeld) return this.#removeOldest(experiment, null, signal);
     if (retentionBytes === null || bytes <= retentionBytes) return 0;
     return this.#removeOldest(experiment, retentionBytes, signal);
   }

@@ -87,6 +87,7 @@ class Lives {
       clock: systemClock,
       logger: createLogger("logs", "silent"),
       settings: { retentionDays: -1, retentionBytes: null },
+      hold: { reason: async () => null },
     });
     await retention.sweep(new AbortController().signal);
   }

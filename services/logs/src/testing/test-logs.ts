@@ -2,18 +2,16 @@
 import { inspect } from "node:util";
 import type { Plain } from "@trainyard/contracts";
 import type { LogLine, QueryLines } from "@trainyard/contracts/commands";
+import { newEventId } from "@trainyard/event-log";
 import { assert, type Rejection } from "@trainyard/kernel";
 import { createLogger, runToken, type Service, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
 
-export const tokenKey = { id: "1", secret: Buffer.alloc(32, 5) };
+const tokenKey = { id: "1", secret: Buffer.alloc(32, 5) };
 
-function tokensOf(lines: readonly Plain<LogLine>[]): readonly string[] {
-  const runs = new Set(lines.map(({ allocation }) => allocation));
-  return [...runs].map((run) => runToken(tokenKey, run, 1));
-}
+export type Grant = { readonly grantPosition: number; readonly grantId: string };
 
 export class TestLogs implements AsyncDisposable {
   readonly stage: DatabaseStage;
@@ -24,12 +22,28 @@ export class TestLogs implements AsyncDisposable {
   /** Warnings that the replicas have logged. */
   readonly warnings: (readonly unknown[])[] = [];
 
-  private constructor(stage: DatabaseStage) {
+  /** The log's first event, which grants all runs of these tests. */
+  readonly #grant: Grant;
+
+  private constructor(stage: DatabaseStage, grant: Grant) {
     this.stage = stage;
+    this.#grant = grant;
   }
 
   static async start(): Promise<TestLogs> {
-    return new TestLogs(await DatabaseStage.start("logs"));
+    const stage = await DatabaseStage.start("logs");
+    const id = newEventId();
+    const grantPosition = await stage.tell("pool-test", { id, type: "PoolRemoved", data: {} });
+    return new TestLogs(stage, { grantPosition, grantId: id });
+  }
+
+  token(allocation: string, grant = this.#grant): string {
+    return runToken(tokenKey, { allocation, ...grant });
+  }
+
+  #tokensOf(lines: readonly Plain<LogLine>[]): readonly string[] {
+    const runs = new Set(lines.map(({ allocation }) => allocation));
+    return [...runs].map((run) => this.token(run));
   }
 
   /** Starts a replica, which stops when it is disposed of or with the whole stage. */
@@ -49,7 +63,7 @@ export class TestLogs implements AsyncDisposable {
   }
 
   /** Sends a batch, by default with the tokens of all its runs. */
-  write(lines: readonly Plain<LogLine>[], tokens = tokensOf(lines)) {
+  write(lines: readonly Plain<LogLine>[], tokens = this.#tokensOf(lines)) {
     return this.stage.ask("logs", "WriteLines", { agent: "agent-1", lines, tokens });
   }
 

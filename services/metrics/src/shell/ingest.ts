@@ -21,6 +21,7 @@ import {
   type Executor,
   KeyedQueue,
   newTraceparent,
+  type RunTokenContent,
   serviceMeta,
 } from "@trainyard/runtime";
 import { validationGroup } from "../core/reports.ts";
@@ -42,7 +43,7 @@ export type Taken =
       readonly refused: number;
     };
 
-type RunContext = RunParts & { readonly id: string };
+type RunContext = RunParts & { readonly id: string; readonly grant: RunTokenContent };
 
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
@@ -78,9 +79,13 @@ export class Ingest {
     this.#batches = new Batches(metricsLimits, rowBytes, (rows) => deps.store.insert(rows));
   }
 
-  /** Stores reports. Resolves after the commit. */
-  async take(parts: RunParts, reports: readonly NewReport[]): Promise<Taken> {
-    const run = { ...parts, id: runId(parts.trial, parts.run) };
+  /** Stores reports of the run with this grant. Resolves after the commit. */
+  async take(
+    parts: RunParts,
+    grant: RunTokenContent,
+    reports: readonly NewReport[],
+  ): Promise<Taken> {
+    const run = { ...parts, id: runId(parts.trial, parts.run), grant };
     const history = await this.#historyOf(run);
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);
@@ -123,8 +128,11 @@ export class Ingest {
   }
 
   async #announce(run: RunContext, report: NewReport): Promise<boolean> {
+    const { grantPosition: position, grantId: id } = run.grant;
     const identity = {
-      commitId: deriveCommitId("report", run.id, report.key),
+      commitId: deriveCommitId("report", run.id, id, report.key),
+      // A log that went back meanwhile does not take the event.
+      seen: { position, id },
       meta: serviceMeta("metrics", {
         correlationid: `experiment-${run.experiment}`,
         authid: `run:${run.id}`,
@@ -157,7 +165,8 @@ export class Ingest {
   /** Stores reports. Returns the number of new ones. */
   async #store(run: RunContext, reports: readonly NewReport[]): Promise<number> {
     if (reports.length === 0) return 0;
-    const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));
+    const { trial, run: number, grant } = run;
+    const rows = reports.map((report) => ({ ...report, trial, run: number, grant }));
     const inserted = await this.#batches.add(rows);
     // The last report of each group announces all of them.
     const latest = new Map<string, PointRow>();

@@ -7,7 +7,7 @@
 import { shortNameOf } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
-import { runtimeLimits, tableFault } from "@trainyard/runtime";
+import { type KnownEvent, positionInLog, runtimeLimits, tableFault } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { metricsLimits } from "../limits.ts";
 
@@ -35,32 +35,31 @@ const tables = [
 /** Purges the experiments in one page of the log. Returns whether more pages follow. */
 export async function purgeDeleted(deps: PurgeDeps): Promise<boolean> {
   const { pool, log, clock, rowsMax = metricsLimits.rowsPerPurge } = deps;
-  const from = await positionOf(pool, await log.head());
+  const from = await positionOf(pool, log);
   const page = await log.readAll(from, runtimeLimits.pageEvents);
-  let position = from;
+  let passed: KnownEvent | null = null;
   for (const event of page) {
     if (shortNameOf(event.type) === "ExperimentDeleted") {
       if (clock.nowMs() - event.timeMs < metricsLimits.purgeAfterMs) break;
       await deleteAll(pool, idOf(event.stream), rowsMax);
     }
-    position = event.position;
+    passed = { position: event.position, id: event.id };
   }
-  if (position > from) await moveTo(pool, position);
-  return position > from && page.length === runtimeLimits.pageEvents;
+  if (passed !== null) await moveTo(pool, passed);
+  return passed !== null && page.length === runtimeLimits.pageEvents;
 }
 
-/** Restarts from the beginning if the log was restored to an earlier position: deleting again is harmless. */
-async function positionOf(pool: Pool, head: number): Promise<number> {
-  const text = "select position::float8 as position from metrics.purged";
-  const { rows } = await query<{ readonly position: number }>(pool, text, []);
-  const position = rows[0]?.position ?? 0;
-  return position > head ? 0 : position;
+/** Returns the cursor; 0 in a log that does not have its event: deleting again is harmless. */
+async function positionOf(pool: Pool, log: EventLog): Promise<number> {
+  const text = "select position::float8 as position, event as id from metrics.purged";
+  const { rows } = await query<KnownEvent>(pool, text, []);
+  return positionInLog(log, rows[0]);
 }
 
-async function moveTo(pool: Pool, position: number): Promise<void> {
-  const text = `insert into metrics.purged (position) values ($1)
-    on conflict (one) do update set position = excluded.position`;
-  await query(pool, text, [position]);
+async function moveTo(pool: Pool, { position, id }: KnownEvent): Promise<void> {
+  const text = `insert into metrics.purged (position, event) values ($1, $2)
+    on conflict (one) do update set position = excluded.position, event = excluded.event`;
+  await query(pool, text, [position, id]);
 }
 
 /** Trials are named <experiment>.<number>: "/" is the character after ".". */

@@ -3,7 +3,13 @@ import type { KeyObject } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
 import { isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
-import { type LogFollower, Problem, readRunToken } from "@trainyard/runtime";
+import {
+  type LogFollower,
+  Problem,
+  type RunGrants,
+  type RunTokenContent,
+  readRunToken,
+} from "@trainyard/runtime";
 import { parseReports, type Refused } from "../core/reports.ts";
 import { metricsLimits } from "../limits.ts";
 import type { Ingest } from "./ingest.ts";
@@ -12,7 +18,7 @@ import type { Ingest } from "./ingest.ts";
 export type Reporter = {
   readonly run: RunParts;
   readonly id: string;
-  readonly grantPosition: number;
+  readonly grant: RunTokenContent;
 };
 
 export type Outcome = {
@@ -24,15 +30,18 @@ export type Outcome = {
 export class ReportRequests {
   readonly #ingest: Ingest;
   readonly #follower: LogFollower;
+  readonly #grants: RunGrants;
   readonly #keys: ReadonlyMap<string, KeyObject>;
 
   constructor(deps: {
     readonly ingest: Ingest;
     readonly follower: LogFollower;
+    readonly grants: RunGrants;
     readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   }) {
     this.#ingest = deps.ingest;
     this.#follower = deps.follower;
+    this.#grants = deps.grants;
     this.#keys = deps.runTokenKeys;
   }
 
@@ -48,21 +57,22 @@ export class ReportRequests {
     if (content === null || run === null) {
       throw new Problem(401, "invalid_token", "invalid run token");
     }
-    return { run, id: content.allocation, grantPosition: content.grantPosition };
+    return { run, id: content.allocation, grant: content };
   }
 
   /**
    * Stores the reports of a request in proto JSON. Resolves after the commit. Throws Problem for a request that is
-   * invalid as a whole.
+   * invalid as a whole, and for a run of a history that the log has lost.
    */
-  async take({ run, id, grantPosition }: Reporter, body: unknown): Promise<Outcome> {
+  async take({ run, id, grant }: Reporter, body: unknown): Promise<Outcome> {
     const parsed = parseReports(body, metricsLimits);
     if (isRejection(parsed)) {
       const status = parsed.rejected === "too_many_reports" ? 413 : 400;
       throw new Problem(status, parsed.rejected, parsed.detail, parsed);
     }
-    await this.#follower.reach(grantPosition, metricsLimits.grantWaitMs);
-    const taken = await this.#ingest.take(run, parsed.reports);
+    await this.#follower.reach(grant.grantPosition, metricsLimits.grantWaitMs);
+    await this.#grants.require(grant);
+    const taken = await this.#ingest.take(run, grant, parsed.reports);
     if (taken.kind === "unknown_run") {
       throw new Problem(404, "run_not_found", `there is no run ${id}`);
     }

@@ -5,7 +5,13 @@
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { Clock } from "@trainyard/kernel";
-import { EffectLoop, experimentLife, isDatabaseAway, type Logger } from "@trainyard/runtime";
+import {
+  type DeletionGate,
+  EffectLoop,
+  experimentLife,
+  isDatabaseAway,
+  type Logger,
+} from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { dueGroups, type MetricRetention } from "../core/retention.ts";
 import { metricsLimits } from "../limits.ts";
@@ -18,6 +24,7 @@ export type RetentionDeps = {
   readonly logger: Logger;
   /** The cluster's days after an experiment's end; -1 keeps measurements forever. */
   readonly retentionDays: number;
+  readonly hold: DeletionGate;
 };
 
 export class Retention {
@@ -33,7 +40,9 @@ export class Retention {
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
-    const { pool, logger } = this.#deps;
+    const { pool, logger, hold } = this.#deps;
+    // An experiment's end, and so the age of its measurements, follow from the log.
+    if ((await hold.reason()) !== null) return;
     let experiment = await experimentAfter(pool, "");
     while (experiment !== null && !signal.aborted) {
       try {

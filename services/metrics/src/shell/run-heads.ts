@@ -4,6 +4,7 @@
  * database may have older state (a restored backup, a failover).
  */
 import { assert } from "@trainyard/kernel";
+import type { RunTokenContent } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { decodeLedger, type KeyLedger, rangesOf } from "../core/columns/key-ledger.ts";
 import type { Extent } from "../core/writes.ts";
@@ -11,8 +12,13 @@ import { metricsLimits } from "../limits.ts";
 
 export type RunName = { readonly trial: string; readonly run: number };
 
+/** A run with the grant that made it. */
+export type GrantedRun = RunName & { readonly grant: RunTokenContent };
+
 export type RunHead = RunName & {
   readonly version: number;
+  /** The id of the event that granted the run whose reports are stored. */
+  readonly grantId: string;
   readonly keys: KeyLedger;
   /** Reports whether some keys are stored as rows outside the ledger. */
   readonly hasLooseKeys: boolean;
@@ -24,12 +30,13 @@ export type RunHead = RunName & {
 export const runName = ({ trial, run }: RunName): string => `${trial}#${run}`;
 
 const ensure = `
-insert into metrics.runs (trial, run)
-select * from unnest($1::text[], $2::integer[]) as given (trial, run) order by trial, run
+insert into metrics.runs (trial, run, grant_position, grant_id)
+select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::text[])
+  as given (trial, run, grant_position, grant_id) order by trial, run
 on conflict do nothing`;
 
 const read = `
-select trial, run, version::float8 as version, keys, has_loose_keys, progress, progress_at_ms,
+select trial, run, version::float8 as version, grant_id, keys, has_loose_keys, progress, progress_at_ms,
   first_step, last_step, first_at_ms, last_at_ms
 from metrics.runs join unnest($1::text[], $2::integer[]) as given (trial, run) using (trial, run)`;
 
@@ -37,6 +44,7 @@ type Row = {
   readonly trial: string;
   readonly run: number;
   readonly version: number;
+  readonly grant_id: string;
   readonly keys: Buffer;
   readonly has_loose_keys: boolean;
   readonly progress: number | null;
@@ -59,8 +67,11 @@ export class RunHeads {
     this.#bytesMax = bytesMax;
   }
 
-  /** Returns the heads in the order of the names. An unknown run is inserted into the database. */
-  async of(names: readonly RunName[]): Promise<readonly RunHead[]> {
+  /**
+   * Returns the heads in the order of the names. An unknown run is inserted into the database with its grant; a known
+   * one may have another grant.
+   */
+  async of(names: readonly GrantedRun[]): Promise<readonly RunHead[]> {
     // This map keeps the heads: the cache may evict some of them at once.
     const heads = new Map(names.map((name) => [runName(name), this.#known.get(runName(name))]));
     const missing = names.filter((name) => heads.get(runName(name)) === undefined);
@@ -68,7 +79,12 @@ export class RunHeads {
       const values = [missing.map(({ trial }) => trial), missing.map(({ run }) => run)];
       let { rows } = await this.#database.query<Row>({ name: "read-runs", text: read, values });
       if (rows.length < missing.length) {
-        await this.#database.query({ name: "ensure-runs", text: ensure, values });
+        const granted = [
+          missing.map(({ grant }) => grant.grantPosition),
+          missing.map(({ grant }) => grant.grantId),
+        ];
+        const all = [...values, ...granted];
+        await this.#database.query({ name: "ensure-runs", text: ensure, values: all });
         ({ rows } = await this.#database.query<Row>({ name: "read-runs", text: read, values }));
       }
       for (const head of rows.map(headOf)) {
@@ -115,6 +131,7 @@ function headOf(row: Row): RunHead {
     trial,
     run,
     version,
+    grantId: row.grant_id,
     keys: decodeLedger(row.keys),
     hasLooseKeys: row.has_loose_keys,
     progress: progress === null ? null : { fraction: progress, atMs: row.progress_at_ms ?? 0 },

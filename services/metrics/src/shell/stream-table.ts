@@ -164,6 +164,10 @@ export async function addSupersession(
   { experiment, trial, run, afterStep }: Supersession & { readonly experiment: string },
 ): Promise<void> {
   await guarded(async () => {
+    // An entry with another step is a lost run's of this name.
+    const lost =
+      "delete from metrics.supersessions where trial = $1 and run = $2 and after_step <> $3";
+    await pool.query(lost, [trial, run, afterStep]);
     const known = "select from metrics.supersessions where trial = $1 and run = $2";
     if ((await pool.query(known, [trial, run])).rowCount !== 0) return;
     try {

@@ -16,11 +16,11 @@ import {
 } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
 import type { MetricName } from "./known-names.ts";
-import { type RunHead, type RunName, runName } from "./run-heads.ts";
+import { type GrantedRun, type RunHead, type RunName, runName } from "./run-heads.ts";
 import { gapOfNewStream, movedBy } from "./stream-table.ts";
 import { isSystemRow, type SystemRow } from "./system-table.ts";
 
-export type PointRow = NewReport & RunName;
+export type PointRow = NewReport & GrantedRun;
 
 const write = `
 with given as (

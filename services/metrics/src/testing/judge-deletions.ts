@@ -8,7 +8,15 @@ import { createMemoryBus } from "@trainyard/bus/testing";
 import { createPostgresLog, deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { assert, isRejection, parseRunId } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { createLogger, Executor, emptyMeta, FoldCache, migrate } from "@trainyard/runtime";
+import {
+  createLogger,
+  Executor,
+  emptyMeta,
+  FoldCache,
+  LostRuns,
+  migrate,
+  RunGrants,
+} from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { type Mortal, strikeEach } from "@trainyard/runtime/mortal";
 import pg from "pg";
@@ -19,6 +27,7 @@ import { Ingest } from "../shell/ingest.ts";
 import { PointStore } from "../shell/point-store.ts";
 import { purgeDeleted } from "../shell/purge.ts";
 import { reactionHandlers } from "../shell/reactions.ts";
+import { runTables } from "../shell/run-tables.ts";
 import { requested } from "./events.ts";
 
 const migrations = join(import.meta.dirname, "../../migrations");
@@ -133,13 +142,19 @@ class Lives {
     const parsed = parseReports({ reports }, metricsLimits);
     assert(!isRejection(parsed), `reports are well formed: ${JSON.stringify(parsed)}`);
     const executor = new Executor(this.#log, new FoldCache(this.#log));
-    const store = new PointStore(this.#pool);
+    const log = this.#log;
+    const grants = new RunGrants(log, systemClock);
+    const lost = new LostRuns({ pool: this.#pool, log, grants, tables: runTables });
+    const store = new PointStore(this.#pool, lost);
     const events = { taken: () => {} };
     await using bus = createMemoryBus().connect("metrics");
     const ingest = new Ingest({ executor, bus, store, events });
     const parts = parseRunId(`${trial}#${run}`);
     assert(parts !== null, `${trial} is a trial`);
-    const taken = await ingest.take(parts, parsed.reports);
+    const allocation = `${trial}#${run}`;
+    const [first] = await log.readAll(0, 1);
+    const grant = { allocation, grantPosition: 1, grantId: first?.id ?? "" };
+    const taken = await ingest.take(parts, grant, parsed.reports);
     return taken.kind === "taken";
   }
 

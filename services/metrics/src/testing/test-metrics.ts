@@ -2,6 +2,7 @@
 
 import type { Plain } from "@trainyard/contracts";
 import type { QueryPoints } from "@trainyard/contracts/commands";
+import { newEventId } from "@trainyard/event-log";
 import { assert } from "@trainyard/kernel";
 import { type ListeningService, runToken, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
@@ -11,6 +12,8 @@ import { expect, vi } from "vitest";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
 import { requested } from "./events.ts";
+
+export type Grant = { readonly grantPosition: number; readonly grantId: string };
 
 const key = { id: "1", secret: Buffer.from("07".repeat(32), "hex") };
 
@@ -28,7 +31,9 @@ export type SendOptions = {
 export class TestMetrics implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly #replicas = new AsyncDisposableStack();
-  #granted = 0;
+  /** The events that granted the runs, and the latest. */
+  readonly #grants = new Map<string, Grant>();
+  #granted: Grant = { grantPosition: 0, grantId: newEventId() };
 
   private constructor(stage: DatabaseStage) {
     this.stage = stage;
@@ -55,17 +60,23 @@ export class TestMetrics implements AsyncDisposable {
     return service;
   }
 
-  /** Requests a run as the experiments service does, and grants it as the scheduler does. */
-  async request(trial: string, run: number, fromStep = 0, fromCheckpoint = ""): Promise<void> {
+  /** Requests a run as the experiments service does; in these tests the request is the grant, too. */
+  async request(
+    trial: string,
+    run: number,
+    fromStep = 0,
+    fromCheckpoint = "",
+    grantId = newEventId(),
+  ): Promise<void> {
     const event = requested(run, fromStep);
-    this.#granted = await this.stage.tell(`trial-${trial}`, {
-      ...event,
-      data: { ...event.data, fromCheckpoint },
-    });
+    const data = { ...event.data, fromCheckpoint };
+    const grantPosition = await this.stage.tell(`trial-${trial}`, { ...event, data, id: grantId });
+    this.#granted = { grantPosition, grantId };
+    this.#grants.set(`${trial}#${run}`, this.#granted);
   }
 
-  token(run: string, grantPosition = this.#granted): string {
-    return runToken(key, run, grantPosition);
+  token(run: string, grant = this.#grants.get(run) ?? this.#granted): string {
+    return runToken(key, { allocation: run, ...grant });
   }
 
   async send(

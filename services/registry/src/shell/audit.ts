@@ -32,6 +32,8 @@ export async function auditStorage(
       "unknown files younger than nine days may belong to a run that has not declared them yet";
     return reject("invalid_request", detail);
   }
+  const held = ageMs === undefined ? null : await deps.hold.reason();
+  if (held !== null) return reject("deletions_held", held);
   const groups = await groupsOf(deps);
   const wanted = [...new Set(groups.map(({ root }) => root))].filter(
     (root) => only === "" || root === only,

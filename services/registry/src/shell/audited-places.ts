@@ -64,7 +64,7 @@ class AuditedDirectory implements AuditedPlace {
   }
 
   remove(name: string): Promise<void> {
-    return directoryDisk.removeFolder(join(this.#root, name));
+    return directoryDisk.removeFolder(this.#root, name);
   }
 }
 

@@ -13,6 +13,7 @@ import { completeCheckpoint } from "./complete.ts";
 import { declareCheckpoint } from "./declare.ts";
 import { failCheckpoint } from "./fail.ts";
 import { planDownload } from "./download.ts";
+import { getDeletionHold, type HoldDeps, recordRewind, releaseDeletions } from "./hold.ts";
 import { type Inspector, verifyCheckpoint } from "./inspect.ts";
 import type { KnownStorages } from "./known-storages.ts";
 import type { ManifestTable } from "./manifest-table.ts";
@@ -26,6 +27,7 @@ import { planUpload } from "./upload.ts";
 import { type ReadAheads, readAhead } from "./read-ahead.ts";
 import type { Renewals } from "./renewals.ts";
 import { probeStorage } from "./probe.ts";
+import { reportDamage } from "./report-damage.ts";
 import { isContextDigest, signedContextPath } from "./signed-urls.ts";
 import { adoptStorage, listStorages } from "./storages.ts";
 import { planTensorBoard } from "./tensorboard.ts";
@@ -33,28 +35,29 @@ import { planTensorBoardDownload } from "./tensorboard-download.ts";
 import type { Verifier } from "./verifier.ts";
 import { withStoreRejections } from "./store-faults.ts";
 
-export type CommandDeps = ModelDeps & {
-  readonly manifests: Pick<ManifestTable, "put" | "get">;
-  readonly verifier: Verifier;
-  readonly readAheads: Pick<ReadAheads, "begin">;
-  readonly inspector: Inspector;
-  readonly stores: Pick<Stores, "of">;
-  readonly disk: StorageDisk;
-  readonly claims: StorageClaims;
-  readonly known: Pick<KnownStorages, "admit" | "idOf">;
-  readonly renewals: Pick<Renewals, "completed">;
-  readonly brake: StoreBrake;
-  readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
-  readonly unchanged: Unchanged;
-  readonly uploads: UploadProgress;
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
-  /** The folder for checkpoints of experiments without a storage, and the base of relative paths. */
-  readonly checkpointDir: string;
-  readonly urlKey: Buffer;
-  /** The address at which agents reach the HTTP server. */
-  readonly publicUrl: () => string;
-};
+export type CommandDeps = ModelDeps &
+  HoldDeps & {
+    readonly manifests: Pick<ManifestTable, "put" | "get">;
+    readonly verifier: Verifier;
+    readonly readAheads: Pick<ReadAheads, "begin">;
+    readonly inspector: Inspector;
+    readonly stores: Pick<Stores, "of">;
+    readonly disk: StorageDisk;
+    readonly claims: StorageClaims;
+    readonly known: Pick<KnownStorages, "admit" | "idOf">;
+    readonly renewals: Pick<Renewals, "completed">;
+    readonly brake: StoreBrake;
+    readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
+    readonly unchanged: Unchanged;
+    readonly uploads: UploadProgress;
+    readonly blobs: BlobStore;
+    readonly clock: Clock;
+    /** The folder for checkpoints of experiments without a storage, and the base of relative paths. */
+    readonly checkpointDir: string;
+    readonly urlKey: Buffer;
+    /** The address at which agents reach the HTTP server. */
+    readonly publicUrl: () => string;
+  };
 
 export function commandTable(deps: CommandDeps): CommandTable<"registry"> {
   return {
@@ -65,6 +68,8 @@ export function commandTable(deps: CommandDeps): CommandTable<"registry"> {
       withStoreRejections(() => completeCheckpoint(deps, request, context)),
     ReadAhead: (request) => readAhead(deps, request),
     FailCheckpoint: (request, context) => failCheckpoint(deps, request, context),
+    ReportDamage: (request, context) =>
+      withStoreRejections(() => reportDamage(deps, request, context)),
     PlanCheckpointDownload: (request) =>
       withStoreRejections(() => planDownload(deps, request.checkpoint)),
     PinCheckpoint: (request, context) => pinCheckpoint(deps, request, context),
@@ -81,6 +86,9 @@ export function commandTable(deps: CommandDeps): CommandTable<"registry"> {
     PlanContextDownload: (request) => planContext(deps, request.digest),
     ListStorages: () => listStorages(deps),
     AdoptStorage: (request, context) => adoptStorage(deps, request, context),
+    RecordRewind: (request, context) => recordRewind(deps, request, context),
+    ReleaseDeletions: (request, context) => releaseDeletions(deps, request, context),
+    GetDeletionHold: (request) => getDeletionHold(deps, request),
   };
 }
 

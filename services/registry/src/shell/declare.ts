@@ -9,6 +9,7 @@ import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/command
 import {
   isCheckpointId,
   isRejection,
+  parseReportKey,
   parseTrialId,
   type Rejection,
   reject,
@@ -61,7 +62,11 @@ export async function declareCheckpoint(
       const detail = `the checkpoint storage of experiment ${parts.experiment} is neither a directory nor S3 nor Google Cloud Storage`;
       return reject("storage_unsupported", detail);
     }
-    const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
+    const more = {
+      ...(metadata && { metadata }),
+      ...(storageId && { storageId }),
+      ...(request.lastValidation && { lastValidation: request.lastValidation }),
+    };
     const declared = { trial, run, step, storage, format, ...more };
     const decided = await work.decide(checkpoints, checkpoint, { kind: "declare", declared });
     if (isRejection(decided)) return decided;
@@ -108,10 +113,14 @@ function problemOf({
   format,
   metadata,
   storageId,
+  lastValidation,
 }: Plain<DeclareCheckpoint>): string | null {
   if (!isCheckpointId(checkpoint)) return "checkpoint must be a UUID in lower case";
   if (!Number.isFinite(step) || step < 0) return "the steps completed must be a number from 0";
   if (storageId && !isStorageId(storageId)) return "storage_id must be a UUID in lower case";
+  if (lastValidation && parseReportKey(lastValidation) === null) {
+    return "last_validation must be the key of a report, such as 0-17";
+  }
   const { metadataBytesMax, formatCharactersMax } = registryLimits;
   if (format.length > formatCharactersMax) {
     return `the format has ${format.length} characters: name it in at most ${formatCharactersMax}`;

@@ -1,6 +1,7 @@
 /**
- * Reads every byte of a checkpoint again and lists all differences from its manifest: changed, resized, missing and
- * extra files. The storage must be visible to this host before and after reading; otherwise the result proves nothing.
+ * Reads every byte of a checkpoint again and lists all differences from its manifest: changed, resized and missing
+ * files. Files that the manifest does not name are listed apart: they are no damage, because nothing reads them. The
+ * storage must be visible to this host before and after reading; otherwise the result proves nothing.
  */
 import { type Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -13,7 +14,14 @@ import { type FolderPlace, problemOf, verifyFile } from "./verify-files.ts";
 export type Finding = { readonly path: string; readonly kind: string; readonly detail: string };
 
 export type Inspection =
-  | { readonly kind: "inspected"; readonly problems: readonly Finding[]; readonly count: number }
+  | {
+      readonly kind: "inspected";
+      readonly problems: readonly Finding[];
+      readonly count: number;
+      /** The paths of files that the manifest does not name. */
+      readonly extras: readonly string[];
+      readonly extraCount: number;
+    }
   | { readonly kind: "unreadable"; readonly detail: string };
 
 export async function inspectFiles(place: FolderPlace, manifest: Manifest): Promise<Inspection> {
@@ -30,18 +38,23 @@ export async function inspectFiles(place: FolderPlace, manifest: Manifest): Prom
     }
   });
   const named = new Set(manifest.map(({ path }) => path));
-  for (const path of await namesBelow(place.folder)) {
-    if (named.has(path)) continue;
-    problems.push({ path, kind: "extra", detail: "is not in the manifest" });
-  }
+  const extras = (await namesBelow(place.folder)).filter((path) => !named.has(path));
   const after = await problemOf(place);
   const detail = unreadable ?? after;
   if (detail !== null) return { kind: "unreadable", detail };
-  const told = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return inspected(problems, extras);
+}
+
+/** Returns what an inspection found, in the order of the paths and no more than an answer holds. */
+export function inspected(problems: readonly Finding[], extras: readonly string[]): Inspection {
+  const { findingsToldMax } = registryLimits;
+  const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return {
     kind: "inspected",
-    problems: told.slice(0, registryLimits.findingsToldMax),
-    count: told.length,
+    problems: sorted.slice(0, findingsToldMax),
+    count: problems.length,
+    extras: extras.toSorted().slice(0, findingsToldMax),
+    extraCount: extras.length,
   };
 }
 

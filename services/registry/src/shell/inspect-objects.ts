@@ -7,7 +7,7 @@ import { checkpointKey, type ObjectStore, problemOfStore } from "@trainyard/blob
 import { isFault, mapConcurrently } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
-import type { Finding, Inspection } from "./inspect-files.ts";
+import { type Finding, type Inspection, inspected } from "./inspect-files.ts";
 
 export type OpenBucket = {
   readonly store: ObjectStore;
@@ -28,13 +28,7 @@ export async function inspectObjects(
     const look = (file: Manifest[number]) => inspectObject(place, file);
     const found = await mapConcurrently(manifest, registryLimits.filesHashedAtOnce, look);
     const problems = found.filter((finding) => finding !== null);
-    if (extras) problems.push(...(await extrasOf(place, manifest)));
-    const told = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-    return {
-      kind: "inspected",
-      problems: told.slice(0, registryLimits.findingsToldMax),
-      count: told.length,
-    };
+    return inspected(problems, extras ? await extrasOf(place, manifest) : []);
   } catch (error) {
     if (!isFault(error)) throw error;
     return { kind: "unreadable", detail: error.message };
@@ -62,14 +56,13 @@ async function inspectObject(
 async function extrasOf(
   { store, checkpoint }: OpenBucket,
   manifest: Manifest,
-): Promise<readonly Finding[]> {
+): Promise<readonly string[]> {
   const named = new Set(manifest.map(({ path }) => path));
   const below = checkpointKey(checkpoint, "");
-  const found: Finding[] = [];
+  const found: string[] = [];
   for await (const { key } of store.list(below)) {
     const path = key.slice(below.length);
-    if (named.has(path)) continue;
-    found.push({ path, kind: "extra", detail: "is not in the manifest" });
+    if (!named.has(path)) found.push(path);
   }
   return found;
 }

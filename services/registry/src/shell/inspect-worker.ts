@@ -18,7 +18,7 @@ export type BucketPlace = {
 export type InspectQuestion = {
   readonly place: FolderPlace | BucketPlace;
   readonly manifest: Manifest;
-  /** Reports whether objects count that are not in the manifest; extra files in a folder always count. */
+  /** Whether objects are listed that are not in the manifest; extra files in a folder always are. */
   readonly extras: boolean;
   /** The settings to open the bucket's store. */
   readonly stores: Omit<StoresSettings, "clock">;

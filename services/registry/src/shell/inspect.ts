@@ -71,13 +71,14 @@ export async function verifyCheckpoint(
   const place = await placeOf({ executor, stores }, checkpoint, declared);
   const found = await inspector.inspect(checkpoint, place, manifest);
   const files = manifest.length;
-  const answer = { checkpoint, files, bytes: bytesOf(manifest), problems: [], count: 0 };
+  const none = { problems: [], count: 0, extras: [], extraCount: 0 };
+  const answer = { checkpoint, files, bytes: bytesOf(manifest), ...none };
   if (found === null) return { ...answer, done: false };
   if (found.kind === "unreadable") {
     const told = `checkpoint ${checkpoint} cannot be read: ${found.detail}`;
     throw new Fault("storage_unreadable", told, { retry: "later" });
   }
-  const { problems, count } = found;
+  const { problems, count, extras, extraCount } = found;
   const damage =
     count === 0 ? null : { problems: problems.slice(0, registryLimits.problemsToldMax), count };
   const result = await executor.execute(identity, async (work) => {
@@ -89,7 +90,8 @@ export async function verifyCheckpoint(
     return isRejection(decided) ? decided : undefined;
   });
   if (isRejection(result)) return result;
-  return { ...answer, done: true, problems: [...problems], count };
+  const findings = { problems: [...problems], count, extras: [...extras], extraCount };
+  return { ...answer, done: true, ...findings };
 }
 
 async function placeOf(

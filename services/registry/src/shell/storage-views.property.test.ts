@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeCheckpointFolder, storageMarkerName } from "@trainyard/blob";
+import { directoryDisk, removeCheckpointFolder, storageMarkerName } from "@trainyard/blob";
 import type { Fault } from "@trainyard/kernel";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -50,7 +50,12 @@ test("only files of the storage that was written to count as missing, fail or ar
 
           const before = existsSync(folder);
           const storage = { type: "directory", container_path: root };
-          const outcome = await removeCheckpointFolder(storage, checkpoint, storageId).then(
+          const outcome = await removeCheckpointFolder(
+            storage,
+            checkpoint,
+            storageId,
+            directoryDisk,
+          ).then(
             () => "removed",
             (fault: unknown) => (fault as Fault).retry,
           );

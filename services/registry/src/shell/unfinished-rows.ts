@@ -25,7 +25,7 @@ export function changesOf({ event, id, timeMs }: RecordedEvent, table: string): 
   switch (event.type) {
     case "CheckpointDeclared": {
       const { trial, run, step, storage, uploadedBy } = event.data;
-      const [state, sinceMs] = uploadedBy === undefined ? ["declared", 0] : ["named", timeMs];
+      const [state, sinceMs] = uploadedBy === undefined ? ["declared", timeMs] : ["named", timeMs];
       return [
         {
           text: `insert into ${table} as row (checkpoint, trial, run, step, storage, state, since_ms)

@@ -17,13 +17,15 @@ import {
   type Stores,
 } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
-import { newEventId, type StoredEvent } from "@trainyard/event-log";
+import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
 import {
+  type DeletionGate,
   EffectLoop,
   type Executor,
   foldOf,
   type Logger,
+  runtimeLimits,
   serviceMeta,
   View,
   type ViewSpec,
@@ -37,6 +39,7 @@ import { storageSection } from "./declare.ts";
 import type { KnownStorages } from "./known-storages.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
+import { unfinishedPage, type UnfinishedPage } from "./unfinished-list.ts";
 import { changesOf, type RecordedEvent } from "./unfinished-rows.ts";
 
 type Row = {
@@ -51,6 +54,7 @@ type Row = {
 
 export type UnfinishedDeps = {
   readonly executor: Executor;
+  readonly log: Pick<EventLog, "head">;
   readonly pool: Pool;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -60,6 +64,7 @@ export type UnfinishedDeps = {
   readonly claims: StorageClaims;
   readonly known: Pick<KnownStorages, "idOf">;
   readonly brake: StoreBrake;
+  readonly hold: DeletionGate;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;
@@ -115,6 +120,10 @@ export class Unfinished {
   async #step(signal: AbortSignal): Promise<number | null> {
     for (let after: string | null = ""; after !== null; ) {
       const rows = await this.#due(after);
+      // After the log went back a checkpoint may be complete although the log says that it is not.
+      if (rows.length > 0 && (await this.#deps.hold.reason()) !== null) {
+        return runtimeLimits.heldLookMs;
+      }
       if (rows.length > 0) this.#readTo = (await this.#deps.claims.owner()).witness.position;
       for (const row of rows) {
         if (signal.aborted) return null;
@@ -124,6 +133,13 @@ export class Unfinished {
         rows.length < registryLimits.unfinishedPage ? null : (rows.at(-1)?.checkpoint ?? null);
     }
     return this.#untilNextMs();
+  }
+
+  /** Returns a page of all unfinished checkpoints, those without anything to do included. */
+  async page(after: string, limit: number): Promise<UnfinishedPage> {
+    const { pool, log } = this.#deps;
+    await this.view.reach(await log.head());
+    return unfinishedPage(pool, after, limit);
   }
 
   get #graces(): readonly number[] {
@@ -235,7 +251,7 @@ export class Unfinished {
     const marked = markedPlace(storage, store, disk);
     if (store === null) {
       await this.#secure(marked, id);
-      await removeCheckpointFolder(storage, row.checkpoint, id);
+      await removeCheckpointFolder(storage, row.checkpoint, id, disk);
     } else {
       // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
       // prefix.

@@ -23,7 +23,7 @@ export type Place = FolderPlace | ObjectsPlace;
 /** Reads bytes in a worker thread. */
 export type Reading = {
   readonly hash: (place: FolderPlace, manifest: Manifest) => Promise<Verdict>;
-  /** `extras` reports whether files count that are not in the manifest. */
+  /** `extras` says whether files are listed that are not in the manifest. */
   readonly readAgain: (place: Place, manifest: Manifest, extras: boolean) => Promise<Inspection>;
 };
 

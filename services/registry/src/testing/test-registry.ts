@@ -111,6 +111,11 @@ export class TestRegistry implements AsyncDisposable {
     return this.stage.ask("registry", "ReadAhead", message);
   }
 
+  reportDamage(checkpoint: string, trial: string, detail = "weights is missing") {
+    const message = { checkpoint, trial, run: 1, detail };
+    return this.stage.ask("registry", "ReportDamage", message);
+  }
+
   async storages() {
     const answer = await this.stage.ask("registry", "ListStorages", {});
     return answer.kind === "ok" ? answer.reply.storages : [];

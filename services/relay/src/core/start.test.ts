@@ -17,6 +17,7 @@ test("a stream whose last event is in the log is resumed after it", () => {
 test("a log that ends before the stream's last event counts as rewound", () => {
   expect(whereToStart(last, { first: "event-1", atLast: null })).toMatchObject({
     kind: "rewound",
+    isThisLog: true,
     detail:
       "the stream's last event is event-7 at position 7, but the log ends before it: the log went back, and the stream is filled from it again as a new epoch",
   });
@@ -31,6 +32,7 @@ test("a log with another event at that position counts as rewound", () => {
 test("a stream of another log is reported as such", () => {
   expect(whereToStart(last, { first: "event-1b", atLast: "event-7b" })).toMatchObject({
     kind: "rewound",
+    isThisLog: false,
     detail: expect.stringMatching(
       /^the stream belongs to the log that began with event event-1, and this log began with event-1b: /,
     ),

@@ -17,7 +17,8 @@ export type Last = { readonly position: number; readonly id: string; readonly lo
 export type Start =
   | { readonly kind: "refill" }
   | { readonly kind: "resume"; readonly after: number }
-  | { readonly kind: "rewound"; readonly detail: string };
+  /** `isThisLog`: the log lost the stream's last event; otherwise the stream may be another log's. */
+  | { readonly kind: "rewound"; readonly isThisLog: boolean; readonly detail: string };
 
 /** The ids of the log's first event, and of its event at the stream's last position; null for none. */
 export type InLog = { readonly first: string | null; readonly atLast: string | null };
@@ -27,6 +28,7 @@ export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLo
   if (first !== null && last.log !== "" && last.log !== first) {
     return {
       kind: "rewound",
+      isThisLog: false,
       detail: `the stream belongs to the log that began with event ${last.log}, and this log began with ${first}: if both are in use, give each cluster a NATS account of its own`,
     };
   }
@@ -34,6 +36,7 @@ export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLo
   const found = idInLog === null ? "the log ends before it" : `the log has ${idInLog} there`;
   return {
     kind: "rewound",
+    isThisLog: first !== null && first === last.log,
     detail: `the stream's last event is ${last.id} at position ${last.position}, but ${found}: the log went back, and the stream is filled from it again as a new epoch`,
   };
 }

@@ -9,7 +9,7 @@ import {
 import { createMemoryLog } from "@trainyard/event-log/testing";
 import { type Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { createLogger, createRegistry, emptyMeta } from "@trainyard/runtime";
+import { createLogger, createRegistry, emptyMeta, type KnownEvent } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { relayLimits } from "../limits.ts";
 import { createTelemetry } from "../telemetry.ts";
@@ -22,6 +22,9 @@ let heard: StoredEvent[] = [];
 let versions = new Map<string, number>();
 let stop = new AbortController();
 let running: Promise<void>[] = [];
+let reported: KnownEvent[] = [];
+/** The reports of a rewind that the registry does not answer. */
+let unanswered = 0;
 
 beforeEach(async () => {
   clock = systemClock;
@@ -31,6 +34,7 @@ beforeEach(async () => {
   versions = new Map();
   stop = new AbortController();
   running = [];
+  [reported, unanswered] = [[], 0];
   await listen();
 });
 
@@ -67,12 +71,19 @@ async function append(count: number, writer: EventLog = log.as("writer")): Promi
   }
 }
 
+async function reportRewind({ position, id }: KnownEvent): Promise<void> {
+  reported.push({ position, id });
+  if (reported.length <= unanswered) {
+    throw new Fault("unanswered", "the registry does not answer", { retry: "later" });
+  }
+}
+
 function start(reader: EventLog = log.as("relay"), name = "relay"): AbortController {
   const logger = createLogger("relay", "silent");
   const events = createTelemetry(createRegistry("relay"), logger);
   const own = new AbortController();
   const signal = AbortSignal.any([stop.signal, own.signal]);
-  running.push(relay({ log: reader, bus: hub.connect(name), clock, events }, signal));
+  running.push(relay({ log: reader, bus: hub.connect(name), clock, events, reportRewind }, signal));
   return own;
 }
 
@@ -89,6 +100,43 @@ test("past and later events arrive once and in order", async () => {
   await append(5);
   await untilHeard(1_239);
   expect(positions()).toEqual(upTo(1_239));
+});
+
+test("the relay empties a stream that the log has left behind only after the registry has answered its report", async () => {
+  await append(2);
+  const restore = log.store.backup();
+  const before = new Map(versions);
+  await append(3);
+  const first = start();
+  await untilHeard(5);
+  first.abort();
+  await Promise.all(running);
+  const lost = { position: 5, id: hub.last?.id };
+  restore();
+  versions = before;
+  await listen();
+  unanswered = 3;
+  start();
+  await vi.waitFor(() => expect(reported.length).toBeGreaterThan(1), { timeout: 90_000 });
+  expect(hub.last?.id).toBe(lost.id);
+  await untilHeard(2);
+  expect(reported).toEqual([lost, lost, lost, lost]);
+  expect(hub.last?.position).toBe(2);
+});
+
+test("the stream of another log is refilled without a report of a rewind", async () => {
+  await append(3);
+  const first = start();
+  await untilHeard(3);
+  first.abort();
+  await Promise.all(running);
+  log = createMemoryLog();
+  versions.clear();
+  await listen();
+  await append(2);
+  start();
+  await untilHeard(2);
+  expect(reported).toEqual([]);
 });
 
 test("a restarted relay continues after the stream's last event", async () => {
@@ -201,7 +249,7 @@ test("the relay logs that a log went back while it runs, and fills the stream wi
     rewound: (detail: string) => void said.push(detail),
   };
   const bus = hub.connect("relay");
-  running.push(relay({ log: log.as("relay"), bus, clock, events }, stop.signal));
+  running.push(relay({ log: log.as("relay"), bus, clock, events, reportRewind }, stop.signal));
   await untilHeard(5);
   restore();
   versions = before;
@@ -216,6 +264,20 @@ test("the relay logs that a log went back while it runs, and fills the stream wi
     ...upTo(5).map((position) => `true ${old} ${position}`),
     ...upTo(3).map((position) => `true ${young} ${position}`),
   ]);
+});
+
+test("the relay empties a stream that the log has left behind only after the registry has answered its report", async () => {
+  await append(5);
+  start();
+  await untilHeard(5);
+  stop.abort();
+  await Promise.all(running);
+  const lost = { position: 5, id: log.store.events[4]?.id ?? "" };
+  const restore = log.store.backup();
+  log.store.events.splice(0);
+  restore();
+  stop = new AbortController();
+  expect(lost.id).not.toBe("");
 });
 
 test("a restarted relay continues with the epoch of the stream", async () => {
@@ -267,7 +329,7 @@ test("a failed relay removes its listener from the abort signal", async () => {
     throw new Fault("connection_lost", "the connection to the log failed", { retry: "later" });
   };
   const events = createTelemetry(createRegistry("relay"), createLogger("relay", "silent"));
-  const deps = { log: failing, bus: hub.connect("relay"), clock, events };
+  const deps = { log: failing, bus: hub.connect("relay"), clock, events, reportRewind };
   running.push(relay(deps, stop.signal));
   await vi.waitFor(() => expect(failures).toBeGreaterThan(4), { timeout: 90_000 });
   expect(getEventListeners(stop.signal, "abort").length).toBeLessThan(4);
@@ -296,7 +358,9 @@ test("the relay reads only a limited number of events ahead of the bus", async (
     });
   };
   const events = createTelemetry(createRegistry("relay"), createLogger("relay", "silent"));
-  running.push(relay({ log: log.as("relay"), bus: slow, clock, events }, stop.signal));
+  running.push(
+    relay({ log: log.as("relay"), bus: slow, clock, events, reportRewind }, stop.signal),
+  );
   await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax), { timeout: 90_000 });
   confirmations.shift()?.();
   await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax + relayLimits.pageEvents), {

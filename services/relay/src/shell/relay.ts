@@ -14,7 +14,7 @@
 import type { Bus } from "@trainyard/bus";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
-import { firstAbort, LogHistory, runtimeLimits } from "@trainyard/runtime";
+import { firstAbort, type KnownEvent, LogHistory, runtimeLimits } from "@trainyard/runtime";
 import { refillAfter, whereToStart } from "../core/start.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { relayLimits } from "../limits.ts";
@@ -24,6 +24,8 @@ export type RelayDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly events: Telemetry;
+  /** Reports a lost event to the registry, which holds deletions. Throws a Fault if the registry does not answer. */
+  readonly reportRewind: (lost: KnownEvent) => Promise<void>;
 };
 
 /** The position after which tailing begins, and the epoch with which it continues. */
@@ -41,7 +43,7 @@ export async function relay(deps: RelayDeps, signal: AbortSignal): Promise<void>
   }
 }
 
-async function whereToBegin({ log, bus, clock, events }: RelayDeps): Promise<Begin> {
+async function whereToBegin({ log, bus, clock, events, reportRewind }: RelayDeps): Promise<Begin> {
   const last = await bus.lastEvent();
   const first = await idAt(log, 1);
   const atLast = last === null ? null : await idAt(log, last.position);
@@ -51,6 +53,8 @@ async function whereToBegin({ log, bus, clock, events }: RelayDeps): Promise<Beg
     return { after: start.after, epoch: last?.epoch || newEventId() };
   }
   if (start.kind === "rewound") {
+    // The stream may be the only evidence of the rewind, so it is kept until deletions are held.
+    if (last !== null && start.isThisLog) await reportRewind(last);
     events.rewound(start.detail);
     await bus.clearEvents();
   }

@@ -51,7 +51,8 @@ export class Launches {
     const { cache } = this.#executor;
     const trial = (await cache.load(trialWork, allocation.task)).state;
     const experiment = (await cache.load(experimentCode, allocation.job)).state;
-    const token = runToken(this.#key, id, allocation.grant.position);
+    const { position: grantPosition, eventId: grantId } = allocation.grant;
+    const token = runToken(this.#key, { allocation: id, grantPosition, grantId });
     const log = await this.#identity.id();
     const launch = launchOf(allocation, agent, { experiment, trial, token, log });
     if ("problem" in launch) return launch;

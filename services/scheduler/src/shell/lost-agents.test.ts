@@ -61,7 +61,7 @@ describe("an agent that falls silent", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("names, when it returns, the checkpoints of abandoned runs, even ended ones", async () => {
+  test("names, when it returns, the checkpoints and the last validations of abandoned runs, even ended ones", async () => {
     await using world = await World.scheduled(2);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -71,13 +71,13 @@ describe("an agent that falls silent", () => {
     const sealed = (checkpoint: string) => ({ checkpoints: [{ checkpoint, step: 1, bytes: 1 }] });
     const held = [...agent.held.keys()];
     expect(held.length).toBe(2);
-    agent.end(held[0] ?? "", { code: 0 }, { sealed: sealed("a") });
+    agent.end(held[0] ?? "", { code: 0 }, { sealed: sealed("a"), lastValidation: "0-7" });
     agent.leave(held[1] ?? "", sealed("b"));
     agent.silent = false;
     await world.advance(2_000);
     expect(world.last("agent-a1", "AgentReturned").left).toEqual({
       runs: [
-        { allocation: held[0], ...sealed("a") },
+        { allocation: held[0], ...sealed("a"), lastValidation: "0-7" },
         { allocation: held[1], ...sealed("b") },
       ],
     });

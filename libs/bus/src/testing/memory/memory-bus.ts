@@ -140,7 +140,13 @@ export class MemoryBus implements Bus {
 
   async lastEvent(): Promise<LastEvent | null> {
     if (!this.#connected) throw busAway();
-    const last = this.#look();
+    this.#look();
+    return this.lastPublished();
+  }
+
+  async lastPublished(): Promise<LastEvent | null> {
+    if (!this.#connected) throw busAway();
+    const { last } = this.#hub;
     if (last === null) return null;
     const { log, epoch } = this.#hub.epoch;
     return { position: last.position, id: last.id, log, epoch };

@@ -20,13 +20,14 @@ from .. import _missing_names, _storage, _values
 from .._distributed import DistributedContext
 from .._distributed._context import alone
 from .._files import PathLike
-from .._storage import Plan, Selector
-from ..errors import CheckpointError
+from .._storage import DamagedError, Plan, Selector
+from ..errors import CheckpointError, TrainyardError
 from ._background import Background, StoredCheckpoint
 from ._shards import Here, check_metadata, store_shard
 from ._store import CheckpointStore
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Found = TypeVar("Found")
 
 
 class DownloadMode(enum.Enum):
@@ -178,19 +179,31 @@ class CheckpointContext:
     ) -> Iterator[Path]:
         """Yields the stored folder of a complete checkpoint, not a copy: only read from it.
 
-        The existence and size of each file are checked, with ``compare`` also its SHA-256. In distributed training
-        every rank makes the call, unless DownloadMode says otherwise. ``selector`` exists for scripts of
+        The existence and size of each file are checked, with ``compare`` also its SHA-256. Without ``compare`` an
+        exception in the block has the contents compared, since a changed file may be its reason. In distributed
+        training every rank makes the call, unless DownloadMode says otherwise. ``selector`` exists for scripts of
         Determined and is ignored: the folder has all files.
         """
+        planned: list[Plan] = []
 
         def look() -> Path:
             plan = self._plan(uuid)
             _storage.check_sizes(uuid, plan)
             if compare:
                 _storage.check_contents(uuid, plan)
+            else:
+                planned.append(plan)
             return plan.path
 
-        yield self._once_a_host(uuid, download_mode, look)
+        folder = self._once_a_host(uuid, download_mode, look)
+        try:
+            yield folder
+        except TrainyardError:
+            raise
+        except Exception:
+            for plan in planned:
+                self._reporting(uuid, functools.partial(_storage.check_contents, uuid, plan))
+            raise
 
     @_takes_storage_id
     def get_metadata(self, uuid: str) -> dict[str, Any]:
@@ -246,6 +259,14 @@ class CheckpointContext:
         _storage.check_visible(uuid, plan)
         return plan
 
+    def _reporting(self, uuid: str, read: Callable[[], Found]) -> Found:
+        """Reports damage to the platform before it is raised, so that the trial's next run takes another one."""
+        try:
+            return read()
+        except DamagedError as error:
+            found = self._store.report_damage(uuid, str(error))
+            raise CheckpointError(f"{error}: {found}") from error
+
     def _once_a_host(self, uuid: str, mode: DownloadMode, read: Callable[[], Any]) -> Any:
         """Reads in one process of each host, and returns the result or raises the error in all processes of the
         host.
@@ -255,10 +276,10 @@ class CheckpointContext:
         if not isinstance(mode, DownloadMode):
             raise TypeError(f"download_mode must be a DownloadMode, not {mode!r}")
         if mode is DownloadMode.NoSharedDownload or self._distributed.local_size == 1:
-            return read()
+            return self._reporting(uuid, read)
         if self._distributed.local_rank == 0:
             try:
-                result = read()
+                result = self._reporting(uuid, read)
             except Exception as error:
                 self._distributed.broadcast_local((str(error), None))
                 raise

@@ -23,7 +23,7 @@ from .._limits import (
     UPLOAD_CONNECTIONS,
     UPLOAD_FILES_PER_PLAN,
 )
-from .._storage import FileEntry, inside
+from .._storage import DamagedError, FileEntry, inside
 from ..errors import CheckpointError
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
 
@@ -99,9 +99,8 @@ class _Fetch:
         try:
             self._store.fetch(request, entry, target)
         except WrongContentError as error:
-            raise CheckpointError(
-                f"checkpoint {self._uuid} is damaged: {entry.path} {error}: "
-                "restore another checkpoint, or start without one"
+            raise DamagedError(
+                f"checkpoint {self._uuid} is damaged: {entry.path} {error}"
             ) from error
         except TransferError as error:
             return str(error)

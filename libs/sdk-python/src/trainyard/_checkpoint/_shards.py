@@ -80,7 +80,7 @@ def store_shard(
             failure = error
         parts = _agree(together, failure, part, lambda parts: _merge(store, place.folder, parts))
         failure = _attempt(lambda: _move(own_folder, place.folder, part.entries))
-        own = _agree(together, failure, None, lambda _: _finish(place, parts, by_host))
+        own, named = _agree(together, failure, None, lambda _: _finish(place, parts, by_host))
     except BaseException:
         if keeps:
             import shutil
@@ -88,7 +88,7 @@ def store_shard(
             shutil.rmtree(place.folder, ignore_errors=True)
             store.give_up(place.uuid)
         raise
-    _complete(store, together, here, place, parts, own, by_host)
+    _complete(store, together, here, place, parts, own, named, by_host)
 
 
 def _begin_here(store: CheckpointStore, together: RankGroup, here: Here, place: Place) -> None:
@@ -104,6 +104,7 @@ def _complete(
     place: Place,
     parts: list[Part],
     own: list[FileEntry],
+    named: str,
     by_host: HostParts | None,
 ) -> None:
     if by_host is None:
@@ -114,7 +115,7 @@ def _complete(
         entries = sorted(
             entry for part in parts if part.host == here.host for entry in part.entries
         )
-        failure = _attempt(lambda: by_host.complete_part(place.uuid, entries))
+        failure = _attempt(lambda: by_host.complete_part(place.uuid, entries, named))
     of_others = [entry for part in parts for entry in part.digests]
     _agree(together, failure, None, lambda _: by_host.complete_all(place.uuid, own, of_others))
 
@@ -285,11 +286,14 @@ def _move(own_folder: Path, folder: Path, entries: list[FileEntry]) -> None:
         sync_folder(parent)
 
 
-def _finish(place: Place, parts: list[Part], by_host: HostParts | None) -> list[FileEntry]:
-    """Writes the metadata file and returns the manifest of the chief's folder."""
+def _finish(
+    place: Place, parts: list[Part], by_host: HostParts | None
+) -> tuple[list[FileEntry], str]:
+    """Writes the metadata file. Returns the manifest of the chief's folder, and the key of its last validation."""
     here = [part for part in parts if by_host is None or part.host == 0]
     _storage.write_metadata(place.folder, place.metadata)
     entry = _storage.seal_file(place.folder, _storage.METADATA)
     sync_folder(place.folder)
     sync_folder(place.folder.parent)
-    return sorted([*(entry for part in here for entry in part.entries), entry])
+    manifest = sorted([*(entry for part in here for entry in part.entries), entry])
+    return manifest, "" if by_host is None else by_host.last_validation()

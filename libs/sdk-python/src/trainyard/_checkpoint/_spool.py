@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from .. import _values, _versions
 from .._files import write_by_rename
+from .._spool import last_validation
 from .._storage import FileEntry
 
 FOLDER = "checkpoints"
@@ -34,6 +35,8 @@ class Record(NamedTuple):
     manifest: list[FileEntry]
     # The storage's id as seen from this host; empty if unknown.
     storage_id: str = ""
+    # The key of the last validation that the run recorded before; empty for none.
+    last_validation: str = ""
     # Files that other hosts upload to the same object store, as proto JSON with their digests.
     of_others: tuple[Any, ...] = ()
     # Whether the chief's host completes the checkpoint that these files belong to.
@@ -48,7 +51,11 @@ class Record(NamedTuple):
             "stepsCompleted": self.steps_completed,
             "metadata": _versions.with_versions(self.metadata),
         }
-        return {**message, "storageId": self.storage_id} if self.storage_id else message
+        if self.storage_id:
+            message["storageId"] = self.storage_id
+        if self.last_validation:
+            message["lastValidation"] = self.last_validation
+        return message
 
     def completion(self) -> dict[str, Any]:
         """The body of the request that completes the checkpoint in a directory storage."""
@@ -65,6 +72,10 @@ class CheckpointSpool:
 
     def __init__(self, spool: Path) -> None:
         self.folder = spool / FOLDER
+
+    def last_validation(self) -> str:
+        """The key of the last validation that this node has recorded; empty for none."""
+        return last_validation(self.folder.parent)
 
     def begin(self, uuid: str) -> None:
         """Records that the checkpoint's folder is about to be created."""

@@ -78,9 +78,14 @@ class SpooledStore:
         self._shared.add(uuid)
         return self._sender.root / uuid
 
-    def complete_part(self, uuid: str, manifest: list[FileEntry]) -> None:
+    def last_validation(self) -> str:
+        """The key of the last validation that this host has recorded; empty for none."""
+        return self._spool.last_validation()
+
+    def complete_part(self, uuid: str, manifest: list[FileEntry], last_validation: str) -> None:
         """Adds this host's part of a checkpoint to the spool, for upload."""
-        self._sender.submit(self._record(uuid, manifest)._replace(is_part=True))
+        record = self._record(uuid, manifest)
+        self._sender.submit(record._replace(is_part=True, last_validation=last_validation))
 
     def complete_all(self, uuid: str, manifest: list[FileEntry], of_others: list[Any]) -> None:
         """Adds the checkpoint to the spool. It is complete once the other hosts have uploaded their files, too."""
@@ -89,7 +94,10 @@ class SpooledStore:
     def _record(self, uuid: str, manifest: list[FileEntry]) -> Record:
         steps_completed, metadata, storage_id = self._open.pop(uuid)
         digested = self._digested.pop(uuid, ())
-        return Record(uuid, steps_completed, metadata, manifest, storage_id, digested=digested)
+        named = self._spool.last_validation()
+        return Record(
+            uuid, steps_completed, metadata, manifest, storage_id, named, digested=digested
+        )
 
     def give_up(self, uuid: str) -> None:
         """Discards a checkpoint that is incomplete."""
@@ -110,6 +118,10 @@ class SpooledStore:
     def fetch(self, uuid: str, plan: Plan) -> None:
         """Downloads the files of a plan into its folder if an object store has them."""
         self._remote.fetch(uuid, plan)
+
+    def report_damage(self, uuid: str, damage: str) -> str:
+        """Has the platform read the checkpoint. Returns its finding."""
+        return self._remote.report_damage(uuid, damage)
 
     def _mark(self) -> str:
         """The id of the storage as seen from this host; empty if unknown, which does not stop the training."""

@@ -24,6 +24,7 @@ from .._limits import (
     CHECKPOINT_PATIENCE_S,
     CHECKPOINT_TIMEOUT_S,
 )
+from .._spool import last_validation
 from .._storage import FileEntry, Plan, seal
 from ..errors import CheckpointError, RunSupersededError
 from . import _read_ahead
@@ -59,6 +60,10 @@ class CheckpointStore(Protocol):
     def fetch(self, uuid: str, plan: Plan) -> None:
         """Downloads the files of a plan into its folder if an object store has them."""
 
+    def report_damage(self, uuid: str, damage: str) -> str:
+        """Reports that a complete checkpoint is damaged. Returns the finding, as the end of an error message."""
+        raise NotImplementedError
+
     def by_host(self) -> HostParts | None:
         """The store of each host's files of one checkpoint; None if all hosts write to one folder."""
         raise NotImplementedError
@@ -74,8 +79,14 @@ class HostParts(Protocol):
         """The folder for the checkpoint's files on this host. Every process of the host calls this."""
         raise NotImplementedError
 
-    def complete_part(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Declares that this host's files are stored; the chief's host completes the checkpoint."""
+    def last_validation(self) -> str:
+        """The key of the last validation that this host has recorded; empty for none."""
+        raise NotImplementedError
+
+    def complete_part(self, uuid: str, manifest: list[FileEntry], last_validation: str) -> None:
+        """Declares that this host's files are stored; the chief's host completes the checkpoint. ``last_validation``
+        is the chief's, since only the chief validates.
+        """
 
     def complete_all(self, uuid: str, manifest: list[FileEntry], of_others: list[Any]) -> None:
         """Declares that the files of the chief's host are stored, and lists the files that other hosts upload."""
@@ -84,11 +95,15 @@ class HostParts(Protocol):
 class RemoteStore:
     """The platform's registry, through the gateway."""
 
-    def __init__(self, url: str, run: str, token: str, fetched: Path) -> None:
+    def __init__(
+        self, url: str, run: str, token: str, fetched: Path, spool: Path | None = None
+    ) -> None:
         self._url = url
         self._token = token
         # The folder for downloads from an object store.
         self._fetched = fetched
+        # The folder of the run's reports.
+        self._spool = spool
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
         # The storage's root from the platform's last answer.
         self._root: Path | None = None
@@ -97,6 +112,9 @@ class RemoteStore:
         """Announces a checkpoint and returns the folder to write it to."""
         declared = _versions.with_versions(metadata)
         message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": declared}
+        named = "" if self._spool is None else last_validation(self._spool)
+        if named:
+            message["lastValidation"] = named
         root = self._root
         folder = self._declare(uuid, {**message, **_storage_id(root)})
         if folder.parent != root:
@@ -160,6 +178,17 @@ class RemoteStore:
         from ._fetch import fetch
 
         fetch(uuid, plan.manifest, plan.path.parent, lambda paths: self._plan_files(uuid, paths))
+
+    def report_damage(self, uuid: str, damage: str) -> str:
+        """Has the platform read the checkpoint, which it then starts no later run from. Returns its finding."""
+        from ._damage import report
+
+        path = f"{self._run_path}/{quote(uuid, safe='')}/damaged"
+        connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
+        try:
+            return report(connection, path, damage)
+        finally:
+            connection.close()
 
     def _plan_files(self, uuid: str, paths: list[str]) -> dict[str, Planned]:
         from ._transfer import Planned

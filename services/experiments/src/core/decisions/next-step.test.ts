@@ -106,10 +106,19 @@ describe("a trial without an unended run", () => {
     });
   });
 
-  test("fails if the checkpoint that it must start from is gone", () => {
-    expect(next({ trial: fresh, origin: { kind: "gone", checkpoint: checkpointA } })).toEqual(
-      ends(TrialOutcome.FAILED),
-    );
+  test.each(["gone", "damaged"] as const)(
+    "fails if the checkpoint that it must start from is %s, and says so",
+    (why) => {
+      const origin: Origin = { kind: "gone", checkpoint: checkpointA, why };
+      const step = next({ trial: fresh, origin });
+      expect(step).toMatchObject({ kind: "end", outcome: TrialOutcome.FAILED });
+      expect(step?.kind === "end" && step.reason).toContain(`has to start from is ${why}`);
+    },
+  );
+
+  test("names its latest checkpoint if it does not start from it because it is damaged", () => {
+    const origin: Origin = { kind: "nothing", damaged: checkpointA };
+    expect(next({ trial: fresh, origin })).toEqual({ ...run, damaged: checkpointA });
   });
 
   test("gets no run while the experiment is paused or the search has suspended it", () => {

@@ -28,11 +28,15 @@ import type { TrialCommand } from "../trial/commands.ts";
 import type { Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
 
-/** The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted. */
-export type Origin =
+/**
+ * The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted or
+ * is damaged. `damaged`: the latest checkpoint of the trial's last run, if it is left out because it is damaged.
+ */
+export type Origin = (
   | { readonly kind: "nothing" }
   | { readonly kind: "checkpoint"; readonly checkpoint: string; readonly step: number }
-  | { readonly kind: "gone"; readonly checkpoint: string };
+  | { readonly kind: "gone"; readonly checkpoint: string; readonly why: "gone" | "damaged" }
+) & { readonly damaged?: string };
 
 export type NextStepInput = {
   readonly id: string;
@@ -170,7 +174,7 @@ function runWanted({
 }: NextStepInput): Step | null {
   if (experiment.status !== "active" || search === "suspended" || awaits) return null;
   if (origin.kind === "gone") {
-    const reason = `the checkpoint ${origin.checkpoint} that it has to start from is gone`;
+    const reason = `the checkpoint ${origin.checkpoint} that it has to start from is ${origin.why}`;
     return end(TrialOutcome.FAILED, reason);
   }
   return {
@@ -181,6 +185,7 @@ function runWanted({
     owner: experiment.owner,
     from:
       origin.kind === "checkpoint" ? { checkpoint: origin.checkpoint, step: origin.step } : null,
+    ...(origin.damaged === undefined ? {} : { damaged: origin.damaged }),
   };
 }
 

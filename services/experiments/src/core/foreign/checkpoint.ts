@@ -8,24 +8,31 @@ export type CheckpointState = {
   readonly complete: boolean;
   /** Whether the upload has ended: complete, failed or abandoned. */
   readonly settled: boolean;
+  /** Whether the last verification found damage. */
+  readonly damaged: boolean;
 };
 
-export const initialCheckpoint: CheckpointState = { trial: "", complete: false, settled: false };
+export const initialCheckpoint: CheckpointState = {
+  trial: "",
+  complete: false,
+  settled: false,
+  damaged: false,
+};
 
 export function evolveCheckpoint(state: CheckpointState, event: AnyEvent): CheckpointState {
   switch (event.type) {
     case "CheckpointDeclared":
       return { ...state, trial: event.data.trial };
     case "CheckpointCompleted":
-      return { trial: event.data.trial, complete: true, settled: true };
+      return { trial: event.data.trial, complete: true, settled: true, damaged: false };
     case "CheckpointFailed":
     case "CheckpointAbandoned":
       return { ...state, complete: false, settled: true };
     // No trial starts from a damaged checkpoint until a verification finds it intact.
     case "CheckpointDamaged":
-      return { ...state, complete: false };
+      return { ...state, complete: false, damaged: true };
     case "CheckpointRepaired":
-      return { ...state, complete: true };
+      return { ...state, complete: true, damaged: false };
     default:
       return state;
   }

@@ -19,6 +19,8 @@ export type EndRun = {
   readonly left?: Left;
   /** Whether the run ended because of its time limit. */
   readonly timeLimited?: boolean;
+  /** Whether the checkpoint that the run started from is recorded as damaged. */
+  readonly startDamaged?: boolean;
   /** The place where the launch failed; absent if the run was launched. */
   readonly launchFailure?: Plain<LaunchFailure>;
 };
@@ -35,6 +37,8 @@ export type RequestRun = {
   readonly owner: string;
   /** The checkpoint to start from; null to start without one. */
   readonly from: { readonly checkpoint: string; readonly step: number } | null;
+  /** The latest checkpoint of the trial, if the run does not start from it because it is damaged. */
+  readonly damaged?: string;
 };
 
 export type TrialCommand =

@@ -79,7 +79,7 @@ function isUnended(state: TrialState, run: number): boolean {
 }
 
 function requestRun(state: TrialState, command: RequestRun): Decision {
-  const { experiment, resources, from, workspace, owner } = command;
+  const { experiment, resources, from, workspace, owner, damaged } = command;
   if (state.status !== "open") return notOpen;
   if (state.unended !== null) return runUnended;
   return [
@@ -96,6 +96,7 @@ function requestRun(state: TrialState, command: RequestRun): Decision {
         ...avoidedBy(state),
         workspace,
         owner,
+        ...(damaged === undefined ? {} : { damagedCheckpoint: damaged }),
       },
     },
   ];
@@ -134,8 +135,9 @@ function endRun(state: TrialState, command: EndRun): Decision {
         why,
         exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: (isTooShort ? tooShort : message).slice(0, limits.messageCharsMax),
-        // A run that the platform lost, could not launch or stopped is not a failure of the script.
-        countsAsRestart: why === RunEndWhy.FAILED || isTooShort,
+        // A run that the platform lost, could not launch or stopped is not a failure of the script. Nor is one whose
+        // checkpoint is damaged: no later run starts from that checkpoint, so this happens once for each.
+        countsAsRestart: (why === RunEndWhy.FAILED || isTooShort) && command.startDamaged !== true,
         ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined
           ? {}

@@ -72,6 +72,12 @@ describe("the end of a run", () => {
       .then(runEnded(1, RunEndWhy.FAILED, { countsAsRestart: true }));
   });
 
+  test("does not count as a restart if the checkpoint that the run started from is damaged", () => {
+    given(trialDecider, ...running)
+      .when({ ...endRun(1, RunEndWhy.FAILED), startDamaged: true })
+      .then(runEnded(1, RunEndWhy.FAILED, { countsAsRestart: false }));
+  });
+
   test.each([
     RunEndWhy.FINISHED,
     RunEndWhy.ACKNOWLEDGED_STOP,

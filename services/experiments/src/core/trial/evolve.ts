@@ -28,7 +28,7 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
       return {
         ...state,
         runs: event.data.run,
-        unended: { started: false, stop: null },
+        unended: { started: false, stop: null, from: event.data.fromCheckpoint },
         restarts: state.restarts + (state.lastEnd?.countsAsRestart === true ? 1 : 0),
         checkpoints: state.checkpoints.filter(({ step }) => step <= event.data.fromStep),
         named: [],

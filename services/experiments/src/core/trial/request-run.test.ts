@@ -38,6 +38,12 @@ describe("requesting a run", () => {
       .then(runRequested(1, { fromCheckpoint: checkpointA, fromStep: 100 }));
   });
 
+  test("names the trial's latest checkpoint if the run does not start from it because it is damaged", () => {
+    given(trialDecider, trialCreated())
+      .when({ ...request, damaged: checkpointA })
+      .then(runRequested(1, { damagedCheckpoint: checkpointA }));
+  });
+
   test("names the workspace and owner of the experiment", () => {
     given(trialDecider, trialCreated())
       .when({ ...request, workspace: "lab", owner: "ada" })

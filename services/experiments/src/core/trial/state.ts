@@ -57,7 +57,12 @@ export type TrialState = {
   readonly warmStartStep: number;
   /** The highest number of a requested run. */
   readonly runs: number;
-  readonly unended: { readonly started: boolean; readonly stop: Stop | null } | null;
+  readonly unended: {
+    readonly started: boolean;
+    readonly stop: Stop | null;
+    /** The checkpoint that the run starts from; empty for none. */
+    readonly from: string;
+  } | null;
   readonly lastEnd: LastEnd | null;
   /** The latest run whose end counts as a restart; absent for none. */
   readonly lastFailure?: Pick<LastEnd, "run" | "message"> | undefined;

@@ -8,11 +8,10 @@ import {
   problemOfStorage,
 } from "@trainyard/blob";
 import type { RequestOf } from "@trainyard/contracts";
-import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
+import { isCheckpointId, parseRunId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
-import { archiveOf, archiveOfStreams } from "../../http/archive.ts";
-import { openPlanned } from "../../http/planned-download.ts";
+import { archiveOf } from "../../http/archive.ts";
 import { notFound, Problem, unavailable } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { comparison } from "../../read-model/core/lists/filter.ts";
@@ -22,6 +21,8 @@ import { refuseStorage } from "../experiments/create-experiment.ts";
 import { rowsPage } from "../lists.ts";
 import { requireOwnRun } from "../runs/runs.ts";
 import { shownCheckpoint } from "../shown.ts";
+import { downloadObjects } from "./download-objects.ts";
+import { refuseForeign } from "./foreign.ts";
 
 export function checkpointHandlers(
   backend: Backend,
@@ -30,16 +31,26 @@ export function checkpointHandlers(
   return {
     unary: {
       listCheckpoints: (request, context) => listCheckpoints(backend, request, context),
-      getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
+      getCheckpoint: async ({ checkpoint }, context) => {
+        await refuseForeign(backend, checkpoint, context.caller);
+        return getCheckpoint(backend, checkpoint, context);
+      },
       declareCheckpoint: (request, context) =>
         declare(backend, checkpointStorage, request, context),
       completeCheckpoint: (request, context) => complete(backend, request, context),
       failCheckpoint: (request, context) => fail(backend, request, context),
       readCheckpointAhead: (request, context) => readAhead(backend, request, context),
-      planDownload: (request, context) => plan(backend, request.checkpoint, context),
+      reportDamagedCheckpoint: (request, context) => reportDamage(backend, request, context),
+      planDownload: async ({ checkpoint }, context) => {
+        await refuseForeign(backend, checkpoint, context.caller);
+        return plan(backend, checkpoint, context);
+      },
       planUpload: (request, context) => planUpload(backend, request, context),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
-      planFiles: (request, context) => planFiles(backend, request, context),
+      planFiles: async (request, context) => {
+        await refuseForeign(backend, request.checkpoint, context.caller);
+        return planFiles(backend, request, context);
+      },
     },
     raw: {
       downloadCheckpoint: (request, context) => download(backend, request, context),
@@ -104,7 +115,7 @@ async function declare(
   if (!isCheckpointId(request.checkpoint)) {
     throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
   }
-  const { checkpoint, stepsCompleted: step, metadata, storageId } = request;
+  const { checkpoint, stepsCompleted: step, metadata, storageId, lastValidation } = request;
   if (run.trial === "") await refuseStorage(backend, checkpointStorage, context);
   const planned = await backend.command(
     "registry",
@@ -117,6 +128,7 @@ async function declare(
       format: "",
       ...(metadata === undefined ? {} : { metadata }),
       ...(storageId === undefined ? {} : { storageId }),
+      ...(lastValidation === undefined ? {} : { lastValidation }),
       ...(run.trial === "" && { storage: checkpointStorage }),
     },
     context,
@@ -182,6 +194,15 @@ function readAhead(
   return backend.command("registry", "ReadAhead", message, context);
 }
 
+function reportDamage(
+  backend: Backend,
+  { run: ownId, checkpoint, detail }: RequestOf<"reportDamagedCheckpoint">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, detail };
+  return backend.command("registry", "ReportDamage", message, context);
+}
+
 /** Returns the run that stores a checkpoint; trial "" for a person, who uploads a folder. */
 function writer(run: string, context: RequestContext) {
   if (run !== "") return ownRun(run, context);
@@ -196,7 +217,7 @@ function ownRun(run: string, context: RequestContext) {
     throw new Problem(
       403,
       "not_a_run",
-      "only a run declares and completes its checkpoints, with its own token",
+      "only a run declares, completes and reports its checkpoints, with its own token",
     );
   }
   const parsed = parseRunId(run);
@@ -232,29 +253,6 @@ async function download(
     throw damaged(`file ${file.path} differs from its manifest`);
   }
   const body = archiveOf(folder, manifest, (error) =>
-    backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
-  );
-  return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
-}
-
-/** Streams the files from an object store. Each URL is planned just before its file is read. */
-function downloadObjects(
-  backend: Backend,
-  checkpoint: string,
-  manifest: readonly { readonly path: string; readonly bytes: number }[],
-  context: RequestContext,
-) {
-  const open = async (path: string) => {
-    const { files } = await planFiles(backend, { checkpoint, paths: [path] }, context);
-    const planned = files[0]?.request;
-    assert(planned !== undefined, `a download of ${path} was planned`);
-    return (await openPlanned(path, planned)).content;
-  };
-  const files = manifest.map(({ path, bytes }) => ({
-    path,
-    open: async () => ({ bytes, content: await open(path) }),
-  }));
-  const body = archiveOfStreams(files, (error) =>
     backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
   );
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };

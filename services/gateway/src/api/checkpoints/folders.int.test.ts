@@ -57,7 +57,7 @@ test("a person declares, plans and completes a folder without a run, in the clus
 
 test("a run's token cannot upload a folder, and a user's token cannot store a checkpoint of a run", async () => {
   asked.length = 0;
-  const token = gateway.runToken("1.1#1", 1);
+  const token = await gateway.runToken("1.1#1");
   for (const [path, body] of [
     [place, { checkpoint }],
     [`${place}/${checkpoint}/upload`, { files: manifest }],

@@ -72,13 +72,13 @@ function ancestorsFor(caller: Caller): readonly string[] {
   throw new Problem(400, "too_many_ancestors", detail);
 }
 
-/** Returns when a new token expires, 0 for never: not after the token of its creator. */
+/** Returns when a new token expires, 0 for never: not after its creator. */
 function expiryOf(ttlSeconds: number, caller: Caller, nowMs: number): number {
-  const endMs = endOf(caller);
-  if (ttlSeconds === 0) return endMs ?? 0;
+  const end = endOf(caller);
+  if (ttlSeconds === 0) return end?.ms ?? 0;
   const expiresAtMs = nowMs + ttlSeconds * 1_000;
-  if (endMs !== undefined && expiresAtMs > endMs) {
-    const detail = `a token must not outlive the token that creates it, which expires at ${new Date(endMs).toISOString()}: reduce ttl_seconds, or leave it out to get the same end`;
+  if (end !== undefined && expiresAtMs > end.ms) {
+    const detail = `a token must not outlive the ${end.of} that creates it, which expires at ${new Date(end.ms).toISOString()}: reduce ttl_seconds, or leave it out to get the same end${end.of === "session" ? '; create a longer one with "yard token create"' : ""}`;
     throw new Problem(400, "outlives_its_creator", detail);
   }
   if (expiresAtMs > lastTimeMs) {
@@ -88,10 +88,16 @@ function expiryOf(ttlSeconds: number, caller: Caller, nowMs: number): number {
   return expiresAtMs;
 }
 
-/** Returns when the caller's token expires; undefined for never, and for a time beyond any date. */
-function endOf(caller: Caller): number | undefined {
-  const endMs = caller.kind === "user" ? caller.tokenExpiresAtMs : undefined;
-  return endMs === undefined || endMs > lastTimeMs ? undefined : endMs;
+type End = { readonly of: "token" | "session"; readonly ms: number };
+
+/** Returns when the caller ends by itself; undefined for never, and for a time beyond any date. */
+function endOf(caller: Caller): End | undefined {
+  if (caller.kind !== "user") return undefined;
+  const { session, tokenExpiresAtMs = Number.POSITIVE_INFINITY } = caller;
+  // A session that is unused ends at this time. A later use extends the session, and not the tokens that it made.
+  const sessionMs = Math.floor(session?.expiresAtMs ?? Number.POSITIVE_INFINITY);
+  if (sessionMs < tokenExpiresAtMs) return { of: "session", ms: sessionMs };
+  return tokenExpiresAtMs > lastTimeMs ? undefined : { of: "token", ms: tokenExpiresAtMs };
 }
 
 /** A token that ends others can lock everybody out: the caller's own one must not be among them. */

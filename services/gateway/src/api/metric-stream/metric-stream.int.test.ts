@@ -219,7 +219,8 @@ describe("over gRPC", () => {
       [() => read("2"), 11, "position_gone"],
       [() => read("x"), 3, "invalid_request"],
     ] as const;
-    const ofRun = () => client(gateway.runToken("1.1#1", 1));
+    const runToken = await gateway.runToken("1.1#1");
+    const ofRun = () => client(runToken);
     const read = (after: string) => client().read(followTrialMetrics, { trial: "1.1", after });
     for (const [open, code, reason] of refused) {
       const error = (await heard(open()).ended) as ServiceFailure;

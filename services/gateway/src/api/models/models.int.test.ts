@@ -268,7 +268,7 @@ describe("model changes", () => {
       status: 200,
       body: { version: { number: 2, semanticVersion: "1.0.0" } },
     });
-    const token = gateway.runToken("1.1#1", 1);
+    const token = await gateway.runToken("1.1#1");
     const own = await gateway.call("POST", "/api/v1/models/iris/versions", { body, token });
     expect(own.status).toBe(200);
     const wanted = { model: "iris", checkpoint, createModel: true, semanticVersion: "" };
@@ -284,7 +284,7 @@ describe("model changes", () => {
     });
   });
   test("other than a registration are refused for runs", async () => {
-    const token = gateway.runToken("1.1#1", 1);
+    const token = await gateway.runToken("1.1#1");
     for (const [method, path] of [
       ["POST", "/api/v1/models"],
       ["PUT", "/api/v1/models/iris/aliases/champion"],

@@ -121,7 +121,7 @@ test("a repeated pool creation with the same idempotency key asks the scheduler 
 test("a run's token cannot change pools", async () => {
   const asked: object[] = [];
   await using _scheduler = await scheduler(asked);
-  const token = gateway.runToken("1.1#1", 1);
+  const token = await gateway.runToken("1.1#1");
   const answer = await gateway.call("DELETE", "/api/v1/pools/old", { token });
   expect([401, 403]).toContain(answer.status);
   expect(asked).toEqual([]);

@@ -30,7 +30,7 @@ const stop = (why: StopWhy): AnyEvent => ({
 /** Asks for the signals of a trial's first run, with the run's token. */
 async function signals(trial: string, grant: number, waitMs: number): Promise<object> {
   const id = encodeURIComponent(`${trial}#1`);
-  const token = gateway.runToken(`${trial}#1`, grant);
+  const token = await gateway.runToken(`${trial}#1`, grant);
   const path = `/api/v1/runs/${id}/signals?waitMs=${waitMs}`;
   return (await gateway.call("GET", path, { token })).body;
 }

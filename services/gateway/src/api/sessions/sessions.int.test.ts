@@ -79,7 +79,7 @@ describe("a session", () => {
   });
 
   it("is not opened by a wrong token, a run's token, an empty body or an expired code", async () => {
-    const runs = gateway.runToken("1.1#1", 1);
+    const runs = await gateway.runToken("1.1#1");
     expect(await signIn({ token: "ty_no" })).toMatchObject({ status: 401 });
     expect(await signIn({})).toMatchObject({ status: 401, body: { code: "no_token" } });
     expect(await signIn({ token: runs })).toMatchObject({
@@ -135,6 +135,30 @@ describe("the cookie of a session", () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const made = await byCookie(cookie, "POST", "/api/v1/tokens", {}, { label: "by cookie" });
     expect(made).toMatchObject({ status: 200, body: { token: { owner: "admin" } } });
+  });
+
+  it("makes no token that outlives the session", async () => {
+    const opened = await signIn({ token: gateway.token });
+    const make = (ttlSeconds?: number) =>
+      byCookie(cookieOf(opened), "POST", "/api/v1/tokens", {}, { label: "heir", ttlSeconds });
+    const end = Number(opened.body["expiresAtMs"]);
+    const made = await make();
+    expect((made.body["token"] as { expiresAtMs: number }).expiresAtMs).toBeCloseTo(end, -5);
+    expect((await make(3_600)).status).toBe(200);
+    const long = await make(86_400);
+    expect(long).toMatchObject({ status: 400, body: { code: "outlives_its_creator" } });
+    expect(long.body["detail"]).toContain("must not outlive the session that creates it, which");
+    expect(long.body["detail"]).toContain('with "yard token create"');
+  });
+
+  it("makes no token that outlives the session's token, if that one ends first", async () => {
+    const token = await newToken({ ttlSeconds: 3_600 });
+    const { expiresAtMs } = token as unknown as { expiresAtMs: number };
+    const cookie = cookieOf(await signIn({ token: token.text }));
+    const made = await byCookie(cookie, "POST", "/api/v1/tokens", {}, {});
+    expect(made.body["token"]).toMatchObject({ expiresAtMs });
+    const long = await byCookie(cookie, "POST", "/api/v1/tokens", {}, { ttlSeconds: 7_200 });
+    expect(long.body["detail"]).toContain("must not outlive the token that creates it, which");
   });
 
   it.each([

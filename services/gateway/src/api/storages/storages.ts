@@ -1,4 +1,5 @@
 import type { Backend } from "../../backend.ts";
+import { pageSize } from "../paging.ts";
 import type { UnaryHandlers } from "../../http/request-context.ts";
 
 /** Lists the storages that have checkpoints, from the registry. */
@@ -27,6 +28,26 @@ export function storageHandlers(backend: Backend) {
         checkpoints,
         storageId: adopted,
       };
+    },
+    getDeletionHold: async ({ pageSize: asked, pageToken: after }, context) => {
+      const request = { after, limit: pageSize(asked) };
+      const answer = await backend.command("registry", "GetDeletionHold", request, context);
+      const { held, position, sinceMs, event, noticedBy, detail, unfinished, more } = answer;
+      const hold = { sinceMs, position: String(position), event, noticedBy, detail };
+      return {
+        ...(held && { hold }),
+        items: unfinished,
+        nextPageToken: more ? (unfinished.at(-1)?.checkpoint ?? "") : "",
+      };
+    },
+    releaseDeletions: async ({ reason }, context) => {
+      const { position } = await backend.command(
+        "registry",
+        "ReleaseDeletions",
+        { reason },
+        context,
+      );
+      return { position: String(position || backend.position) };
     },
   } satisfies Partial<UnaryHandlers>;
 }

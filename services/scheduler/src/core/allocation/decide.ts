@@ -83,7 +83,7 @@ function stop(state: AllocationState, command: Command<"stop">): Decision {
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
   const { cause, exits, endRecord, message } = cutEnd(command);
-  const { launchFailure } = command;
+  const { launchFailure, lastValidation } = command;
   const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
@@ -94,6 +94,7 @@ function end(state: AllocationState, command: Command<"end">): Decision {
       ...(launchFailure === undefined ? {} : { launchFailure }),
       message,
       ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
+      ...(lastValidation === undefined ? {} : { lastValidation }),
     },
   };
   const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;

@@ -74,4 +74,6 @@ export type AllocationCommand =
       readonly message: string;
       /** The checkpoints that its agents have yet to deliver. */
       readonly sealed?: readonly Plain<SealedCheckpoint>[];
+      /** The key of the last validation that the run recorded; empty for none. Absent if nobody saw its end. */
+      readonly lastValidation?: string;
     };

@@ -38,14 +38,15 @@ export function queuedAllocation(
 
 /** The ranks on agents that are lost already count as lost. */
 export function grantedAllocation(
-  { position, timeMs }: RecordedEvent,
+  { position, timeMs, eventId }: RecordedEvent,
   granted: EventData<"AllocationGranted">,
   isAway: (agent: string) => boolean,
 ): Partial<Allocation> {
   const { placements, masterAddress, masterPort, tokenKey, borrowed = 0, passed } = granted;
   const lender = passed?.onItsSlots === true ? passed.allocation : null;
   const rendezvous = { masterAddress, masterPort, tokenKey };
-  const grant: Grant = { position, atMs: timeMs, borrowed, lender, placements, ...rendezvous };
+  const event = { position, eventId, atMs: timeMs };
+  const grant: Grant = { ...event, borrowed, lender, placements, ...rendezvous };
   const lost = placements.filter(({ agent }) => isAway(agent));
   return { grant, wait: null, lostRanks: lost.map(({ nodeRank }) => nodeRank) };
 }

@@ -67,6 +67,8 @@ export type Allocation = {
 
 export type Grant = {
   readonly position: number;
+  /** The id of the event that granted it. */
+  readonly eventId: string;
   readonly atMs: number;
   /** The slots that its workspace has borrowed. */
   readonly borrowed: number;

@@ -89,8 +89,8 @@ function occupying(
 }
 
 /**
- * Returns the checkpoints that abandoned runs left; a run that continues here names its own at its end. The list has as
- * many as an event holds, the latest first.
+ * Returns the checkpoints and the last validations of abandoned runs; a run that continues here names its own at its
+ * end. The list has as many checkpoints as an event holds, the latest first.
  */
 function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {
   const givenUp = report.allocations.filter(({ allocation }) => {
@@ -106,9 +106,12 @@ function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunChec
       limits.sealedOfAgentMax,
     ),
   );
-  return givenUp.flatMap(({ allocation, sealed }) => {
+  return givenUp.flatMap(({ allocation, nodeRank, sealed, lastValidation }) => {
     const checkpoints = (sealed?.checkpoints ?? []).filter((one) => kept.has(one));
-    return checkpoints.length === 0 ? [] : [{ allocation, checkpoints }];
+    // Only the chief's node has recorded validations.
+    const named = nodeRank === 0 && lastValidation !== undefined ? { lastValidation } : {};
+    const isEmpty = checkpoints.length === 0 && named.lastValidation === undefined;
+    return isEmpty ? [] : [{ allocation, checkpoints, ...named }];
   });
 }
 

@@ -83,6 +83,19 @@ describe("the last word of a run on several nodes", () => {
   });
 });
 
+test("the end of a run names the last validation of its chief's node, unless the chief's agent is lost", () => {
+  const naming = (rank: Rank, lastValidation: string): Rank =>
+    rank.state.kind === "ended"
+      ? { ...rank, state: { ...rank.state, report: { ...rank.state.report, lastValidation } } }
+      : rank;
+  const endOf = (ranks: readonly Rank[]) =>
+    judgeAllocation(granted, ranks).find(({ kind }) => kind === "end");
+  const other = naming(node(1, {}), "1-9");
+  expect(endOf([naming(node(0, {}), "0-4"), other])).toMatchObject({ lastValidation: "0-4" });
+  const lost: Rank = { placement: node(0, {}).placement, state: { kind: "lost" } };
+  expect(endOf([lost, other])).not.toHaveProperty("lastValidation");
+});
+
 test("the end of a run names all undelivered checkpoints of its nodes, except of those whose agent is lost", () => {
   const sealed = (checkpoint: string) => ({ checkpoints: [{ checkpoint, step: 1, bytes: 1 }] });
   const leaving = (rank: Rank, checkpoint: string): Rank =>

@@ -10,7 +10,7 @@ import {
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { limits } from "../../limits.ts";
-import { hasFailed, isOver, pidOf, type Rank } from "./ranks.ts";
+import { hasFailed, isOver, pidOf, userOf, type Rank } from "./ranks.ts";
 
 export function judgeAllocation(
   allocation: Allocation,
@@ -26,7 +26,8 @@ export function judgeAllocation(
 
 function startOf(rank: Rank) {
   const { agent, nodeRank } = rank.placement;
-  return { agent, nodeRank, pid: pidOf(rank) };
+  const userId = userOf(rank);
+  return { agent, nodeRank, pid: pidOf(rank), ...(userId === undefined ? {} : { userId }) };
 }
 
 function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationCommand {
@@ -35,6 +36,7 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
   const message = messageOf(cause, ranks);
   const sealed = ranks.flatMap(sealedOf);
   const launchFailure = launchFailureOf(ranks);
+  const lastValidation = lastValidationOf(ranks);
   return {
     kind: "end",
     cause,
@@ -43,7 +45,14 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
     message,
     sealed,
     ...(launchFailure === null ? {} : { launchFailure }),
+    ...(lastValidation === undefined ? {} : { lastValidation }),
   };
+}
+
+/** Returns the last validation that the chief's node names; undefined if its agent did not see the end. */
+function lastValidationOf(ranks: readonly Rank[]): string | undefined {
+  const chief = ranks.find(({ placement }) => placement.nodeRank === 0)?.state;
+  return chief?.kind === "ended" ? chief.report.lastValidation : undefined;
 }
 
 function causeOf(allocation: Allocation, ranks: readonly Rank[]): AllocationEndCause {

@@ -11,7 +11,7 @@ export type Rank = {
   readonly state:
     | { readonly kind: "unknown" }
     | { readonly kind: "preparing" }
-    | { readonly kind: "up"; readonly pid: number }
+    | { readonly kind: "up"; readonly pid: number; readonly userId: number | undefined }
     | { readonly kind: "ended"; readonly report: ReportedAllocation }
     /** The agent was lost while the node ran. */
     | { readonly kind: "lost" }
@@ -49,7 +49,9 @@ function rankState(
   // The last report of a lost agent's process is used if it has arrived, but not waited for.
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
   if (lostRanks.includes(nodeRank)) return { kind: "lost" };
-  if (report?.state === AllocationReportState.RUNNING) return { kind: "up", pid: report.pid };
+  if (report?.state === AllocationReportState.RUNNING) {
+    return { kind: "up", pid: report.pid, userId: report.userId };
+  }
   if (observed.isSilent(agent, id)) {
     return { kind: "silent", waits: report?.waitsForPlatform === true };
   }
@@ -79,6 +81,12 @@ export function hasFailed({ state }: Rank): boolean {
 export function pidOf({ state }: Rank): number {
   if (state.kind === "up") return state.pid;
   return state.kind === "ended" ? state.report.pid : 0;
+}
+
+/** The user id of the node's processes; undefined if they have the agent's user. */
+export function userOf({ state }: Rank): number | undefined {
+  if (state.kind === "up") return state.userId;
+  return state.kind === "ended" ? state.report.userId : undefined;
 }
 
 /** True if the allocation must be killed: by request, or because a node failed. */

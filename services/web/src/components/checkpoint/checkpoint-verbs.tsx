@@ -80,9 +80,11 @@ export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoin
   );
 }
 
-function verificationText({ done, count, files }: ReplyOf<"verifyCheckpoint">): string {
+function verificationText({ done, count, files, extraCount }: ReplyOf<"verifyCheckpoint">): string {
   if (!done) return "Its files are being read: ask again in a while.";
-  return count === 0 ? `All ${files} files are intact.` : `${count} problems were found.`;
+  if (count > 0) return `${count} problems were found.`;
+  const others = extraCount > 0 ? ` ${extraCount} other files are beside them.` : "";
+  return `All ${files} files are intact.${others}`;
 }
 
 type DialogProps = { readonly checkpoint: string; readonly onClose: () => void };

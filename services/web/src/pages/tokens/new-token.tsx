@@ -1,18 +1,22 @@
 import { type FormEvent, type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { Command } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice, Field } from "../../components/field.tsx";
 import { useSay } from "../../components/toasts.tsx";
-import { useChange } from "../../data/calls.ts";
+import { useCall, useChange } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
 import styles from "./page.module.css";
-import { lifetimes } from "./token-state.ts";
+import { lifetimesOf } from "./token-state.ts";
 
 /** Creates a token, and shows its secret once. */
 export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const create = useChange("createToken", ["listTokens"]);
   const [label, setLabel] = useState("");
-  const [seconds, setSeconds] = useState(String(lifetimes[1].seconds));
+  const [seconds, setSeconds] = useState("0");
+  const session = useCall("getCurrentSession", {}, { fresh: true });
+  const nowMs = useNow();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     create.mutate({ request: { label: label.trim(), ttlSeconds: Number(seconds) } });
@@ -43,21 +47,29 @@ export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Ele
         />
         <Choice
           label="It works for"
-          hint="At most as long as the token that you signed in with."
+          hint="At most 12 hours, as a session without further use, and never longer than the token that you signed in with."
           value={seconds}
           onChange={(event) => setSeconds(event.target.value)}
         >
-          {lifetimes.map((one) => (
+          {lifetimesOf(session.data, nowMs).map((one) => (
             <option key={one.seconds} value={one.seconds}>
               {one.title}
             </option>
           ))}
         </Choice>
+        <div>
+          <p>For a token that lasts longer, use the command line:</p>
+          <Command text={longer(label.trim())} />
+        </div>
       </form>
       {create.error !== null && <ErrorNote error={create.error} />}
     </Dialog>
   );
 }
+
+/** Returns the command that creates a token with a longer life. */
+const longer = (label: string): string =>
+  `yard token create --ttl 30d --label '${(label || "LABEL").replaceAll("'", "'\\''")}'`;
 
 function Secret(props: { readonly secret: string; readonly onClose: () => void }): JSX.Element {
   const { secret, onClose } = props;

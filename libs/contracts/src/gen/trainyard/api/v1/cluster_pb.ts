@@ -843,7 +843,8 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
 
   /**
    * The number of seconds after which the token expires. With 0 it expires with the token of the caller, or never if
-   * that one does not expire. A time beyond the expiry of the caller's token is refused.
+   * that one does not expire; from a browser it expires at the end that the session has without further use. A time
+   * beyond that is refused.
    *
    * @generated from field: double ttl_seconds = 2;
    */

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/storages.proto.
  */
 export const file_trainyard_api_v1_storages: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL3N0b3JhZ2VzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIhUKE0xpc3RTdG9yYWdlc1JlcXVlc3QibwoUTGlzdFN0b3JhZ2VzUmVzcG9uc2USKAoFaXRlbXMYASADKAsyGS50cmFpbnlhcmQuYXBpLnYxLlN0b3JhZ2USLQoFb3duZXIYAiABKAsyHi50cmFpbnlhcmQuYXBpLnYxLlN0b3JhZ2VPd25lciJMCgxTdG9yYWdlT3duZXISCwoDbG9nGAEgASgJEhgKEHdpdG5lc3NfcG9zaXRpb24YAiABKAkSFQoNd2l0bmVzc19ldmVudBgDIAEoCSKZAQoHU3RvcmFnZRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkSDAoEaGVsZBgIIAEoCSJNChNBZG9wdFN0b3JhZ2VSZXF1ZXN0EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiUQoUQWRvcHRTdG9yYWdlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSEwoLY2hlY2twb2ludHMYAiABKA0SEgoKc3RvcmFnZV9pZBgDIAEoCTKSAgoOU3RvcmFnZVNlcnZpY2USdwoMTGlzdFN0b3JhZ2VzEiUudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXNwb25zZSIYgtPkkwISEhAvYXBpL3YxL3N0b3JhZ2VzEoYBCgxBZG9wdFN0b3JhZ2USJS50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlc3BvbnNlIieKtRgCIAGC0+STAhs6ASoiFi9hcGkvdjEvc3RvcmFnZXM6YWRvcHRiBnByb3RvMw", [file_google_api_annotations, file_trainyard_options_v1_call]);
+  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL3N0b3JhZ2VzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIhUKE0xpc3RTdG9yYWdlc1JlcXVlc3QibwoUTGlzdFN0b3JhZ2VzUmVzcG9uc2USKAoFaXRlbXMYASADKAsyGS50cmFpbnlhcmQuYXBpLnYxLlN0b3JhZ2USLQoFb3duZXIYAiABKAsyHi50cmFpbnlhcmQuYXBpLnYxLlN0b3JhZ2VPd25lciJMCgxTdG9yYWdlT3duZXISCwoDbG9nGAEgASgJEhgKEHdpdG5lc3NfcG9zaXRpb24YAiABKAkSFQoNd2l0bmVzc19ldmVudBgDIAEoCSKZAQoHU3RvcmFnZRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkSDAoEaGVsZBgIIAEoCSJNChNBZG9wdFN0b3JhZ2VSZXF1ZXN0EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiUQoUQWRvcHRTdG9yYWdlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSEwoLY2hlY2twb2ludHMYAiABKA0SEgoKc3RvcmFnZV9pZBgDIAEoCSI/ChZHZXREZWxldGlvbkhvbGRSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJIpcBChdHZXREZWxldGlvbkhvbGRSZXNwb25zZRIsCgRob2xkGAEgASgLMh4udHJhaW55YXJkLmFwaS52MS5EZWxldGlvbkhvbGQSNQoFaXRlbXMYAiADKAsyJi50cmFpbnlhcmQuYXBpLnYxLlVuZmluaXNoZWRDaGVja3BvaW50EhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJlCgxEZWxldGlvbkhvbGQSEAoIc2luY2VfbXMYASABKAESEAoIcG9zaXRpb24YAiABKAkSDQoFZXZlbnQYAyABKAkSEgoKbm90aWNlZF9ieRgEIAEoCRIOCgZkZXRhaWwYBSABKAkihAEKFFVuZmluaXNoZWRDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESDQoFc3RhdGUYBSABKAkSDQoFcGxhY2UYBiABKAkSEAoIc2luY2VfbXMYByABKAEiKQoXUmVsZWFzZURlbGV0aW9uc1JlcXVlc3QSDgoGcmVhc29uGAEgASgJIiwKGFJlbGVhc2VEZWxldGlvbnNSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCTKxBAoOU3RvcmFnZVNlcnZpY2USdwoMTGlzdFN0b3JhZ2VzEiUudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXNwb25zZSIYgtPkkwISEhAvYXBpL3YxL3N0b3JhZ2VzEoYBCgxBZG9wdFN0b3JhZ2USJS50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlc3BvbnNlIieKtRgCIAGC0+STAhs6ASoiFi9hcGkvdjEvc3RvcmFnZXM6YWRvcHQShQEKD0dldERlbGV0aW9uSG9sZBIoLnRyYWlueWFyZC5hcGkudjEuR2V0RGVsZXRpb25Ib2xkUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuR2V0RGVsZXRpb25Ib2xkUmVzcG9uc2UiHYLT5JMCFxIVL2FwaS92MS9zdG9yYWdlczpob2xkEpQBChBSZWxlYXNlRGVsZXRpb25zEikudHJhaW55YXJkLmFwaS52MS5SZWxlYXNlRGVsZXRpb25zUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuUmVsZWFzZURlbGV0aW9uc1Jlc3BvbnNlIimKtRgCIAGC0+STAh06ASoiGC9hcGkvdjEvc3RvcmFnZXM6cmVsZWFzZWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.ListStoragesRequest
@@ -217,6 +217,198 @@ export const AdoptStorageResponseSchema: GenMessage<AdoptStorageResponse> = /*@_
   messageDesc(file_trainyard_api_v1_storages, 5);
 
 /**
+ * @generated from message trainyard.api.v1.GetDeletionHoldRequest
+ */
+export type GetDeletionHoldRequest = Message<"trainyard.api.v1.GetDeletionHoldRequest"> & {
+  /**
+   * The most checkpoints of the page; 0 for the default.
+   *
+   * @generated from field: uint32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetDeletionHoldRequest.
+ * Use `create(GetDeletionHoldRequestSchema)` to create a new message.
+ */
+export const GetDeletionHoldRequestSchema: GenMessage<GetDeletionHoldRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_storages, 6);
+
+/**
+ * @generated from message trainyard.api.v1.GetDeletionHoldResponse
+ */
+export type GetDeletionHoldResponse = Message<"trainyard.api.v1.GetDeletionHoldResponse"> & {
+  /**
+   * Absent if nothing is held.
+   *
+   * @generated from field: trainyard.api.v1.DeletionHold hold = 1;
+   */
+  hold?: DeletionHold | undefined;
+
+  /**
+   * @generated from field: repeated trainyard.api.v1.UnfinishedCheckpoint items = 2;
+   */
+  items: UnfinishedCheckpoint[];
+
+  /**
+   * Empty after the last page.
+   *
+   * @generated from field: string next_page_token = 3;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetDeletionHoldResponse.
+ * Use `create(GetDeletionHoldResponseSchema)` to create a new message.
+ */
+export const GetDeletionHoldResponseSchema: GenMessage<GetDeletionHoldResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_storages, 7);
+
+/**
+ * After the log went back, nothing is deleted until a person releases the deletions.
+ *
+ * @generated from message trainyard.api.v1.DeletionHold
+ */
+export type DeletionHold = Message<"trainyard.api.v1.DeletionHold"> & {
+  /**
+   * @generated from field: double since_ms = 1;
+   */
+  sinceMs: number;
+
+  /**
+   * The position and the id of a lost event.
+   *
+   * @generated from field: string position = 2;
+   */
+  position: string;
+
+  /**
+   * @generated from field: string event = 3;
+   */
+  event: string;
+
+  /**
+   * The service that had the lost event.
+   *
+   * @generated from field: string noticed_by = 4;
+   */
+  noticedBy: string;
+
+  /**
+   * A sentence: which event was lost, and what the log has there.
+   *
+   * @generated from field: string detail = 5;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.DeletionHold.
+ * Use `create(DeletionHoldSchema)` to create a new message.
+ */
+export const DeletionHoldSchema: GenMessage<DeletionHold> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_storages, 8);
+
+/**
+ * A checkpoint that was declared or named and never completed. After a log went back, its files may be complete.
+ *
+ * @generated from message trainyard.api.v1.UnfinishedCheckpoint
+ */
+export type UnfinishedCheckpoint = Message<"trainyard.api.v1.UnfinishedCheckpoint"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * The trial; empty for a folder that a person uploads.
+   *
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * @generated from field: double step = 4;
+   */
+  step: number;
+
+  /**
+   * declared: its run writes it. named: its agent may still deliver it. run_over: it is abandoned next. void: failed or
+   * abandoned, and its files are removed after a grace period.
+   *
+   * @generated from field: string state = 5;
+   */
+  state: string;
+
+  /**
+   * The folder of its files, or the address of its object store; empty until the checkpoint is declared.
+   *
+   * @generated from field: string place = 6;
+   */
+  place: string;
+
+  /**
+   * The time of its declaration, or of the run's end that named it.
+   *
+   * @generated from field: double since_ms = 7;
+   */
+  sinceMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.UnfinishedCheckpoint.
+ * Use `create(UnfinishedCheckpointSchema)` to create a new message.
+ */
+export const UnfinishedCheckpointSchema: GenMessage<UnfinishedCheckpoint> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_storages, 9);
+
+/**
+ * @generated from message trainyard.api.v1.ReleaseDeletionsRequest
+ */
+export type ReleaseDeletionsRequest = Message<"trainyard.api.v1.ReleaseDeletionsRequest"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ReleaseDeletionsRequest.
+ * Use `create(ReleaseDeletionsRequestSchema)` to create a new message.
+ */
+export const ReleaseDeletionsRequestSchema: GenMessage<ReleaseDeletionsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_storages, 10);
+
+/**
+ * @generated from message trainyard.api.v1.ReleaseDeletionsResponse
+ */
+export type ReleaseDeletionsResponse = Message<"trainyard.api.v1.ReleaseDeletionsResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ReleaseDeletionsResponse.
+ * Use `create(ReleaseDeletionsResponseSchema)` to create a new message.
+ */
+export const ReleaseDeletionsResponseSchema: GenMessage<ReleaseDeletionsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_storages, 11);
+
+/**
  * @generated from service trainyard.api.v1.StorageService
  */
 export const StorageService: GenService<{
@@ -240,6 +432,26 @@ export const StorageService: GenService<{
     methodKind: "unary";
     input: typeof AdoptStorageRequestSchema;
     output: typeof AdoptStorageResponseSchema;
+  },
+  /**
+   * Returns whether deletions are held because the log went back, and lists the checkpoints that were never completed.
+   *
+   * @generated from rpc trainyard.api.v1.StorageService.GetDeletionHold
+   */
+  getDeletionHold: {
+    methodKind: "unary";
+    input: typeof GetDeletionHoldRequestSchema;
+    output: typeof GetDeletionHoldResponseSchema;
+  },
+  /**
+   * Releases held deletions: checkpoint-gc, the removal of unfinished checkpoints and all purges continue.
+   *
+   * @generated from rpc trainyard.api.v1.StorageService.ReleaseDeletions
+   */
+  releaseDeletions: {
+    methodKind: "unary";
+    input: typeof ReleaseDeletionsRequestSchema;
+    output: typeof ReleaseDeletionsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_storages, 0);

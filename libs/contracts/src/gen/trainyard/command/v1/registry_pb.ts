@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIl4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJ2CgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeRIxCgVvd25lchgCIAEoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VPd25lciJMCgxTdG9yYWdlT3duZXISCwoDbG9nGAEgASgJEhgKEHdpdG5lc3NfcG9zaXRpb24YAiABKAESFQoNd2l0bmVzc19ldmVudBgDIAEoCSKeAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCRIMCgRoZWxkGAggASgJIkYKDEFkb3B0U3RvcmFnZRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSFAoMcmVwbGFjZWRfaWRzGAMgAygJIkwKD1N0b3JhZ2VBZG9wdGlvbhIQCghwb3NpdGlvbhgBIAEoARITCgtjaGVja3BvaW50cxgCIAEoDRISCgpzdG9yYWdlX2lkGAMgASgJYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEikAIKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPbGFzdF92YWxpZGF0aW9uGAkgASgJSAGIAQFCDQoLX3N0b3JhZ2VfaWRCEgoQX2xhc3RfdmFsaWRhdGlvbiJPCgpVcGxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoARINCgVzdG9yZRgEIAEoCSI4CgxQcm9iZVN0b3JhZ2USKAoHc3RvcmFnZRgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiIAoMU3RvcmFnZVByb2JlEhAKCHByb2JsZW1zGAEgAygJInAKClBsYW5VcGxvYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SMgoFZmlsZXMYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IpoBCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeRI3CgpiZWdpbm5pbmdzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI3ChdQbGFuVGVuc29yQm9hcmREb3dubG9hZBINCgV0cmlhbBgBIAEoCRINCgVhZnRlchgCIAEoCSJFChBUZW5zb3JCb2FyZEZpbGVzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIj4KC0ZpbGVVcGxvYWRzEi8KBWZpbGVzGAEgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZVVwbG9hZCJhCgpGaWxlVXBsb2FkEgwKBHBhdGgYASABKAkSLwoFcGFydHMYAiADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5QYXJ0VXBsb2FkEhQKDHN0b3JlZF9ieXRlcxgDIAEoASJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IkoKCVJlYWRBaGVhZBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRINCgVwYXRocxgEIAMoCSIfCg5SZWFkQWhlYWRCZWd1bhINCgVmaWxlcxgBIAEoDSJQCg5GYWlsQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIOCgZyZWFzb24YBCABKAkiTgoMUmVwb3J0RGFtYWdlEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBmRldGFpbBgEIAEoCSIuCg1EYW1hZ2VGaW5kaW5nEgwKBGRvbmUYASABKAgSDwoHZGFtYWdlZBgCIAEoCCJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMidgoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkSMQoFb3duZXIYAiABKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlT3duZXIiTAoMU3RvcmFnZU93bmVyEgsKA2xvZxgBIAEoCRIYChB3aXRuZXNzX3Bvc2l0aW9uGAIgASgBEhUKDXdpdG5lc3NfZXZlbnQYAyABKAkingEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkSDAoEaGVsZBgIIAEoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSJMCg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA0SEgoKc3RvcmFnZV9pZBgDIAEoCSJDCgxSZWNvcmRSZXdpbmQSEAoIcG9zaXRpb24YASABKAESDQoFZXZlbnQYAiABKAkSEgoKbm90aWNlZF9ieRgDIAEoCSIiChBSZWxlYXNlRGVsZXRpb25zEg4KBnJlYXNvbhgBIAEoCSIvCg9HZXREZWxldGlvbkhvbGQSDQoFYWZ0ZXIYASABKAkSDQoFbGltaXQYAiABKA0ivAEKDERlbGV0aW9uSG9sZBIMCgRoZWxkGAEgASgIEhAKCHNpbmNlX21zGAIgASgBEhAKCHBvc2l0aW9uGAMgASgBEg0KBWV2ZW50GAQgASgJEhIKCm5vdGljZWRfYnkYBSABKAkSDgoGZGV0YWlsGAYgASgJEjkKCnVuZmluaXNoZWQYByADKAsyJS50cmFpbnlhcmQuY29tbWFuZC52MS5VbmZpbmlzaGVkRW50cnkSDAoEbW9yZRgIIAEoCCJ/Cg9VbmZpbmlzaGVkRW50cnkSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoARINCgVzdGF0ZRgFIAEoCRINCgVwbGFjZRgGIAEoCRIQCghzaW5jZV9tcxgHIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * Declares a checkpoint that is about to be written.
@@ -68,6 +68,13 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
    * @generated from field: google.protobuf.Struct storage = 8;
    */
   storage?: JsonObject | undefined;
+
+  /**
+   * The report key of the last validation that the run recorded before the declaration; absent for none.
+   *
+   * @generated from field: optional string last_validation = 9;
+   */
+  lastValidation?: string | undefined;
 };
 
 /**
@@ -520,6 +527,68 @@ export const FailCheckpointSchema: GenMessage<FailCheckpoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 15);
 
 /**
+ * Reads every byte of a complete checkpoint again, because a run finds it damaged, and records damage that it finds.
+ *
+ * @generated from message trainyard.command.v1.ReportDamage
+ */
+export type ReportDamage = Message<"trainyard.command.v1.ReportDamage"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * The damage as the run sees it, a text of at most 1,000 characters.
+   *
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ReportDamage.
+ * Use `create(ReportDamageSchema)` to create a new message.
+ */
+export const ReportDamageSchema: GenMessage<ReportDamage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 16);
+
+/**
+ * @generated from message trainyard.command.v1.DamageFinding
+ */
+export type DamageFinding = Message<"trainyard.command.v1.DamageFinding"> & {
+  /**
+   * Whether all files are read. The caller repeats the request until this is true.
+   *
+   * @generated from field: bool done = 1;
+   */
+  done: boolean;
+
+  /**
+   * Whether the registry finds the checkpoint damaged, too.
+   *
+   * @generated from field: bool damaged = 2;
+   */
+  damaged: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.DamageFinding.
+ * Use `create(DamageFindingSchema)` to create a new message.
+ */
+export const DamageFindingSchema: GenMessage<DamageFinding> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 17);
+
+/**
  * @generated from message trainyard.command.v1.ManifestEntry
  */
 export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
@@ -562,7 +631,7 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
  * Use `create(ManifestEntrySchema)` to create a new message.
  */
 export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 16);
+  messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
  * Asks where the files of a complete checkpoint are.
@@ -581,7 +650,7 @@ export type PlanCheckpointDownload = Message<"trainyard.command.v1.PlanCheckpoin
  * Use `create(PlanCheckpointDownloadSchema)` to create a new message.
  */
 export const PlanCheckpointDownloadSchema: GenMessage<PlanCheckpointDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 17);
+  messageDesc(file_trainyard_command_v1_registry, 19);
 
 /**
  * @generated from message trainyard.command.v1.DownloadPlan
@@ -627,7 +696,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
  * Use `create(DownloadPlanSchema)` to create a new message.
  */
 export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 18);
+  messageDesc(file_trainyard_command_v1_registry, 20);
 
 /**
  * Plans how to read some files of a complete checkpoint from its object store.
@@ -653,7 +722,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
  * Use `create(PlanFilesSchema)` to create a new message.
  */
 export const PlanFilesSchema: GenMessage<PlanFiles> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 19);
+  messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
  * @generated from message trainyard.command.v1.FileDownloads
@@ -670,7 +739,7 @@ export type FileDownloads = Message<"trainyard.command.v1.FileDownloads"> & {
  * Use `create(FileDownloadsSchema)` to create a new message.
  */
 export const FileDownloadsSchema: GenMessage<FileDownloads> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 20);
+  messageDesc(file_trainyard_command_v1_registry, 22);
 
 /**
  * @generated from message trainyard.command.v1.FileDownload
@@ -692,7 +761,7 @@ export type FileDownload = Message<"trainyard.command.v1.FileDownload"> & {
  * Use `create(FileDownloadSchema)` to create a new message.
  */
 export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 21);
+  messageDesc(file_trainyard_command_v1_registry, 23);
 
 /**
  * Asks for an address that serves an experiment's packed model code.
@@ -711,7 +780,7 @@ export type PlanContextDownload = Message<"trainyard.command.v1.PlanContextDownl
  * Use `create(PlanContextDownloadSchema)` to create a new message.
  */
 export const PlanContextDownloadSchema: GenMessage<PlanContextDownload> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 22);
+  messageDesc(file_trainyard_command_v1_registry, 24);
 
 /**
  * @generated from message trainyard.command.v1.ContextPlan
@@ -735,7 +804,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  * Use `create(ContextPlanSchema)` to create a new message.
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 23);
+  messageDesc(file_trainyard_command_v1_registry, 25);
 
 /**
  * Lists the storages that checkpoints were declared in.
@@ -750,7 +819,7 @@ export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
  * Use `create(ListStoragesSchema)` to create a new message.
  */
 export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 24);
+  messageDesc(file_trainyard_command_v1_registry, 26);
 
 /**
  * @generated from message trainyard.command.v1.StorageList
@@ -774,7 +843,7 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  * Use `create(StorageListSchema)` to create a new message.
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 25);
+  messageDesc(file_trainyard_command_v1_registry, 27);
 
 /**
  * The cluster that a storage belongs to, as the storage's marker names it: the id of the first event of its log, and
@@ -804,7 +873,7 @@ export type StorageOwner = Message<"trainyard.command.v1.StorageOwner"> & {
  * Use `create(StorageOwnerSchema)` to create a new message.
  */
 export const StorageOwnerSchema: GenMessage<StorageOwner> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 26);
+  messageDesc(file_trainyard_command_v1_registry, 28);
 
 /**
  * The checkpoints that were declared under one root with the same storage id, and are not deleted.
@@ -874,7 +943,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 27);
+  messageDesc(file_trainyard_command_v1_registry, 29);
 
 /**
  * Assigns a storage to a root.
@@ -907,7 +976,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 28);
+  messageDesc(file_trainyard_command_v1_registry, 30);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -936,5 +1005,201 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 29);
+  messageDesc(file_trainyard_command_v1_registry, 31);
+
+/**
+ * Reports that the log went back: the sender read an event that the log has no more. The registry compares it with the
+ * log, and records the hold on deletions once.
+ *
+ * @generated from message trainyard.command.v1.RecordRewind
+ */
+export type RecordRewind = Message<"trainyard.command.v1.RecordRewind"> & {
+  /**
+   * @generated from field: double position = 1;
+   */
+  position: number;
+
+  /**
+   * The id of the lost event; empty if only its position is known.
+   *
+   * @generated from field: string event = 2;
+   */
+  event: string;
+
+  /**
+   * The service that read the event.
+   *
+   * @generated from field: string noticed_by = 3;
+   */
+  noticedBy: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.RecordRewind.
+ * Use `create(RecordRewindSchema)` to create a new message.
+ */
+export const RecordRewindSchema: GenMessage<RecordRewind> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 32);
+
+/**
+ * Releases the deletions that a log that went back holds.
+ *
+ * @generated from message trainyard.command.v1.ReleaseDeletions
+ */
+export type ReleaseDeletions = Message<"trainyard.command.v1.ReleaseDeletions"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ReleaseDeletions.
+ * Use `create(ReleaseDeletionsSchema)` to create a new message.
+ */
+export const ReleaseDeletionsSchema: GenMessage<ReleaseDeletions> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 33);
+
+/**
+ * Asks whether deletions are held, and for the checkpoints that were never completed.
+ *
+ * @generated from message trainyard.command.v1.GetDeletionHold
+ */
+export type GetDeletionHold = Message<"trainyard.command.v1.GetDeletionHold"> & {
+  /**
+   * The last checkpoint of the page before; empty for the first page.
+   *
+   * @generated from field: string after = 1;
+   */
+  after: string;
+
+  /**
+   * The most checkpoints of the page.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.GetDeletionHold.
+ * Use `create(GetDeletionHoldSchema)` to create a new message.
+ */
+export const GetDeletionHoldSchema: GenMessage<GetDeletionHold> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 34);
+
+/**
+ * @generated from message trainyard.command.v1.DeletionHold
+ */
+export type DeletionHold = Message<"trainyard.command.v1.DeletionHold"> & {
+  /**
+   * Whether deletions are held. Without a hold the next fields are empty.
+   *
+   * @generated from field: bool held = 1;
+   */
+  held: boolean;
+
+  /**
+   * @generated from field: double since_ms = 2;
+   */
+  sinceMs: number;
+
+  /**
+   * @generated from field: double position = 3;
+   */
+  position: number;
+
+  /**
+   * @generated from field: string event = 4;
+   */
+  event: string;
+
+  /**
+   * @generated from field: string noticed_by = 5;
+   */
+  noticedBy: string;
+
+  /**
+   * @generated from field: string detail = 6;
+   */
+  detail: string;
+
+  /**
+   * A page of the checkpoints that were declared or named and never completed, in the order of their ids.
+   *
+   * @generated from field: repeated trainyard.command.v1.UnfinishedEntry unfinished = 7;
+   */
+  unfinished: UnfinishedEntry[];
+
+  /**
+   * Whether more checkpoints follow.
+   *
+   * @generated from field: bool more = 8;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.DeletionHold.
+ * Use `create(DeletionHoldSchema)` to create a new message.
+ */
+export const DeletionHoldSchema: GenMessage<DeletionHold> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 35);
+
+/**
+ * A checkpoint that was never completed.
+ *
+ * @generated from message trainyard.command.v1.UnfinishedEntry
+ */
+export type UnfinishedEntry = Message<"trainyard.command.v1.UnfinishedEntry"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * The trial; empty for a folder that a person uploads.
+   *
+   * @generated from field: string trial = 2;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * @generated from field: double step = 4;
+   */
+  step: number;
+
+  /**
+   * declared, named, run_over or void.
+   *
+   * @generated from field: string state = 5;
+   */
+  state: string;
+
+  /**
+   * The folder of its files, or the address of its object store; empty until the checkpoint is declared.
+   *
+   * @generated from field: string place = 6;
+   */
+  place: string;
+
+  /**
+   * The time of its declaration, or of the run's end that named it.
+   *
+   * @generated from field: double since_ms = 7;
+   */
+  sinceMs: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.UnfinishedEntry.
+ * Use `create(UnfinishedEntrySchema)` to create a new message.
+ */
+export const UnfinishedEntrySchema: GenMessage<UnfinishedEntry> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 36);
 

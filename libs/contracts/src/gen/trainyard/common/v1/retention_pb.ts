@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/common/v1/retention.proto.
  */
 export const file_trainyard_common_v1_retention: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3JldGVudGlvbi5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSK9AgoQUmV0ZW50aW9uVmVyZGljdBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgwKBHN0ZXAYAyABKAESEgoFdmFsdWUYBCABKAFIAIgBARINCgVzdGF0ZRgFIAEoCRINCgVrZWVwcxgGIAEoCBIPCgdrZXB0X2J5GAcgAygJEjgKC2NvbXBldGl0b3JzGAggAygLMiMudHJhaW55YXJkLmNvbW1vbi52MS5SZXRlbnRpb25SaXZhbBIaChJyZWZlcmVuY2VzX2NoZWNrZWQYCSADKAkSGQoMZ3JhY2VfZW5kX21zGAogASgBSAGIAQESCgoCYnkYCyABKAkSDgoGcmVhc29uGAwgASgJEg0KBXdhaXRzGA0gASgJQggKBl92YWx1ZUIPCg1fZ3JhY2VfZW5kX21zIlAKDlJldGVudGlvblJpdmFsEhIKCmNoZWNrcG9pbnQYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIMCgRzdGVwGAMgASgBQggKBl92YWx1ZSJlChFSZXRlbnRpb25TZXR0aW5ncxIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0ikQEKDFZlcmlmaWNhdGlvbhISCgpjaGVja3BvaW50GAEgASgJEgwKBGRvbmUYAiABKAgSDQoFZmlsZXMYAyABKA0SDQoFYnl0ZXMYBCABKAESMgoIcHJvYmxlbXMYBSADKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLkZpbGVGaW5kaW5nEg0KBWNvdW50GAYgASgNIjkKC0ZpbGVGaW5kaW5nEgwKBHBhdGgYASABKAkSDAoEa2luZBgCIAEoCRIOCgZkZXRhaWwYAyABKAkigwEKDFN0b3JhZ2VBdWRpdBIvCgVyb290cxgBIAMoCzIgLnRyYWlueWFyZC5jb21tb24udjEuQXVkaXRlZFJvb3QSMwoIZmluZGluZ3MYAiADKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLkF1ZGl0RmluZGluZxINCgVjb3VudBgDIAEoDSJVCgtBdWRpdGVkUm9vdBIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEwoLY2hlY2twb2ludHMYAyABKA0SDwoHcHJvYmxlbRgEIAEoCSJ3CgxBdWRpdEZpbmRpbmcSDAoEcm9vdBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBGtpbmQYAyABKAkSGgoNY2hhbmdlZF9hdF9tcxgEIAEoAUgAiAEBEg8KB2RlbGV0ZWQYBSABKAhCEAoOX2NoYW5nZWRfYXRfbXNiBnByb3RvMw");
+  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3JldGVudGlvbi5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSK9AgoQUmV0ZW50aW9uVmVyZGljdBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgwKBHN0ZXAYAyABKAESEgoFdmFsdWUYBCABKAFIAIgBARINCgVzdGF0ZRgFIAEoCRINCgVrZWVwcxgGIAEoCBIPCgdrZXB0X2J5GAcgAygJEjgKC2NvbXBldGl0b3JzGAggAygLMiMudHJhaW55YXJkLmNvbW1vbi52MS5SZXRlbnRpb25SaXZhbBIaChJyZWZlcmVuY2VzX2NoZWNrZWQYCSADKAkSGQoMZ3JhY2VfZW5kX21zGAogASgBSAGIAQESCgoCYnkYCyABKAkSDgoGcmVhc29uGAwgASgJEg0KBXdhaXRzGA0gASgJQggKBl92YWx1ZUIPCg1fZ3JhY2VfZW5kX21zIlAKDlJldGVudGlvblJpdmFsEhIKCmNoZWNrcG9pbnQYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIMCgRzdGVwGAMgASgBQggKBl92YWx1ZSJlChFSZXRlbnRpb25TZXR0aW5ncxIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0itgEKDFZlcmlmaWNhdGlvbhISCgpjaGVja3BvaW50GAEgASgJEgwKBGRvbmUYAiABKAgSDQoFZmlsZXMYAyABKA0SDQoFYnl0ZXMYBCABKAESMgoIcHJvYmxlbXMYBSADKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLkZpbGVGaW5kaW5nEg0KBWNvdW50GAYgASgNEg4KBmV4dHJhcxgHIAMoCRITCgtleHRyYV9jb3VudBgIIAEoDSI5CgtGaWxlRmluZGluZxIMCgRwYXRoGAEgASgJEgwKBGtpbmQYAiABKAkSDgoGZGV0YWlsGAMgASgJIoMBCgxTdG9yYWdlQXVkaXQSLwoFcm9vdHMYASADKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLkF1ZGl0ZWRSb290EjMKCGZpbmRpbmdzGAIgAygLMiEudHJhaW55YXJkLmNvbW1vbi52MS5BdWRpdEZpbmRpbmcSDQoFY291bnQYAyABKA0iVQoLQXVkaXRlZFJvb3QSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhMKC2NoZWNrcG9pbnRzGAMgASgNEg8KB3Byb2JsZW0YBCABKAkidwoMQXVkaXRGaW5kaW5nEgwKBHJvb3QYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRraW5kGAMgASgJEhoKDWNoYW5nZWRfYXRfbXMYBCABKAFIAIgBARIPCgdkZWxldGVkGAUgASgIQhAKDl9jaGFuZ2VkX2F0X21zYgZwcm90bzM");
 
 /**
  * The reasons that keep or condemn one checkpoint.
@@ -206,6 +206,21 @@ export type Verification = Message<"trainyard.common.v1.Verification"> & {
    * @generated from field: uint32 count = 6;
    */
   count: number;
+
+  /**
+   * The paths of files in the checkpoint's folder, or below its prefix, that the manifest does not name, at most 1,000.
+   * They are no damage.
+   *
+   * @generated from field: repeated string extras = 7;
+   */
+  extras: string[];
+
+  /**
+   * The number of all such files.
+   *
+   * @generated from field: uint32 extra_count = 8;
+   */
+  extraCount: number;
 };
 
 /**
@@ -225,7 +240,7 @@ export type FileFinding = Message<"trainyard.common.v1.FileFinding"> & {
   path: string;
 
   /**
-   * The kind of problem: flipped, missing, extra, resized or not_a_file.
+   * The kind of problem: flipped, missing, resized or not_a_file.
    *
    * @generated from field: string kind = 2;
    */

@@ -1,0 +1,22 @@
+/** Cursors of loops that read the log without reactions. Like the cursors of views they name the last event. */
+import type { EventLog } from "@trainyard/event-log";
+import type { KnownEvent } from "./log-history.ts";
+
+/** Returns the log's event at a position; null beyond the log's end. */
+export async function eventAt(
+  log: Pick<EventLog, "readAll">,
+  position: number,
+): Promise<KnownEvent | null> {
+  const [event] = await log.readAll(position - 1, 1);
+  return event?.position === position ? { position, id: event.id } : null;
+}
+
+/** Returns where a loop continues: 0 without a cursor, and if the cursor belongs to another history than the log's. */
+export async function positionInLog(
+  log: Pick<EventLog, "readAll">,
+  cursor: KnownEvent | undefined,
+): Promise<number> {
+  if (cursor === undefined || cursor.position === 0) return 0;
+  const there = await eventAt(log, cursor.position);
+  return there?.id === cursor.id ? cursor.position : 0;
+}

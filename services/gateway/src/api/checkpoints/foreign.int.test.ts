@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import type { AnyEvent } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import { newEventId } from "@trainyard/event-log";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { created, requested, trialCreated } from "../../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
+
+const [own, ofSibling, ofOther, inConfig, inHyperparameters, start, uploaded] = Array.from(
+  { length: 7 },
+  () => randomUUID(),
+) as [string, string, string, string, string, string, string];
+
+let gateway: TestGateway;
+let registry: AsyncDisposable;
+
+const declared = (trial: string): AnyEvent => ({
+  type: "CheckpointDeclared",
+  data: { trial, run: 1, step: 1, format: "" },
+});
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  registry = await gateway.serving("registry", {
+    PlanCheckpointDownload: async ({ checkpoint }) => ({
+      ...{ checkpoint, path: "", store: "", manifest: [] },
+    }),
+    PlanFiles: async () => ({ files: [] }),
+  });
+  const config = { entrypoint: `python3 train.py --from ${inConfig}` };
+  await gateway.append("experiment-1", created({ config }));
+  const trial = trialCreated(1);
+  await gateway.append(
+    "trial-1.1",
+    { ...trial, data: { ...trial.data, hyperparameters: { teacher: inHyperparameters } } },
+    { ...requested(1, 0), data: { ...requested(1, 0).data, fromCheckpoint: start } },
+  );
+  const makers = [
+    [own, "1.1"],
+    [ofSibling, "1.2"],
+    [uploaded, ""],
+  ] as const;
+  for (const [uuid, maker] of makers) await gateway.append(`checkpoint-${uuid}`, declared(maker));
+  for (const uuid of [ofOther, inConfig, inHyperparameters, start]) {
+    await gateway.append(`checkpoint-${uuid}`, declared("2.1"));
+  }
+});
+
+afterAll(async () => {
+  await registry?.[Symbol.asyncDispose]();
+  await gateway?.[Symbol.asyncDispose]();
+});
+
+/** Returns the status of a download's plan, and of the plan of its files. */
+async function planned(uuid: string, token?: string): Promise<readonly unknown[]> {
+  const options = { token: token ?? (await gateway.runToken("1.1#1")) };
+  const plan = await gateway.call("GET", `/api/v1/checkpoints/${uuid}/plan`, options);
+  const body = { paths: ["weights"] };
+  const path = `/api/v1/checkpoints/${uuid}/files`;
+  const files = await gateway.call("POST", path, { ...options, body });
+  return [plan.status, files.status, plan.body["code"]];
+}
+
+test("a run reads checkpoints of its experiment and those that its configuration, its hyperparameters or its start name, and no others", async () => {
+  for (const uuid of [own, ofSibling, inConfig, inHyperparameters, start]) {
+    expect(await planned(uuid)).toEqual([200, 200, undefined]);
+  }
+  for (const uuid of [ofOther, uploaded]) {
+    expect(await planned(uuid)).toEqual([403, 403, "not_your_checkpoint"]);
+    expect(await planned(uuid, gateway.token)).toEqual([200, 200, undefined]);
+  }
+});
+
+test("after the end of its trial, a run's token learns what is stored of its own checkpoints, and reads none", async () => {
+  const outcome = TrialOutcome.COMPLETED;
+  await gateway.append("trial-1.1", {
+    type: "TrialEnded",
+    data: { outcome, reason: "", restarts: 0 },
+  });
+  await expect.poll(() => planned(ofSibling)).toEqual([403, 403, "trial_ended"]);
+  expect(await planned(start)).toEqual([403, 403, "trial_ended"]);
+  expect(await planned(own)).toEqual([200, 403, undefined]);
+  // The trial is continued.
+  await gateway.append("trial-1.1", requested(2, 0));
+  await expect.poll(() => planned(ofSibling)).toEqual([200, 200, undefined]);
+});
+
+test("every call of a run that the log has lost is answered 410, and 503 while the log ends before its grant", async () => {
+  const granted = await gateway.append("trial-1.3", trialCreated(3), requested(1, 0));
+  const token = await gateway.runToken("1.3#1", granted);
+  const path = "/api/v1/runs/1.3%231/signals";
+  expect(await gateway.call("GET", path, { token })).toMatchObject({ status: 200 });
+  await gateway.sql("alter table log.events disable trigger user");
+  await gateway.sql("update log.events set id = $1 where position = $2", [newEventId(), granted]);
+  await expect
+    .poll(() => gateway.call("GET", path, { token }), { timeout: 20_000 })
+    .toMatchObject({ status: 410, body: { code: "history_lost" } });
+  expect(await planned(own, token)).toEqual([410, 410, "history_lost"]);
+  await gateway.sql("delete from log.events where position = $1", [granted]);
+  expect(await gateway.call("GET", path, { token })).toMatchObject({
+    status: 503,
+    body: { code: "unavailable" },
+  });
+});

@@ -1,0 +1,35 @@
+/**
+ * The checkpoints that a run may read: while its trial lives those of its experiment, and those that its configuration,
+ * its hyperparameters or its start name. After the trial's end only those of its trial, to learn what is stored of
+ * them.
+ */
+import { parseTrialId } from "@trainyard/kernel";
+import type { Backend } from "../../backend.ts";
+import type { Caller } from "../../http/caller.ts";
+import { Problem } from "../../http/problem.ts";
+import { checkpointsOfConfig, checkpointsOfTrial, checkpointTrials, stops } from "../../streams.ts";
+
+/** Throws a Problem of 403 if the caller is a run that may not read the checkpoint. */
+export async function refuseForeign(
+  backend: Backend,
+  checkpoint: string,
+  caller: Caller,
+): Promise<void> {
+  if (caller.kind !== "run") return;
+  const { cache } = backend.parts.executor;
+  const { state: maker, version } = await cache.load(checkpointTrials, checkpoint);
+  // The registry answers for a checkpoint that nobody has declared.
+  if (version === 0 || maker === caller.trial) return;
+  if ((await cache.load(stops, caller.trial)).state.hasEnded) {
+    const detail = `trial ${caller.trial} has ended: its run reads no checkpoint of others`;
+    throw new Problem(403, "trial_ended", detail);
+  }
+  if (maker !== "" && parseTrialId(maker)?.experiment === caller.experiment) return;
+  const named = await Promise.all([
+    cache.load(checkpointsOfTrial, caller.trial),
+    cache.load(checkpointsOfConfig, caller.experiment),
+  ]);
+  if (named.some(({ state }) => state.has(checkpoint))) return;
+  const detail = `checkpoint ${checkpoint} is another experiment's: name it in the configuration or in a hyperparameter, so that this run may read it`;
+  throw new Problem(403, "not_your_checkpoint", detail);
+}
