@@ -1,7 +1,15 @@
 /** Tests of the commands about storages, with a simulated registry and a folder in place of the mount. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,6 +22,7 @@ import {
 } from "@trainyard/blob";
 import { programFile } from "@trainyard/kernel/program-file";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { storageFindings } from "./cluster-doctor.ts";
 
 const main = programFile(join(import.meta.dirname, "..", "main.ts"));
 const first = "00000000-0000-4000-8000-00000000000a";
@@ -246,4 +255,22 @@ describe("after the log went back", () => {
     expect([code, err]).toEqual([0, expect.stringContaining("no deletions are held")]);
     expect(released).toEqual([]);
   });
+});
+
+test("the doctor names held storages, and a marker that a run can replace", async () => {
+  items = [entry(first, { held: "it belongs to another cluster" })];
+  await markStorage(root, first);
+  const access = { api: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t" };
+  const detail = `nothing is removed or replaced in ${root}: it belongs to another cluster`;
+  expect(await storageFindings(access)).toEqual([{ check: "storages", state: "problem", detail }]);
+  items = [entry(first)];
+  expect(await storageFindings(access)).toMatchObject([{ state: "ok" }]);
+  chmodSync(root, 0o1777);
+  expect(await storageFindings(access)).toMatchObject([{ state: "ok" }]);
+  // Only root can give a file away.
+  if (process.getuid?.() !== 0) return;
+  chownSync(join(root, storageMarkerName), 61_234, 61_234);
+  expect(await storageFindings(access)).toMatchObject([
+    { state: "problem", detail: expect.stringContaining("the user 61234 of a run") },
+  ]);
 });
