@@ -24,9 +24,8 @@ import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import { makeTensorBoardFolders } from "../users/tensorboard-folders.ts";
-import { deliverCheckpoints, storagePlaces } from "./checkpoint-delivery.ts";
-import { syncTensorBoard } from "./tensorboard-sync.ts";
+import { deliverCheckpoints } from "./checkpoint-delivery.ts";
+import { openStorages, syncTensorBoard } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type CodeArchives, NoCode } from "./code-archives.ts";
 import { shipLines } from "./log-shipper.ts";
@@ -228,10 +227,7 @@ export class Run implements AsyncDisposable {
       // Throws if a device has disappeared since the run was placed: the run would silently train on the CPU.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
-      const storages = storagePlaces(launch, this.#deps);
-      if (this.folder.owner !== null) {
-        await makeTensorBoardFolders(this.#deps.checkpointDir, launch.log);
-      }
+      const storages = await openStorages(this.folder, this.#deps);
       const launching = { folder: this.folder, work, slots, storages, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
       if (preparing.aborted) throw new Error("the run was killed before its start");
