@@ -74,6 +74,33 @@ test("a trial that is paused and activated continues from its checkpoint in S3, 
   expect(downloaded, downloaded.err).toMatchObject({ code: 0 });
 });
 
+test("a checkpoint that the store does not take is shown with its trial and its agent, which is neither drained nor removed before it is stored", async () => {
+  const failure = { kind: "status", status: 503, code: "SlowDown" } as const;
+  server.failures.add({ failure, key: "state.json", times: Number.POSITIVE_INFINITY });
+  const id = await world.submit(configOf(3), world.code("steps"));
+  expect(await world.end(id)).toBe("COMPLETED");
+  const trial = () => world.client.call("getTrial", { trial: `${id}.1` });
+  expect((await trial()).undelivered).toMatchObject({ checkpoints: 1 });
+  const described = await world.yard("trial", "describe", `${id}.1`);
+  expect(described.out).toMatch(/^not stored yet +1 checkpoint, \d+ bytes$/m);
+  const name = (await trial()).runs[0]?.placements[0]?.agent ?? "";
+  const agent = async () =>
+    (await world.client.call("listAgents", {})).items.find((one) => one.name === name);
+  await world.client.call("drainAgent", { name });
+  await eventually("the agent shows the checkpoint", async () => {
+    return (await agent())?.undelivered?.runs.join() === `${id}.1#1`;
+  });
+  const removed = await world.yard("agent", "remove", name);
+  expect(removed.code).not.toBe(0);
+  expect(removed.err).toContain(`not stored yet (of ${id}.1#1)`);
+  expect((await agent())?.disabled?.state).toBe("DRAINING");
+  server.failures.clear();
+  await eventually("it is drained", async () => (await agent())?.disabled?.state === "DRAINED");
+  expect((await checkpointsOf(id)).map(({ state }) => state)).toEqual(["COMPLETED"]);
+  expect((await trial()).undelivered).toBeUndefined();
+  await world.client.call("enableAgent", { name });
+});
+
 test("a trial on two agents stores one checkpoint of all ranks' files in S3, and each host reads them all", async () => {
   const wide = configOf(1)
     .replace("python3 train.py", "python3 -m trainyard.launch.torch train.py")

@@ -1,5 +1,6 @@
 import { type Campaign, wholeAndParts } from "../../scripts/lib/campaigns.ts";
 import { World } from "../world/world.ts";
+import { lateValues } from "./late-values.ts";
 import { outage, partsThatMayBeAway } from "./outages.ts";
 import { lostRuns } from "./lost-runs.ts";
 import { restoredLog } from "./restored-log.ts";
@@ -27,9 +28,23 @@ const parts = [
     description: "of edges: each part away for 90 s",
     run: eachOutage,
   },
+  {
+    name: "edges-late-values",
+    description: "of edges: metrics away for 20 minutes, twice the grace of condemned checkpoints",
+    async run({ log }) {
+      const violations = await lateValues({
+        awayMs: 20 * 60_000,
+        steps: 12,
+        stepSeconds: 120,
+        log,
+      });
+      for (const violation of violations) log(`violation: ${violation}`);
+      return { violations, summary: "one outage" };
+    },
+  },
 ] as const satisfies readonly Campaign[];
 
-/** The whole campaign takes almost an hour. */
+/** The whole campaign takes an hour and a half. */
 export const campaigns = wholeAndParts(
   "edges",
   "what one user, one host or one accident does to the others; each part away for 90 s",

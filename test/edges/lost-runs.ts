@@ -61,7 +61,7 @@ function submitted(world: World, loss: number, of: readonly number[]): Promise<s
   const config = `
 name: loss ${loss}
 entrypoint: python3 train.py
-environment: { environment_variables: { LOSS: "${loss}" } }
+environment: { environment_variables: ["LOSS=${loss}"] }
 hyperparameters: { steps: { type: categorical, vals: [${of.join(", ")}] } }
 searcher: { name: grid, metric: loss }
 max_restarts: 0`;

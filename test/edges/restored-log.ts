@@ -41,6 +41,7 @@ export async function restoredLog(log: (line: string) => void): Promise<readonly
   if (verified.code !== 0) found.push(`log verify: ${verified.out}${verified.err}`);
   const anchored = await world.yard("log", "verify", "--anchor", "anchor.json");
   if (anchored.code === 0) found.push("log verify --anchor does not notice the missing tail");
+  found.push(...(await heldDeletions(world)));
   const logs = (await world.processes()).map((one) => readFileSync(one.log, "utf8")).join("\n");
   for (const what of ["rewound", "epoch"]) {
     if (!logs.includes(what)) found.push(`no log of a process says "${what}"`);
@@ -52,4 +53,18 @@ export function dataFolder(world: World): string {
   const place = join(world.home, "postgres.json");
   if (!existsSync(place)) return join(world.home, "postgres");
   return (JSON.parse(readFileSync(place, "utf8")) as { readonly folder: string }).folder;
+}
+
+/** Checks that the restored cluster holds deletions until a person releases them. */
+async function heldDeletions(world: World): Promise<readonly string[]> {
+  const found: string[] = [];
+  const listed = await world.yard("storage", "list");
+  if (!listed.err.includes("deletions are held")) found.push("storage list shows no hold");
+  const doctor = await world.yard("cluster", "doctor");
+  if (!doctor.out.includes("deletions are held")) found.push("the doctor shows no hold");
+  const released = await world.yard("storage", "release", "--yes", "--reason", "compared");
+  if (released.code !== 0) found.push(`storage release: ${released.out}${released.err}`);
+  const again = await world.yard("storage", "list");
+  if (again.err.includes("deletions are held")) found.push("a release ends no hold");
+  return found;
 }

@@ -97,6 +97,13 @@ export class ModelIndex implements Index {
 
   async forgetTensorboard(): Promise<void> {}
 
+  /** No run ends in this model. */
+  async overdue(): Promise<readonly string[]> {
+    return [];
+  }
+
+  async forgetOverdue(): Promise<void> {}
+
   async anyOf(): Promise<null> {
     return null;
   }

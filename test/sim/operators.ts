@@ -64,7 +64,7 @@ export class Operators {
         return this.#ask("DisableAgent", { agent, reason: "", ...drain });
       }
       case 4:
-        return this.#ask("RemoveAgent", { agent, reason: "" });
+        return this.#ask("RemoveAgent", { agent, reason: "", force: false });
       case 5:
         return this.#ask("UpdateJob", { job, priority: chance.between(1, 99) });
       case 6:

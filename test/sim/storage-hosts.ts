@@ -1,12 +1,7 @@
 /** Hosts that see a real folder at the path of a storage: the shared one, an empty one, or another storage. */
 import { mkdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { directoryDisk, markStorage, type StorageDisk } from "@trainyard/blob";
-import {
-  type FolderPlace,
-  type Verdict,
-  verifyFiles,
-} from "@trainyard/service-registry/verify-files";
 
 export type View = "share" | "empty" | "another";
 export const views: readonly [View, ...View[]] = ["share", "empty", "another"];
@@ -25,11 +20,12 @@ export class Pending {
   }
 }
 
-export class Host implements StorageDisk {
+export class Host {
   readonly #folder: string;
   readonly #name: string;
   readonly #pending: Pending;
   view: View = "share";
+  readonly disk = this.#opened();
   /** The folders that were read since the last check. */
   readonly looked = new Set<string>();
   /** The view after the host's next read; null for no change. */
@@ -58,7 +54,7 @@ export class Host implements StorageDisk {
     return this.#at(this.view);
   }
 
-  async seen(): ReturnType<StorageDisk["seen"]> {
+  async #seen(): ReturnType<StorageDisk["seen"]> {
     this.looked.add(this.root);
     const seen = await this.#pending.during(directoryDisk.seen(this.root));
     this.view = this.afterLook ?? this.view;
@@ -66,31 +62,14 @@ export class Host implements StorageDisk {
     return seen;
   }
 
-  mark(_root: string, id: string): Promise<string> {
-    return this.#pending.during(directoryDisk.mark(this.root, id));
-  }
-
-  renew(_root: string, mark: Parameters<StorageDisk["renew"]>[1]): Promise<void> {
-    return this.#pending.during(directoryDisk.renew(this.root, mark));
-  }
-
-  removeFiles(
-    _root: string,
-    below: string,
-    matches: Parameters<StorageDisk["removeFiles"]>[2],
-  ): ReturnType<StorageDisk["removeFiles"]> {
-    return this.#pending.during(directoryDisk.removeFiles(this.root, below, matches));
-  }
-
-  removeFolder(_root: string, below: string): Promise<void> {
-    return this.#pending.during(directoryDisk.removeFolder(this.root, below));
-  }
-
-  verify(
-    { folder, storageId }: FolderPlace,
-    manifest: Parameters<typeof verifyFiles>[1],
-  ): Promise<Verdict> {
-    const here = { folder: join(this.root, basename(folder)), storageId };
-    return this.#pending.during(verifyFiles(here, manifest));
+  /** Returns a disk whose calls go to the folder that the host sees at that moment. */
+  #opened(): StorageDisk {
+    const calls = Object.entries(directoryDisk).map(([name, call]) => {
+      const there = call as (root: string, ...args: readonly unknown[]) => Promise<unknown>;
+      const here = (_root: string, ...args: readonly unknown[]) =>
+        this.#pending.during(there(this.root, ...args));
+      return [name, here] as const;
+    });
+    return { ...(Object.fromEntries(calls) as unknown as StorageDisk), seen: () => this.#seen() };
   }
 }

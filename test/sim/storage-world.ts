@@ -19,6 +19,7 @@ import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { assert, idOf, isFault, isRejection } from "@trainyard/kernel";
 import { Executor, emptyMeta, FoldCache, LogIdentity } from "@trainyard/runtime";
 import { Deletion } from "@trainyard/service-checkpoint-gc/deletion";
+import { LogClock } from "@trainyard/service-checkpoint-gc/log-time";
 import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
 import { completeCheckpoint } from "@trainyard/service-registry/complete";
 import { declareCheckpoint } from "@trainyard/service-registry/declare";
@@ -26,6 +27,7 @@ import { Inspector } from "@trainyard/service-registry/inspect";
 import { Unchanged } from "@trainyard/service-registry/unchanged";
 import { UploadProgress } from "@trainyard/service-registry/upload-progress";
 import { Verifier } from "@trainyard/service-registry/verifier";
+import { verifyFiles } from "@trainyard/service-registry/verify-files";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { Chance } from "./chance.ts";
@@ -44,6 +46,7 @@ const content = "the weights";
 const sha256 = createHash("sha256").update(content).digest("hex");
 const manifest = [{ path: "weights", bytes: content.length, sha256 }];
 const steps = 40;
+const graceMs = 1_000;
 /** Longer than a missing folder is waited for. */
 const longMs = 180_000;
 const logger = pino({ enabled: false });
@@ -71,6 +74,7 @@ class StorageWorld {
   readonly #pending: Pending;
   readonly #hosts: Hosts;
   readonly #deletion: Deletion;
+  readonly #time: LogClock;
   readonly #index: ModelIndex;
   readonly #registry: Executor;
   readonly #gc: Executor;
@@ -89,18 +93,18 @@ class StorageWorld {
     this.#verifier = new Verifier(
       (place, files) => {
         assert("folder" in place, "the storage is a directory");
-        return hosts.registry.verify(place, files);
+        return verifyFiles(hosts.registry.disk, place, files);
       },
       this.#clock,
       silent,
     );
     this.#index = new ModelIndex(this.#log, (adopted) => this.#deletion.wake(adopted));
     const log = this.#log.as("checkpoint-gc");
-    const deps = {
-      ...{ executor: this.#gc, log, clock: this.#clock, logger, disk: hosts.gc, stores },
-      hold: { reason: async () => null },
-      claims: new StorageClaims(new LogIdentity(log)),
-    };
+    this.#time = new LogClock(log, this.#clock, graceMs);
+    const [executor, clock, time] = [this.#gc, this.#clock, this.#time];
+    const hold = { reason: async () => null };
+    const claims = new StorageClaims(new LogIdentity(log));
+    const deps = { executor, log, clock, time, logger, disk: hosts.gc.disk, stores, hold, claims };
     this.#deletion = new Deletion(deps, this.#index);
   }
 
@@ -212,12 +216,12 @@ class StorageWorld {
       readAheads: { begin: () => false },
       stores,
       brake,
+      disk: this.#hosts.registry.disk,
       // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       hold: { reason: async () => null, lostEnd: async () => null },
       unfinished: { page: async () => ({ unfinished: [], more: false }) },
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
-      disk: this.#hosts.registry,
       claims: new StorageClaims(new LogIdentity(this.#log.as("registry"))),
       // Declarations in storages of other ids are admitted here: their checkpoints have to wait then.
       known: { admit: async () => {}, idOf: async () => "" },
@@ -250,7 +254,7 @@ class StorageWorld {
 
   /** Does gc's work after an experiment has ended. */
   async #sweep(): Promise<void> {
-    const handlers = reactionHandlers({ index: this.#index, clock: this.#clock, graceMs: 1_000 });
+    const handlers = reactionHandlers({ index: this.#index, time: this.#time, graceMs });
     const stored = this.#log.store.stream("experiment-1").at(-1);
     if (stored === undefined) return;
     const event = decodeEvent(stored);

@@ -28,6 +28,7 @@ import {
   integrationTestsAreNamed,
   noMocks,
 } from "./rules/tests.ts";
+import { userFiles } from "./rules/user-files.ts";
 import { webColours, webFolders } from "./rules/web.ts";
 
 export const houseRules: readonly Rule[] = [
@@ -53,6 +54,7 @@ export const houseRules: readonly Rule[] = [
   streamsListed,
   noRegistryAddresses,
   noForeignThings,
+  userFiles,
   everyTestRuns,
   integrationTestsAreNamed,
   noMocks,

@@ -71,7 +71,7 @@ export async function removeCheckpointFolder(
   storage: CheckpointStorageSection,
   checkpoint: string,
   storageId: string,
-  disk: StorageDisk,
+  disk: Pick<StorageDisk, "seen" | "removeFolder">,
 ): Promise<void> {
   const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
@@ -94,18 +94,20 @@ export async function removeCheckpointFolder(
   await look();
 }
 
-/** Removes the files of a checkpoint whose paths match. Throws a Fault with retry "later" if the disk fails. */
+/**
+ * Removes the files of a checkpoint whose paths match a pattern. Throws a Fault with retry "later" if the disk fails.
+ */
 export async function removeCheckpointFiles(
   storage: CheckpointStorageSection,
   checkpoint: string,
-  matches: (path: string) => boolean,
-  disk: StorageDisk,
+  globs: readonly string[],
+  disk: Pick<StorageDisk, "removeFiles">,
 ): Promise<Removed> {
   const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
   assert(root !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
   try {
-    return await disk.removeFiles(root, checkpoint, matches);
+    return await disk.removeFiles(root, checkpoint, globs);
   } catch (cause) {
     throw notRemoved(folder, cause instanceof Error ? cause.message : String(cause), cause);
   }

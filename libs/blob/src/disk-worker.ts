@@ -1,44 +1,62 @@
 /** The child's side of `process-disk.ts`. */
 import { isFault } from "@trainyard/kernel";
-import type { DiskAnswer, DiskQuestion } from "./process-disk.ts";
-import { directoryDisk } from "./storage-disk.ts";
+import { directoryDisk } from "./directory-disk.ts";
+import type { DiskAnswer, DiskQuestion, OpenedReader } from "./process-disk.ts";
+import type { OpenedFile, StorageDisk } from "./storage-disk.ts";
 
-async function resultOf(question: DiskQuestion): Promise<unknown> {
+type Reader = { readonly file: OpenedFile; readonly chunks: AsyncIterator<Uint8Array> };
+
+/** The open files by the number of the question that opened them. */
+type Readers = Map<number, Reader>;
+
+async function resultOf(question: DiskQuestion, readers: Readers): Promise<unknown> {
   switch (question.call) {
-    case "mark":
-      return directoryDisk.mark(question.root, question.id);
-    case "renew":
-      return directoryDisk.renew(question.root, question.mark);
-    case "files": {
-      const files: string[] = [];
-      await directoryDisk.removeFiles(question.root, question.below, (file) => {
-        files.push(file);
-        return false;
-      });
-      return files;
+    case "open":
+      return open(question.id, question.args as Parameters<StorageDisk["read"]>, readers);
+    case "next": {
+      const chunk = await readers.get(question.reader)?.chunks.next();
+      return chunk === undefined || chunk.done === true ? null : chunk.value;
     }
-    case "removeFiles": {
-      const files = new Set(question.files);
-      return directoryDisk.removeFiles(question.root, question.below, (file) => files.has(file));
+    case "close": {
+      const reader = readers.get(question.reader);
+      readers.delete(question.reader);
+      // The file must stay open until a read that runs has ended.
+      await reader?.chunks.return?.();
+      return reader?.file[Symbol.asyncDispose]();
     }
-    case "removeFolder":
-      return directoryDisk.removeFolder(question.root, question.below);
-    default:
-      return directoryDisk.seen(question.root);
+    default: {
+      const call = directoryDisk[question.call] as (...args: readonly unknown[]) => unknown;
+      return call(...question.args);
+    }
   }
 }
 
-async function answerTo(question: DiskQuestion): Promise<DiskAnswer> {
+async function open(
+  id: number,
+  place: Parameters<StorageDisk["read"]>,
+  readers: Readers,
+): Promise<OpenedReader> {
+  const file = await directoryDisk.read(...place);
+  readers.set(id, { file, chunks: file.content[Symbol.asyncIterator]() });
+  return { reader: id, bytes: file.bytes, mode: file.mode, changedAtMs: file.changedAtMs };
+}
+
+async function answerTo(question: DiskQuestion, readers: Readers): Promise<DiskAnswer> {
+  const { id } = question;
   try {
-    return { result: await resultOf(question) };
+    return { id, result: await resultOf(question, readers) };
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
-    return { error: { code: isFault(error) ? error.code : "disk_failed", message } };
+    return { id, error: { code: isFault(error) ? error.code : "disk_failed", message } };
   }
 }
 
-process.on("message", (question: DiskQuestion) => {
-  void answerTo(question).then((answer) => process.send?.(answer));
-});
+function serve(readers: Readers): void {
+  process.on("message", (question: DiskQuestion) => {
+    void answerTo(question, readers).then((answer) => process.send?.(answer));
+  });
+}
+
+serve(new Map());
 // The parent is gone. An exit would wait for a call that hangs.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

@@ -15,12 +15,17 @@ export class NotInside extends Error {
   override readonly name = "NotInside";
 }
 
+type Entry = { readonly path: string; readonly kind: "folder" | "file" | "other" };
+
 export class FolderOfOthers {
   /** The folder's real path, without links. */
   readonly #path: string;
+  /** The user id of the folder's owner when it was opened. */
+  readonly owner: number;
 
-  private constructor(path: string) {
+  private constructor(path: string, owner: number) {
     this.#path = path;
+    this.owner = owner;
   }
 
   /**
@@ -30,9 +35,8 @@ export class FolderOfOthers {
   static async open(root: string, below: string): Promise<FolderOfOthers | null> {
     try {
       const path = join(await realpath(root), below);
-      const folder = new FolderOfOthers(path);
-      await using _handle = await folder.#open("", constants.O_DIRECTORY);
-      return folder;
+      await using handle = await openInside(path, constants.O_DIRECTORY);
+      return new FolderOfOthers(path, (await handle.stat()).uid);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
       throw error;
@@ -54,34 +58,47 @@ export class FolderOfOthers {
 
   /**
    * Lists the paths of all regular files in the folder and its subfolders, sorted; links are not followed. Throws
-   * NotInside for more than `max`.
+   * NotInside for more than `max` files and folders.
    */
   async files(max: number): Promise<readonly string[]> {
     const found: string[] = [];
+    let folders = 0;
+    for await (const { path, kind } of this.entries()) {
+      if (kind === "file") found.push(path);
+      if (kind === "folder") folders += 1;
+      if (found.length + folders > max) throw new NotInside(`has more than ${max} files`);
+    }
+    return found.toSorted();
+  }
+
+  /** Yields everything in the folder and its subfolders; links are not followed. */
+  async *entries(): AsyncGenerator<Entry> {
     const folders = [""];
     for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
       await using handle = await this.#open(at, constants.O_DIRECTORY);
       for (const entry of await readdir(placeOf(handle), { withFileTypes: true })) {
         const path = join(at, entry.name);
         if (entry.isDirectory()) folders.push(path);
-        else if (entry.isFile()) found.push(path);
-        if (found.length + folders.length > max) throw new NotInside(`has more than ${max} files`);
+        yield { path, kind: entry.isDirectory() ? "folder" : entry.isFile() ? "file" : "other" };
       }
     }
-    return found.toSorted();
   }
 
-  async #open(path: string, flags: number): Promise<FileHandle> {
-    const expected = join(this.#path, path);
-    const handle = await open(expected, constants.O_RDONLY | constants.O_NOFOLLOW | flags).catch(
-      refusingLinks,
-    );
-    const place = await readlink(placeOf(handle)).catch(closing(handle));
-    // join() keeps a / at the end of a root.
-    if (join(place, "/") === join(expected, "/")) return handle;
-    await handle.close();
-    throw new NotInside("is behind a link, or was moved while it was opened");
+  #open(path: string, flags: number): Promise<FileHandle> {
+    return openInside(join(this.#path, path), flags);
   }
+}
+
+/** Opens a real path for reading; throws NotInside if a link is in it. */
+async function openInside(expected: string, flags: number): Promise<FileHandle> {
+  const handle = await open(expected, constants.O_RDONLY | constants.O_NOFOLLOW | flags).catch(
+    refusingLinks,
+  );
+  const place = await readlink(placeOf(handle)).catch(closing(handle));
+  // join() keeps a / at the end of a root.
+  if (join(place, "/") === join(expected, "/")) return handle;
+  await handle.close();
+  throw new NotInside("is behind a link, or was moved while it was opened");
 }
 
 /** Linux's path of an open file: a link to its current place, which nobody can redirect. */

@@ -1,3 +1,4 @@
+export { BrakedDisk } from "./braked-disk.ts";
 export {
   type Adoption,
   checkpointFolder,
@@ -9,8 +10,9 @@ export {
   storageStreamId,
 } from "./checkpoint-folder.ts";
 export { type CodeFile, codeFile, codeFiles } from "./code-files.ts";
+export type { Comparison, Difference, ExpectedFile, KnownDigest } from "./compare-files.ts";
+export { directoryDisk } from "./directory-disk.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
-export { FolderOfOthers, NotInside } from "./folder-of-others.ts";
 export { globMatcher, problemOfGlob } from "./glob.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export {
@@ -53,7 +55,7 @@ export {
   storageRoot,
 } from "./storage-claims.ts";
 export type { Removed } from "./remove-below.ts";
-export { directoryDisk, type StorageDisk } from "./storage-disk.ts";
+export type { OpenedFile, StorageDisk } from "./storage-disk.ts";
 export type { CheckpointStorageSection } from "./storage-kind.ts";
 export { storageKinds, storeSettings } from "./storage-kinds.ts";
 export {

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { directoryDisk } from "./storage-disk.ts";
+import { directoryDisk } from "./directory-disk.ts";
 import { openDirectoryDisk } from "./testing/open-directory-disk.ts";
 import { storageDiskContract } from "./storage-contract.ts";
 import { isStorageId, storageMarkerName } from "./marker-text.ts";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { directoryDisk } from "./storage-disk.ts";
+import { directoryDisk } from "./directory-disk.ts";
 import { removeTensorBoardFolder } from "./tensorboard-folder.ts";
 
 const log = "00000000-0000-7000-8000-000000000001";

@@ -23,7 +23,7 @@ export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,
   log: string,
   experiment: string,
-  disk: StorageDisk,
+  disk: Pick<StorageDisk, "removeFolder">,
 ): Promise<void> {
   const root = checkpointRoot(storage);
   if (root === null) return;

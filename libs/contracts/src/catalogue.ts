@@ -88,6 +88,7 @@ const byAggregate = {
     allocation.AgentDiskLowSchema,
     allocation.AgentDiskFreedSchema,
     allocation.ProcessesLeftSchema,
+    allocation.CheckpointsLeftSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],

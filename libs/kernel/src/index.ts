@@ -34,6 +34,7 @@ export {
   type StreamName,
   streamName,
   type TrialId,
+  type ReportKey,
   type TrialParts,
   trialId,
 } from "./ids.ts";

@@ -135,6 +135,25 @@ test("the end of a killed run names the last validation that it recorded; one wi
   expect([ended.exit?.signal, ended.lastValidation]).toEqual(["SIGKILL", "0-17"]);
 });
 
+test("checkpoints of an ended run are counted until they are delivered, also after the run is forgotten and the agent restarts", async () => {
+  platform.checkpointStatus = 503;
+  const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 0`);
+  platform.run(launch);
+  await platform.ended(launch);
+  const counted = { checkpoints: 2, bytes: 2, runs: [launch.allocation] };
+  expect(platform.report?.undelivered).toEqual(counted);
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeUndefined(), patient);
+  expect(platform.report?.undelivered).toEqual(counted);
+  const before = platform.report?.incarnation;
+  await agent[Symbol.asyncDispose]();
+  agent = await startAgent();
+  await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(before), patient);
+  expect(platform.report?.undelivered).toEqual(counted);
+  platform.checkpointStatus = 200;
+  await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
+});
+
 test("undelivered checkpoints of a living process are named in the report", async () => {
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);

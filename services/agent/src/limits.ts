@@ -86,6 +86,10 @@ export const limits = {
   /** The number of folders of forgotten runs that are kept for inspection. Their model code is removed at once. */
   keptRunsMax: 200,
   keptRunsMs: 24 * 60 * 60 * 1_000,
+  /** The interval in which the undelivered checkpoints of forgotten runs are counted. */
+  undeliveredLookMs: 10_000,
+  /** The number of runs with undelivered checkpoints that a report names. */
+  undeliveredRunsMax: 64,
   /** Lines and reports of a forgotten run that could not be delivered for this long (a week) are dropped. */
   undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
   cleanUpMs: 60_000,

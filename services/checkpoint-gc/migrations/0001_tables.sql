@@ -34,10 +34,54 @@ create table checkpoint_gc.validations (
   primary key (trial, step, run)
 );
 
+-- The declarations of runs in the order of the log, each with the key of the last validation that the run recorded
+-- before it: the node's rank and its number there; 0 for none.
+create table checkpoint_gc.declarations (
+  checkpoint text collate "C" primary key,
+  trial text collate "C" not null,
+  run integer not null,
+  position double precision not null,
+  step double precision not null,
+  node_rank integer not null,
+  number double precision not null
+);
+create index declarations_of_run on checkpoint_gc.declarations (trial, run, position);
+
+-- The highest number of a run's validations in the log, by the rank of the node that recorded them.
+create table checkpoint_gc.arrived (
+  trial text collate "C" not null,
+  run integer not null,
+  node_rank integer not null,
+  number double precision not null,
+  primary key (trial, run, node_rank)
+);
+
+-- The ends of runs, each with the key of the last validation that it names: empty for none, null if it is unknown. The
+-- time is by the log's clock.
+create table checkpoint_gc.run_ends (
+  trial text collate "C" not null,
+  run integer not null,
+  last_validation text,
+  ended_ms double precision not null,
+  primary key (trial, run)
+);
+
+-- Ended runs whose experiment is judged once more when their values are no longer waited for; the row goes then.
+create table checkpoint_gc.overdue (
+  trial text collate "C" not null,
+  run integer not null,
+  experiment text collate "C" not null,
+  ended_ms double precision not null,
+  primary key (trial, run)
+);
+create index overdue_by_end on checkpoint_gc.overdue (ended_ms);
+
 -- Trials that may need a checkpoint of another trial.
 create table checkpoint_gc.referrers (
   checkpoint text collate "C" not null,
   trial text collate "C" not null,
+  -- True while the trial has ended: it needs the checkpoint again when it is continued.
+  resting boolean not null default false,
   primary key (checkpoint, trial)
 );
 create index referrers_of_trial on checkpoint_gc.referrers (trial);

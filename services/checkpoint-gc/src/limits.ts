@@ -7,6 +7,15 @@ export const gcLimits = {
   page: 100,
   /** The delay from a change of a running experiment to its judgement: its checkpoints often come several at a time. */
   sweepAfterMs: 5_000,
+  /**
+   * The longest wait for a value after the end of a run that names no last validation, or one that never arrives. An
+   * agent that was away delivers the run's reports within this time; afterwards the checkpoint is judged without one.
+   */
+  valueAwaitedMs: 8 * 24 * 3_600_000,
+  /** The time between two looks for runs that ended that long ago: the wait is in days. */
+  overdueLookMs: 3_600_000,
+  /** A greater advance of the log's clock over the monotonic clock restarts all graces: clocks differ by seconds. */
+  clockJumpMs: 60_000,
   /** The most held checkpoints that the preview of a deletion names. */
   heldShown: 1_000,
   /** The longest reason: it is part of an event and of each answer about the checkpoint. */

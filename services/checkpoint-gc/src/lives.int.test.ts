@@ -331,6 +331,8 @@ describe("after the database was restored from a backup", () => {
     expect(reported.length).toBe(asked);
     expect(await gc.retention(checkpoint)).toEqual(condemned);
     expect(gc.has(checkpoint)).toBe(true);
+    const [verdict] = (await explain(experiment, { checkpoint })).verdicts;
+    expect(verdict?.waits).toBe("deletions are held: it went back");
     await gc.stage.tell(hold, { type: "DeletionsReleased", data: { by: "ada", reason: "" } });
     await becomes(checkpoint, deleted);
     expect(gc.has(checkpoint)).toBe(false);

@@ -17,6 +17,7 @@ import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Deletion } from "./shell/deletion.ts";
 import { CheckpointIndex } from "./shell/index-view.ts";
+import { LogClock } from "./shell/log-time.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { Sweeper } from "./shell/sweeper.ts";
 import { trials } from "./streams.ts";
@@ -31,7 +32,7 @@ export async function createService(
   const { name, stack, log, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const telemetry = createTelemetry(registry, logger);
-  const disk = overrides.disk ?? stack.use(new ProcessDisk());
+  const disk = overrides.disk ?? stack.use(new ProcessDisk(clock));
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const hold = new DeletionHold(parts);
   const begin = async ({ executor }: TermContext): Promise<Term> => {
@@ -39,15 +40,16 @@ export async function createService(
     const wake = (adopted: boolean): void => deletion.wake(adopted);
     const changed = (experiment: string): void => sweeper.changed(experiment);
     const index = new CheckpointIndex(pool, clock, logger, wake, changed);
-    const judging = { index, clock, graceMs: config.graceMs };
-    const sweeper = new Sweeper({ ...judging, executor, logger });
+    const time = new LogClock(log, clock, config.graceMs);
+    const judging = { index, time, graceMs: config.graceMs };
+    const sweeper = new Sweeper({ ...judging, clock, executor, logger });
     const claims = new StorageClaims(new LogIdentity(log));
-    const deps = { executor, log, clock, logger, disk, stores, hold, claims };
+    const deps = { executor, log, clock, time, logger, disk, stores, hold, claims };
     const deletion = new Deletion(deps, index);
     const handlers = reactionHandlers(judging);
     return {
       reactions: { handlers, after: telemetry.count },
-      commands: commandTable({ ...judging, executor, log }),
+      commands: commandTable({ ...judging, clock, executor, log }),
       views: [index.view],
       loops: [deletion.loop, sweeper.loop],
     };

@@ -76,8 +76,8 @@ test("a checkpoint that was deleted before the files that a person had named doe
 
 test("the files of a removal that outlasts its limit are counted once, when it has ended", async () => {
   const held = Promise.withResolvers<void>();
-  const removeFiles: StorageDisk["removeFiles"] = async (root, below, matches) => {
-    const removed = await directoryDisk.removeFiles(root, below, matches);
+  const removeFiles: StorageDisk["removeFiles"] = async (root, below, globs) => {
+    const removed = await directoryDisk.removeFiles(root, below, globs);
     await held.promise;
     return removed;
   };

@@ -1,6 +1,6 @@
 /** The parts that all handlers of the API share: the read model, the log, and the commands of other services. */
 
-import type { BlobStore } from "@trainyard/blob";
+import type { BlobStore, StorageDisk } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import type {
   CommandName,
@@ -42,6 +42,8 @@ export type BackendParts = {
   /** The queue of list queries, which leaves database connections to other queries. */
   readonly listQueries: FairQueue;
   readonly blobs: BlobStore;
+  /** The directories of checkpoints and TensorBoard files, behind the brake. */
+  readonly disk: StorageDisk;
   /** The executor for the streams that the gateway owns. */
   readonly executor: Executor;
   /** Keeps the folds of single streams current, independently of the read model. */

@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { openDirectoryBlobStore } from "@trainyard/blob";
+import {
+  BrakedDisk,
+  openDirectoryBlobStore,
+  ProcessDisk,
+  type StorageDisk,
+  StoreBrake,
+} from "@trainyard/blob";
 import type { StoredEvent } from "@trainyard/event-log";
 import {
   DeletionHold,
@@ -16,6 +22,7 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
+import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
 import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
@@ -42,7 +49,7 @@ const migrations = join(import.meta.dirname, "../migrations");
 
 export async function createService(
   config: GatewayConfig,
-  overrides: TableOverrides = {},
+  overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
@@ -62,8 +69,12 @@ export async function createService(
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
+  const { storageBrake, ...patience } = apiLimits.storages;
+  const calling = overrides.disk ?? stack.use(new ProcessDisk(clock));
+  const brake = new StoreBrake({ clock, ...storageBrake });
+  const disk = new BrakedDisk({ disk: calling, brake, clock, ...patience });
   const backend = new Backend({
-    ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
+    ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);

@@ -20,11 +20,8 @@ export const registryLimits = {
   verifyWaitMs: 3_500,
   /** Finished verifications that are kept until their callers retry. */
   verificationsRememberedMax: 1_000,
-  /** Files that are hashed concurrently: enough to keep one disk busy without seeking. */
-  filesHashedAtOnce: 4,
-  hashChunkBytes: 1024 * 1024,
-  /** Longer than a tick of the clock for file times: at most 10 ms in Linux. */
-  clockTickMs: 20,
+  /** Objects of one checkpoint that are hashed concurrently. */
+  objectsHashedAtOnce: 4,
   /** Files of one checkpoint that are read ahead of its completion: the SDK names the largest ones. */
   filesReadAheadMax: 100,
   /**
@@ -33,7 +30,7 @@ export const registryLimits = {
    */
   readAheadBytesMax: 256 * 1024 ** 3,
   /**
-   * Checkpoints that are read ahead concurrently; completions use the same thread. Further checkpoints are read at
+   * Checkpoints that are read ahead concurrently; completions use the same process. Further checkpoints are read at
    * their completion.
    */
   readAheadsAtOnceMax: 2,
@@ -59,6 +56,13 @@ export const registryLimits = {
    * wait for one store, so that requests for other stores are answered.
    */
   storeBrake: { restMs: 5_000, atOnceMax: 128 },
+  /**
+   * A root that returns no marker in this time counts as hanging. Shorter than `verifyWaitMs`, so that the answer to a
+   * completion names the storage.
+   */
+  seenMs: 3_000,
+  /** The longest wait for the listing of a root or the removal of a folder, which continue meanwhile. */
+  diskWorkMs: 60_000,
   /** Lifetime of a context's address: an agent fetches the context at once. */
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one pass, before other work continues. */
@@ -71,8 +75,6 @@ export const registryLimits = {
   markerRenewedMs: 60_000,
   /** Time for which a marker that was read is trusted in declarations: each completion reads it again. */
   markerTrustedMs: 60_000,
-  /** Time in which a root must answer; the gateway waits for 5 s. */
-  markerReadMs: 2_000,
   /** A folder counts as missing only after this time: a file server may cache its absence for about a minute. */
   folderMissingMs: 2 * 60 * 1000,
   /**

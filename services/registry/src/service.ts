@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import {
-  directoryDisk,
+  BrakedDisk,
   openDirectoryBlobStore,
+  ProcessDisk,
   StorageClaims,
+  type StorageDisk,
   StoreBrake,
   Stores,
 } from "@trainyard/blob";
-import { assert } from "@trainyard/kernel";
 import {
   DeletionHold,
   type ListeningService,
@@ -26,7 +27,7 @@ import { registryLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
-import type { Inspection } from "./shell/inspect-files.ts";
+import { type Inspection, inspectFiles } from "./shell/inspect-files.ts";
 import { Inspector } from "./shell/inspect.ts";
 import { KnownStorages } from "./shell/known-storages.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
@@ -39,43 +40,41 @@ import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
 import type { InspectQuestion } from "./shell/inspect-worker.ts";
 import { bucketOf, type Place, verify } from "./shell/verify.ts";
-import type { FolderPlace, Verdict } from "./shell/verify-files.ts";
-import type { AheadQuestion, HashAnswer, VerifyQuestion } from "./shell/verify-worker.ts";
+import { type FolderPlace, placeOf, type Verdict, verifyFiles } from "./shell/verify-files.ts";
 
-const verifyWorker = new URL("./shell/verify-worker.ts", import.meta.url);
 const inspectWorker = new URL("./shell/inspect-worker.ts", import.meta.url);
 const migrations = join(import.meta.dirname, "../migrations");
 
 export async function createService(
   config: RegistryConfig,
-  overrides: TableOverrides = {},
+  overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<ListeningService> {
   const parts = await openParts("registry", config, overrides);
   const { name, stack, log, clock, logger, registry } = parts;
   const { http, checkpointDir, urlKey, abandonedGraceMs: graceMs } = config;
   const pool = openTables(parts, config, overrides);
   const events = createTelemetry(registry, logger);
-  const hashing = stack.use(
-    new WorkerCall<VerifyQuestion | AheadQuestion, HashAnswer>(verifyWorker, "verifies files"),
-  );
-  const readAheads = new ReadAheads(async (folder, paths) => {
-    const answer = await hashing.ask({ folder, paths });
-    return "digests" in answer ? answer.digests : [];
-  });
-  const hash = async (place: FolderPlace, manifest: Manifest): Promise<Verdict> => {
-    const known = await readAheads.take(place.folder);
-    const answer = await hashing.ask({ place, manifest, known });
-    assert("verdict" in answer, "a verification has a verdict");
-    return answer.verdict;
-  };
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const brake = new StoreBrake({ clock, ...registryLimits.storeBrake });
+  const { seenMs, diskWorkMs: workMs, readAheadBytesMax } = registryLimits;
+  const openDisk = (): BrakedDisk => {
+    const calling = overrides.disk ?? stack.use(new ProcessDisk(clock));
+    return new BrakedDisk({ disk: calling, brake, clock, seenMs, workMs });
+  };
+  const disk = openDisk();
+  // A person's inspection does not share a process with completions.
+  const inspected = openDisk();
+  const readAheads = new ReadAheads((folder, paths) =>
+    disk.digests(...placeOf({ folder }), paths, readAheadBytesMax),
+  );
+  const hash = async (place: FolderPlace, manifest: Manifest): Promise<Verdict> =>
+    verifyFiles(disk, place, manifest, await readAheads.take(place.folder));
   const reading = stack.use(
     new WorkerCall<InspectQuestion, Inspection>(inspectWorker, "reads checkpoints again"),
   );
   const readAgain = (place: Place, manifest: Manifest, extras: boolean) => {
-    const told = "folder" in place ? place : bucketOf(place);
-    return reading.ask({ place: told, manifest, extras, stores: config.stores });
+    if ("folder" in place) return inspectFiles(inspected, place, manifest);
+    return reading.ask({ place: bucketOf(place), manifest, extras, stores: config.stores });
   };
   const look = (place: Place, manifest: Manifest) => verify(place, manifest, { hash, readAgain });
   const verifier = new Verifier(look, clock, events);
@@ -86,7 +85,6 @@ export async function createService(
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
   const hold = new DeletionHold(parts);
-  const disk = directoryDisk;
   const shared = { log, clock, events, checkpointDir, stores, brake, disk, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const claims = new StorageClaims(new LogIdentity(log));

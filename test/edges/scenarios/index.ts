@@ -2,6 +2,7 @@ import { cutDownload } from "./cut-download.ts";
 import { escapedProcess } from "./escaped-process.ts";
 import { forgedDocument } from "./forged-document.ts";
 import { largeEndRecords } from "./end-record.ts";
+import { hangingMount } from "./hanging-mount.ts";
 import { linkedFolder } from "./linked-folder.ts";
 import { packedBomb } from "./bomb.ts";
 import type { Scenario } from "./scenario.ts";
@@ -17,4 +18,5 @@ export const scenarios: readonly Scenario[] = [
   escapedProcess,
   secondAgent,
   unmountedStorage,
+  hangingMount,
 ];

@@ -10,9 +10,10 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^libs\/runtime\/src\/service\/parts\.ts$/, "puts services together"],
   [/^services\/agent\/src\/(service|supervisor\/main)\.ts$/, "put their process together"],
   [/^services\/cli\/src\/option-values\.ts$/, "the time that a person means by 10m ago"],
+  [/^libs\/blob\/src\/directory-disk\.ts$/, "runs in processes, to which no clock can be sent"],
   [
-    /^services\/registry\/src\/shell\/(inspect|verify)-worker\.ts$/,
-    "threads, to which no clock can be sent",
+    /^services\/registry\/src\/shell\/inspect-worker\.ts$/,
+    "a thread, to which no clock can be sent",
   ],
   [/^services\/web\/src\/data\/clock\.ts$/, "the clock of the browser"],
   [/^deploy\/local\/src\//, "starts and watches processes of this machine"],

@@ -62,7 +62,9 @@ export class StoreBrake {
     this.#waiting.set(store, waiting + 1);
     const running = this.#run(store, work);
     try {
-      return await (limit === undefined ? running : this.#within(store, running, limit));
+      return await (limit === undefined
+        ? running
+        : answerWithin(this.#settings.clock, addressOf(store), running, limit));
     } catch (error) {
       if (isFault(error) && error.code === "storage_away") this.#rest(store, error);
       throw error;
@@ -80,20 +82,6 @@ export class StoreBrake {
     }
   }
 
-  async #within<Result>(
-    store: Storage,
-    running: Promise<Result>,
-    { ms, signal }: AskLimit,
-  ): Promise<Result> {
-    const ended = new AbortController();
-    const settled = running.finally(() => ended.abort());
-    settled.catch(() => {}); // The caller may be gone by then.
-    await pause(this.#settings.clock, ms, AbortSignal.any([signal, ended.signal]));
-    if (ended.signal.aborted) return settled;
-    const why = signal.aborted ? "the service stops" : `no answer came within ${ms / 1_000} s`;
-    throw away(addressOf(store), "be used", why);
-  }
-
   #rest(store: Storage, fault: Fault): void {
     const { clock, restMs } = this.#settings;
     for (const [one, { untilMs }] of this.#silent) {
@@ -105,4 +93,23 @@ export class StoreBrake {
 
 function addressOf(store: Storage): string {
   return typeof store === "string" ? store : store.address;
+}
+
+/**
+ * Returns the answer of a storage. Throws a Fault `storage_away` if it takes longer than the limit, or at its signal;
+ * the request continues.
+ */
+export async function answerWithin<Result>(
+  clock: Clock,
+  address: string,
+  running: Promise<Result>,
+  { ms, signal }: AskLimit,
+): Promise<Result> {
+  const ended = new AbortController();
+  const settled = running.finally(() => ended.abort());
+  settled.catch(() => {}); // The caller may be gone by then.
+  await pause(clock, ms, AbortSignal.any([signal, ended.signal]));
+  if (ended.signal.aborted) return settled;
+  const why = signal.aborted ? "the service stops" : `no answer came within ${ms / 1_000} s`;
+  throw away(address, "be used", why);
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { removeCheckpointFolder } from "../checkpoint-folder.ts";
 import { storageDiskContract } from "../storage-contract.ts";
@@ -11,8 +10,8 @@ describe("a host in memory", () => {
       disk,
       root: "/c",
       elsewhere: "/d",
-      write: async (root, checkpoint) => void disk.at(root).folders.add(join(root, checkpoint)),
-      has: async (root, checkpoint) => disk.at(root).folders.has(join(root, checkpoint)),
+      write: async (root, path, content) => disk.at(root).write(path, content),
+      has: async (root, path) => disk.at(root).paths.includes(path),
       damage: async (root) => {
         disk.at(root).marker = "";
       },
@@ -26,12 +25,12 @@ describe("a host in memory", () => {
     writer.mount("/c", share);
     const checkpoint = "00000000-0000-4000-8000-000000000001";
     const id = await writer.mark("/c", "00000000-0000-4000-8000-0000000000aa");
-    share.folders.add(join("/c", checkpoint));
+    share.write(`${checkpoint}/weights`, "w");
     const storage = { type: "directory", container_path: "/c" };
     const removing = removeCheckpointFolder(storage, checkpoint, id, reader);
     await expect(removing).rejects.toMatchObject({ retry: "later" });
     reader.mount("/c", share);
     await removeCheckpointFolder(storage, checkpoint, id, reader);
-    expect(share.folders.size).toBe(0);
+    expect(share.paths).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { storageMarkerName } from "../marker-text.ts";
 import type { OpenedDisk } from "../storage-contract.ts";
 import type { StorageDisk } from "../storage-disk.ts";
@@ -16,11 +16,11 @@ export async function openDirectoryDisk(disk: StorageDisk): Promise<OpenedDisk> 
     disk,
     root,
     elsewhere,
-    write: async (at, checkpoint) => {
-      await mkdir(join(at, checkpoint, "deep"), { recursive: true });
-      await writeFile(join(at, checkpoint, "deep", "weights"), "w");
+    write: async (at, path, content) => {
+      await mkdir(dirname(join(at, path)), { recursive: true });
+      await writeFile(join(at, path), content);
     },
-    has: async (at, checkpoint) => existsSync(join(at, checkpoint, "deep", "weights")),
+    has: async (at, path) => existsSync(join(at, path)),
     damage: (at) => writeFile(join(at, storageMarkerName), ""),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };

@@ -39,6 +39,7 @@ import { cleanUpForgotten } from "./forgotten-runs.ts";
 import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
+import { Undelivered } from "./undelivered.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
 export type AgentIdentity = {
@@ -79,6 +80,7 @@ export class Agent implements AsyncDisposable {
   /** Set when a run was forgotten, so that its folder may be removed. */
   readonly #forgot: WakeSignal;
   readonly #uptime: Uptime;
+  readonly #undelivered = new Undelivered();
   readonly #stack = new AsyncDisposableStack();
   #cleaning = Promise.resolve();
   #sequence = 0;
@@ -303,7 +305,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #publish(): void {
-    const { identity, offer, bus, events } = this.#deps;
+    const { identity, offer, bus, events, clock } = this.#deps;
     const told = [...this.#runs.values()].filter((run) => run.folder.forgotten === null);
     events.held(told.length);
     this.#sequence += 1;
@@ -327,6 +329,8 @@ export class Agent implements AsyncDisposable {
       place: identity.place,
       startedMs: identity.startedMs,
       allocations: [...told.map((run) => run.report()), ...this.#refused.values()],
+      // After the reports, which read the checkpoints of their runs.
+      ...this.#undelivered.count(this.#runs.values(), clock.monotonicMs()),
     };
     const messages = reportMessages(report, limits.reportPartBytesMax);
     if (messages.length > 1) events.reportInParts(messages.length);

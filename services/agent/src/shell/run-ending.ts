@@ -8,6 +8,14 @@ import type { RunGroup } from "../state/run-group.ts";
 
 export type Orphans = { readonly found: boolean; readonly remains: string };
 
+/** Describes the end of a run whose supervisor is dead. `never`: the supervisor had started no process. */
+export function howItEnded({ found }: Orphans, never: boolean): string {
+  if (never) return "its supervisor ended before it could start it";
+  return found
+    ? "its supervisor was killed, so the agent ended it: how it would have ended is not known"
+    : "its host or its supervisor went away, and nobody saw how it ended";
+}
+
 export class RunEnding {
   readonly #folder: RunFolder;
   readonly #clock: Clock;

@@ -30,7 +30,7 @@ import type { UploadHost } from "./checkpoint-upload.ts";
 import { type CodeArchives, NoCode } from "./code-archives.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
-import { RunEnding } from "./run-ending.ts";
+import { howItEnded, RunEnding } from "./run-ending.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { WakeSignal } from "./wake-signal.ts";
@@ -53,10 +53,7 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
-type EndRecords = Pick<
-  RunView,
-  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
->;
+type EndRecords = Omit<RunView, "launch" | "state" | "pid" | "sealed">;
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
@@ -123,6 +120,13 @@ export class Run implements AsyncDisposable {
     }
     this.#ended ??= this.#endRecords();
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
+  }
+
+  /** Returns the undelivered checkpoints of a run that is over for the scheduler. `look` reads them from the disk. */
+  undelivered(look: boolean): RunView["sealed"] {
+    const isOver = this.isEnded || this.folder.forgotten !== null;
+    if (!isOver || this.#isDelivered) return undefined;
+    return look ? this.#sealed() : this.#named;
   }
 
   /** The stored checkpoints that the platform has not completed; the last known ones if the spool is unreadable. */
@@ -325,11 +329,7 @@ export class Run implements AsyncDisposable {
     // The supervisor may have recorded the exit just before it died.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;
-    const message = never
-      ? "its supervisor ended before it could start it"
-      : orphans.found
-        ? "its supervisor was killed, so the agent ended it: how it would have ended is not known"
-        : "its host or its supervisor went away, and nobody saw how it ended";
+    const message = howItEnded(orphans, never);
     this.folder.say(message);
     if (orphans.remains !== "") this.folder.say(orphans.remains);
     const kind = !never ? "lost" : this.#killing.signal.aborted ? "never_started" : "not_launched";

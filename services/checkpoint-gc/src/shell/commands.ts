@@ -57,11 +57,13 @@ async function deleteCheckpoint(
   const { checkpoint, reason, globs } = request;
   const problem = problemOf(request);
   if (problem !== null) return problem;
-  const { executor, index, clock } = deps;
+  const { executor, index, clock, time } = deps;
   await index.view.reach(await deps.log.head());
   // A refusal appends nothing, so no guard would notice a stale state.
   executor.cache.forget(streamName("checkpoint", checkpoint));
-  const graceEndMs = clock.nowMs() + deps.graceMs;
+  await time.look();
+  // The log's time is late until the first event after a start is seen.
+  const graceEndMs = Math.max(time.nowMs(), clock.nowMs()) + deps.graceMs;
   const by = identity.meta.authid;
   const result = await executor.execute(identity, async (work) => {
     const facts = await work.guard(checkpoints, checkpoint);

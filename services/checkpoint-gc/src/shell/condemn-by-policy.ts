@@ -1,17 +1,18 @@
 /** Applies an experiment's retention policy: while the experiment runs, when it has ended, and for the preview. */
-import { assert, type Clock, isRejection } from "@trainyard/kernel";
+import { assert, isRejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import type { Policy } from "../core/foreign/experiment.ts";
 import { condemned } from "../core/retention-rule/condemned.ts";
 import { referencesChecked } from "../core/retention-rule/references.ts";
 import type { Condemnation } from "../core/retention/state.ts";
 import type { Index } from "./index-view.ts";
+import type { LogTime } from "./log-time.ts";
 import { needOf, type Reader } from "./needs.ts";
 import { experiments, policies, retentions } from "../streams.ts";
 
 export type JudgeDeps = {
   readonly index: Index;
-  readonly clock: Clock;
+  readonly time: LogTime;
   readonly graceMs: number;
 };
 
@@ -27,13 +28,15 @@ export async function policyOf(work: Reader, experiment: string): Promise<Policy
 
 /** Returns the checkpoints that the policy gives up, whether something needs them or not. */
 export async function judged(
-  index: Pick<Index, "candidates">,
+  { index, time }: { readonly index: Pick<Index, "candidates">; readonly time: LogTime },
   work: Reader,
   experiment: string,
 ): Promise<ReadonlyMap<string, CondemnGrounds>> {
   const { metric, smallerIsBetter } = await work.guard(experiments, experiment);
   const policy = await policyOf(work, experiment);
-  const given = condemned(await index.candidates(experiment, metric), policy, smallerIsBetter);
+  await time.look();
+  const candidates = await index.candidates(experiment, metric, time.nowMs());
+  const given = condemned(candidates, policy, smallerIsBetter);
   return new Map(
     [...given].map(([id, competitors]) => [
       id,
@@ -42,9 +45,9 @@ export async function judged(
   );
 }
 
-/** Condemns a checkpoint unless something needs it. */
+/** Condemns a checkpoint unless something needs it. The caller has looked at the log's time. */
 export async function condemn(
-  { index, clock, graceMs }: JudgeDeps,
+  { index, time, graceMs }: JudgeDeps,
   work: Work,
   checkpoint: string,
   given: CondemnGrounds,
@@ -52,7 +55,7 @@ export async function condemn(
   // A condemned checkpoint is not checked again here: its references are checked when its grace is over.
   if ((await work.load(foldOf(retentions), checkpoint)).status !== "kept") return;
   if ((await needOf(work, index, checkpoint)) !== null) return;
-  const graceEndMs = clock.nowMs() + graceMs;
+  const graceEndMs = time.nowMs() + graceMs;
   const condemnation = {
     by: "",
     reason: "",

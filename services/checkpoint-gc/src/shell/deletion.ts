@@ -56,6 +56,7 @@ import {
 } from "@trainyard/runtime";
 import { gcLimits } from "../limits.ts";
 import type { Index } from "./index-view.ts";
+import type { LogClock, LogTime } from "./log-time.ts";
 import { judged } from "./condemn-by-policy.ts";
 import { needOf } from "./needs.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
@@ -65,6 +66,7 @@ export type DeletionDeps = {
   readonly executor: Executor;
   readonly log: EventLog;
   readonly clock: Clock;
+  readonly time: LogTime & Pick<LogClock, "heldMs">;
   readonly logger: Logger;
   readonly disk: StorageDisk;
   readonly stores: Pick<Stores, "of">;
@@ -107,30 +109,31 @@ export class Deletion {
 
   /** Runs one pass. Returns the milliseconds until the next one is due; 0 if there is more to do, null for none. */
   async #step(signal: AbortSignal): Promise<number | null> {
-    const { log, clock } = this.#deps;
+    const { log, time } = this.#deps;
     this.#stopping = signal;
     this.#brake.askAgain();
     // The index then has each run that was requested before its checkpoint was condemned.
     await this.#index.view.reach(await log.head());
     if (this.#adopted) await this.#index.forgetRetries(null);
     this.#adopted = false;
-    const due = await this.#index.due(clock.nowMs());
+    await time.look();
+    const due = time.heldMs() > 0 ? [] : await this.#index.due(time.nowMs());
     if (!(await this.#each(due, (checkpoint) => this.#settle(checkpoint)))) return heldLookMs;
     this.#startedTo = await log.head();
     await this.#index.view.reach(this.#startedTo);
-    const deleting = await this.#index.deleting(clock.nowMs());
+    const deleting = await this.#index.deleting(time.nowMs());
     if (!(await this.#each(deleting, (checkpoint) => this.#delete(checkpoint)))) return heldLookMs;
-    const thinning = await this.#index.thinning(clock.nowMs());
+    const thinning = await this.#index.thinning(time.nowMs());
     const thin = (checkpoint: string) => this.#deleteFiles(checkpoint);
     if (!(await this.#each(thinning, thin))) return heldLookMs;
-    const boards = await this.#index.tensorboards(clock.nowMs());
+    const boards = await this.#index.tensorboards(time.nowMs());
     const clear = (experiment: string) => this.#deleteTensorboard(experiment);
     if (!(await this.#each(boards, clear))) return heldLookMs;
     const most = Math.max(due.length, deleting.length, thinning.length, boards.length);
     if (most === gcLimits.page) return 0;
-    const next = await this.#index.nextDueMs(clock.nowMs());
+    const next = await this.#index.nextDueMs(time.nowMs());
     if (next === null) return null;
-    return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
+    return Math.min(Math.max(next - time.nowMs(), time.heldMs(), 0), gcLimits.lookAgainMs);
   }
 
   /**
@@ -138,7 +141,7 @@ export class Deletion {
    * one warning reports the first fault for all.
    */
   async #each(names: readonly string[], step: (name: string) => Promise<void>): Promise<boolean> {
-    const { clock, logger, hold } = this.#deps;
+    const { time, logger, hold } = this.#deps;
     if (names.length > 0 && (await hold.reason()) !== null) return false;
     let first: Fault | null = null;
     let waiting = 0;
@@ -150,7 +153,7 @@ export class Deletion {
       } catch (error) {
         if (!isFault(error) || error.code === "lease_lost") throw error;
         if (this.#stopping.aborted) return true;
-        await this.#index.putOff(name, clock.nowMs(), error.message);
+        await this.#index.putOff(name, time.nowMs(), error.message);
         first ??= error;
         waiting += 1;
       }
@@ -161,14 +164,15 @@ export class Deletion {
 
   #settle(checkpoint: string): Promise<void> {
     return this.#execute(async (work) => {
-      const { status } = await work.load(foldOf(retentions), checkpoint);
-      if (status !== "condemned") return;
+      const { status, graceEndMs } = await work.load(foldOf(retentions), checkpoint);
+      // The checkpoint may have been spared and condemned again since the rows were read.
+      if (status !== "condemned" || graceEndMs > this.#deps.time.nowMs()) return;
       await this.#lookForUndo(work, checkpoint);
       const need = await this.#needNow(work, checkpoint);
       if (need === null) await this.#lookForStorage(await work.load(checkpoints, checkpoint));
       const command =
         need === null
-          ? ({ kind: "start_deletion", atMs: this.#deps.clock.nowMs() } as const)
+          ? ({ kind: "start_deletion", atMs: this.#deps.time.nowMs() } as const)
           : ({ kind: "spare", reason: need } as const);
       const decided = await work.decide(retentions, checkpoint, command);
       assert(!isRejection(decided), `the grace of checkpoint ${checkpoint} is over`);
@@ -198,7 +202,7 @@ export class Deletion {
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
     if ((await work.guard(experiments, experiment)).deletion === "done") return null;
     // The ranking may have changed during the grace, by late validations of an ended run's agent or by a new policy.
-    const given = await judged(this.#index, work, experiment);
+    const given = await judged({ index: this.#index, time: this.#deps.time }, work, experiment);
     return given.has(checkpoint) ? null : "its rank is now among those to keep";
   }
 
@@ -299,16 +303,18 @@ export class Deletion {
   async #removeFiles(
     checkpoint: string,
     { storage }: CheckpointFacts,
-    matches: (path: string) => boolean,
+    globs: readonly string[],
   ): Promise<Removed> {
     const { disk, stores } = this.#deps;
     const store = await stores.of(storage);
     if (store !== null) {
-      return this.#brake.ask(store, () => removeMatchingObjects(store, checkpoint, matches));
+      return this.#brake.ask(store, () =>
+        removeMatchingObjects(store, checkpoint, globMatcher(globs)),
+      );
     }
     return this.#removeFrom(storage, async () => {
       const before = this.#removed.get(checkpoint) ?? { files: 0, bytes: 0 };
-      const { files, bytes } = await removeCheckpointFiles(storage, checkpoint, matches, disk);
+      const { files, bytes } = await removeCheckpointFiles(storage, checkpoint, globs, disk);
       const removed = { files: before.files + files, bytes: before.bytes + bytes };
       this.#removed.set(checkpoint, removed);
       return removed;
@@ -321,7 +327,7 @@ export class Deletion {
     const { globs } = (await executor.cache.load(foldOf(retentions), checkpoint)).state;
     await this.#lookForStorage(state);
     await this.#secure(state.storage, await this.#storageOf(state));
-    const removed = await this.#removeFiles(checkpoint, state, globMatcher(globs));
+    const removed = await this.#removeFiles(checkpoint, state, globs);
     // If the share was unmounted meanwhile, its files are still there, and the removal must not be recorded.
     await this.#lookForStorage(state);
     await this.#execute(async (work) => {

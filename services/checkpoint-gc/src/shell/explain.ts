@@ -14,7 +14,9 @@ import { type Executor, foldOf } from "@trainyard/runtime";
 import { type Candidate, type Standing, standings } from "../core/retention-rule/condemned.ts";
 import { referencesChecked } from "../core/retention-rule/references.ts";
 import { gcLimits } from "../limits.ts";
+import { withHold } from "./held-verdicts.ts";
 import type { CheckpointIndex, ShownRow } from "./index-view.ts";
+import type { LogTime } from "./log-time.ts";
 import { policyOf } from "./condemn-by-policy.ts";
 import { needsOf, type Reader } from "./needs.ts";
 import { checkpoints, experiments, retentions } from "../streams.ts";
@@ -23,10 +25,11 @@ export type ExplainDeps = {
   readonly executor: Executor;
   readonly log: EventLog;
   readonly index: CheckpointIndex;
+  readonly time: LogTime;
 };
 
 export async function explain(
-  { executor, log, index }: ExplainDeps,
+  { executor, log, index, time }: ExplainDeps,
   { experiment, checkpoint, limit, after, policy: asked }: Plain<ExplainRetention>,
 ): Promise<Plain<RetentionPage> | Rejection> {
   await index.view.reach(await log.head());
@@ -36,7 +39,8 @@ export async function explain(
   const { exists, metric, smallerIsBetter } = await reader.load(experiments, experiment);
   if (!exists) return reject("experiment_not_found", `there is no experiment ${experiment}`);
   const policy = asked ?? (await policyOf(reader, experiment));
-  const candidates = await index.candidates(experiment, metric);
+  await time.look();
+  const candidates = await index.candidates(experiment, metric, time.nowMs());
   const ranked = standings(candidates, policy, smallerIsBetter);
   const values = new Map(candidates.map((one) => [one.checkpoint, one]));
   const most = Math.min(limit === 0 ? gcLimits.page : limit, gcLimits.page);
@@ -46,7 +50,7 @@ export async function explain(
     const { checkpoint: id } = row;
     verdicts.push(await verdictOf(reader, index, row, ranked.get(id), values.get(id)));
   }
-  return { verdicts, more: rows.length > most, policy };
+  return { verdicts: await withHold(log, verdicts), more: rows.length > most, policy };
 }
 
 /** A folder that a person uploaded is judged by no policy and competes with no checkpoint. */

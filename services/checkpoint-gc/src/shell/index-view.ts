@@ -1,19 +1,30 @@
 /** A read model of the log: the checkpoints of an experiment, their validations, and the trials that may need them. */
-import { type AnyEvent, decodeEvent, shortNameOf } from "@trainyard/contracts";
+import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
-import { recordedSource } from "@trainyard/experiment-config/recorded";
-import { categoryOf, type Clock, Fault, idOf, parseTrialId } from "@trainyard/kernel";
-import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/runtime";
+import { categoryOf, type Clock, Fault, runId } from "@trainyard/kernel";
+import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { awaitedOf } from "../core/retention-rule/awaited.ts";
 import type { Candidate } from "../core/retention-rule/condemned.ts";
 import { gcLimits } from "../limits.ts";
+import { changesOf, experimentsOf } from "./index-rows.ts";
 
 export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
   /** The reason why the checkpoint's deletion waits; empty if it does not. */
   readonly why: string;
 };
 
-type CandidateRow = Omit<Candidate, "value"> & { readonly scalars: string | null };
+/** A checkpoint with the validation at its step, and what its run's log says about one that is missing. */
+type CandidateRow = Omit<Candidate, "value" | "awaits"> & {
+  readonly scalars: string | null;
+  /** Whether the validation is of the checkpoint's own run. */
+  readonly own: boolean;
+  readonly next_rank: number | null;
+  readonly next_number: number | null;
+  readonly last_validation: string | null;
+  readonly ended_ms: number | null;
+  readonly arrived: Readonly<Record<string, number>> | null;
+};
 
 /** The queries that the condemnation and the deletion of checkpoints use. */
 export type Index = Pick<
@@ -30,6 +41,8 @@ export type Index = Pick<
   | "tensorboards"
   | "forgetTensorboard"
   | "anyOf"
+  | "overdue"
+  | "forgetOverdue"
 > & { readonly view: Pick<View, "reach"> };
 
 /** The categories whose events all wake the deletion or the sweeper, also when they change no row. */
@@ -45,7 +58,7 @@ export class CheckpointIndex {
 
   /**
    * `onChange` is called when the retention of a checkpoint changes, an experiment is deleted or a storage is adopted.
-   * `onCandidate` is called with each experiment that has a new checkpoint or a new validation.
+   * `onCandidate` is called with each experiment that has a new checkpoint, a new validation or an ended run.
    */
   constructor(
     pool: Pool,
@@ -57,8 +70,7 @@ export class CheckpointIndex {
     this.#pool = pool;
     const apply: ViewSpec["apply"] = async (client, events, table) => {
       for (const event of events) {
-        const [decoded, id] = [decodeEvent(event), idOf(event.stream)];
-        for (const change of changesOf(decoded, id, table)) {
+        for (const change of changesOf(event, table)) {
           await client.query(change.text, change.values);
         }
       }
@@ -66,27 +78,30 @@ export class CheckpointIndex {
     const after = (events: readonly StoredEvent[]): void => {
       const categories = new Set(events.map(({ stream }) => categoryOf(stream)));
       for (const stored of events) {
-        const experiment = experimentOf(stored);
-        if (experiment !== undefined) onCandidate(experiment);
+        for (const experiment of experimentsOf(stored)) onCandidate(experiment);
       }
       const adopted = categories.has("storage");
       const isDeleted = events.some(({ type }) => shortNameOf(type) === "ExperimentDeleted");
       if (adopted || isDeleted || categories.has("retention")) onChange(adopted);
     };
     const concerns = (event: StoredEvent): boolean =>
-      heard.has(categoryOf(event.stream)) ||
-      changesOf(decodeEvent(event), idOf(event.stream), (name) => name).length > 0;
+      heard.has(categoryOf(event.stream)) || changesOf(event, (name) => name).length > 0;
     const tables = [
       { name: "checkpoints" },
       { name: "validations" },
+      { name: "declarations" },
+      { name: "arrived" },
+      { name: "run_ends" },
       { name: "referrers" },
+      // A row is deleted when the experiment was judged again.
+      { name: "overdue", mayBeGone: "true" },
       // A row is deleted when the TensorBoard files are.
       { name: "tensorboards", mayBeGone: "true" },
     ];
     const spec = {
       schema: "checkpoint_gc",
       view: "checkpoints",
-      version: 1,
+      version: 2,
       tables,
       concerns,
       apply,
@@ -97,22 +112,48 @@ export class CheckpointIndex {
 
   /**
    * Returns the checkpoints of an experiment that compete, each with the value measured at its step: all that are
-   * whole, undamaged, and not deleted by a person.
+   * whole, undamaged, and not deleted by a person. A checkpoint that its own run has not validated has the reason why
+   * it may still be. The next declaration of a run is the next one in the log, except one that was recorded earlier and
+   * sent later.
    */
-  async candidates(experiment: string, metric: string): Promise<readonly Candidate[]> {
+  async candidates(
+    experiment: string,
+    metric: string,
+    nowMs: number,
+  ): Promise<readonly Candidate[]> {
     const rows = await this.#query<CandidateRow>(
-      `select c.checkpoint, c.trial, c.run, c.step, measured.scalars
+      `select c.checkpoint, c.trial, c.run, c.step, measured.scalars,
+         coalesce(measured.run = c.run, false) as own,
+         next.node_rank as next_rank, next.number as next_number,
+         e.last_validation, e.ended_ms, a.arrived
        from checkpoint_gc.checkpoints c
        left join lateral (
-         select scalars from checkpoint_gc.validations v
+         select scalars, run from checkpoint_gc.validations v
          where v.trial = c.trial and v.step = c.step and v.run <= c.run
          order by v.run desc limit 1
        ) measured on true
+       left join lateral (
+         select d.node_rank, d.number from checkpoint_gc.declarations o
+         join checkpoint_gc.declarations d on d.trial = o.trial and d.run = o.run
+           and d.position > o.position and (d.number, d.step) >= (o.number, o.step)
+         where o.checkpoint = c.checkpoint and measured.run is distinct from c.run
+         order by d.position limit 1
+       ) next on true
+       left join checkpoint_gc.run_ends e on e.trial = c.trial and e.run = c.run
+       left join lateral (
+         select json_object_agg(node_rank, number) as arrived from checkpoint_gc.arrived r
+         where r.trial = c.trial and r.run = c.run and measured.run is distinct from c.run
+       ) a on true
        where c.experiment = $1 and c.retention in ('kept', 'condemned')
          and not c.manual and not c.damaged and c.files = 'all'`,
       [experiment],
     );
-    return rows.map(({ scalars, ...row }) => ({ ...row, value: valueIn(scalars, metric) }));
+    return rows.map((row) => {
+      const { checkpoint, trial, run, step, scalars } = row;
+      const value = valueIn(scalars, metric);
+      const awaits = value === null && !row.own ? awaitedBy(row, nowMs) : undefined;
+      return { checkpoint, trial, run, step, value, awaits };
+    });
   }
 
   /** Returns all checkpoints of an experiment whose deletion has not started. */
@@ -137,10 +178,28 @@ export class CheckpointIndex {
 
   async referrers(checkpoint: string): Promise<readonly string[]> {
     const rows = await this.#query<{ trial: string }>(
-      "select trial from checkpoint_gc.referrers where checkpoint = $1 order by trial",
+      `select trial from checkpoint_gc.referrers where checkpoint = $1 and not resting
+       order by trial`,
       [checkpoint],
     );
     return rows.map(({ trial }) => trial);
+  }
+
+  /** Returns experiments with a run that ended at this time or before, and that were not judged since. */
+  async overdue(endedMs: number): Promise<readonly string[]> {
+    const rows = await this.#query<{ experiment: string }>(
+      `select distinct experiment from checkpoint_gc.overdue where ended_ms <= $1
+       order by experiment limit $2`,
+      [endedMs, gcLimits.page],
+    );
+    return rows.map(({ experiment }) => experiment);
+  }
+
+  async forgetOverdue(experiment: string, endedMs: number): Promise<void> {
+    await this.#query(
+      "delete from checkpoint_gc.overdue where experiment = $1 and ended_ms <= $2",
+      [experiment, endedMs],
+    );
   }
 
   /** Returns the condemned checkpoints whose grace is over, except those that wait for a retry. */
@@ -280,111 +339,10 @@ function valueIn(scalars: string | null, metric: string): number | null {
   return value ?? null;
 }
 
-type Change = { readonly text: string; readonly values: unknown[] };
-
-/** Returns the row changes of an event. They are idempotent: a replay in order ends in the same rows. */
-function changesOf(event: AnyEvent, id: string, table: TableNames): readonly Change[] {
-  const change = changeOf(event, id, table);
-  if (event.type !== "ExperimentDeleted") return change === null ? [] : [change];
-  const text = `insert into ${table("tensorboards")} (experiment) values ($1) on conflict do nothing`;
-  return [...(change === null ? [] : [change]), { text, values: [id] }];
-}
-
-function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null {
-  switch (event.type) {
-    case "CheckpointCompleted": {
-      const { trial, run, step } = event.data;
-      // A folder that a person uploaded belongs to no experiment and is not ranked.
-      const experiment = trial === "" ? "" : parseTrialId(trial)?.experiment;
-      if (experiment === undefined) return null;
-      return {
-        text: `insert into ${table("checkpoints")}
-               (checkpoint, experiment, trial, run, step, retention, grace_end_ms)
-               values ($1, $2, $3, $4, $5, 'kept', 0) on conflict do nothing`,
-        values: [id, experiment, trial, run, step],
-      };
-    }
-    case "CheckpointCondemned":
-      return retention(table, id, "condemned", event.data.graceEndMs, event.data.by !== "");
-    case "CheckpointSpared":
-      return retention(table, id, "kept", 0);
-    case "CheckpointDeletionStarted":
-      return retention(table, id, "deleting", 0);
-    case "CheckpointDeleted":
-      return retention(table, id, "deleted", 0);
-    case "CheckpointFilesDeletionStarted":
-      return set(table, id, "files", "thinning");
-    case "CheckpointFilesDeleted":
-      return set(table, id, "files", "thinned");
-    case "CheckpointDamaged":
-      return set(table, id, "damaged", "true");
-    case "CheckpointRepaired":
-      return set(table, id, "damaged", "false");
-    case "ValidationReported": {
-      const { run, step, scalars } = event.data;
-      const finite = Object.entries(scalars).filter(([, value]) => Number.isFinite(value));
-      return {
-        text: `insert into ${table("validations")} (trial, step, run, scalars)
-               values ($1, $2, $3, $4) on conflict do nothing`,
-        values: [id, step, run, JSON.stringify(Object.fromEntries(finite))],
-      };
-    }
-    case "TrialCreated":
-      return referrer(table, event.data.warmStartCheckpoint, id);
-    case "RunRequested":
-      return referrer(table, event.data.fromCheckpoint, id);
-    case "ExperimentCreated":
-      return referrer(table, recordedSource(event.data.config)?.checkpoint ?? "", id);
-    // The end of an experiment removes no reference: a continued experiment starts trials from the checkpoint again.
-    case "ExperimentDeleted":
-    case "TrialEnded":
-      return { text: `delete from ${table("referrers")} where trial = $1`, values: [id] };
-    default:
-      return null;
-  }
-}
-
-function retention(
-  table: TableNames,
-  checkpoint: string,
-  state: string,
-  graceEndMs: number,
-  manual = false,
-): Change {
-  return {
-    text: `update ${table("checkpoints")} set retention = $2, grace_end_ms = $3, manual = $4
-           where checkpoint = $1`,
-    values: [checkpoint, state, graceEndMs, manual],
-  };
-}
-
-function set(
-  table: TableNames,
-  checkpoint: string,
-  column: "files" | "damaged",
-  value: string,
-): Change {
-  return {
-    text: `update ${table("checkpoints")} set ${column} = '${value}' where checkpoint = $1`,
-    values: [checkpoint],
-  };
-}
-
-function referrer(table: TableNames, checkpoint: string, trial: string): Change | null {
-  if (checkpoint === "") return null;
-  return {
-    text: `insert into ${table("referrers")} (checkpoint, trial) values ($1, $2)
-           on conflict do nothing`,
-    values: [checkpoint, trial],
-  };
-}
-
-/** Returns the experiment whose ranking an event may change. */
-function experimentOf(stored: StoredEvent): string | undefined {
-  const category = categoryOf(stored.stream);
-  if (category === "measurement") return parseTrialId(idOf(stored.stream))?.experiment;
-  if (category !== "checkpoint") return undefined;
-  const event = decodeEvent(stored);
-  if (event.type !== "CheckpointCompleted") return undefined;
-  return parseTrialId(event.data.trial)?.experiment;
+function awaitedBy(row: CandidateRow, nowMs: number): string | undefined {
+  const { trial, run, next_rank: rank, next_number: number } = row;
+  const next = number === null ? null : number === 0 ? "" : `${rank}-${number}`;
+  const end =
+    row.ended_ms === null ? null : { lastValidation: row.last_validation, endedMs: row.ended_ms };
+  return awaitedOf({ id: runId(trial, run), next, end, arrived: row.arrived ?? {} }, nowMs);
 }

@@ -81,13 +81,14 @@ async function sweep(
   if (!ended || deletion === "asked") return;
   await deps.index.view.reach(position);
   if (deletion === "done") return condemnAll(deps, work, experiment);
-  for (const [checkpoint, given] of await judged(deps.index, work, experiment)) {
+  for (const [checkpoint, given] of await judged(deps, work, experiment)) {
     await condemn(deps, work, checkpoint, given);
     await work.part();
   }
 }
 
 async function condemnAll(deps: ReactionDeps, work: Work, experiment: string): Promise<void> {
+  await deps.time.look();
   const nothingKept = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 0 };
   for (const checkpoint of await deps.index.kept(experiment)) {
     const given = { policy: nothingKept, competitors: [], experiment };

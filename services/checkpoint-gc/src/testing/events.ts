@@ -1,6 +1,11 @@
 /** Events of other services, for tests. */
 import type { AnyEvent } from "@trainyard/contracts";
-import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import {
+  AllocationEndCause,
+  ExperimentOutcome,
+  RunEndWhy,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
 
 export type SavePolicy = readonly [experimentBest: number, trialBest: number, trialLatest: number];
 
@@ -103,17 +108,21 @@ export function trialEnded(): AnyEvent {
   };
 }
 
+/** The run of a checkpoint, and the last validation that it recorded before. */
+type Recorded = { readonly run: number; readonly lastValidation?: string };
+
 /** Makes a CheckpointDeclared event; `place` is a folder or another checkpoint_storage section. */
 export function declared(
   trial: string,
   step: number,
   place: string | Readonly<Record<string, string>>,
   storageId = "",
+  { run, lastValidation = "" }: Recorded = { run: 1 },
 ): AnyEvent {
   const storage =
     typeof place === "string" ? { type: "directory", container_path: place } : { ...place };
-  const data = { trial, run: 1, step, storage, format: "", ...(storageId && { storageId }) };
-  return { type: "CheckpointDeclared", data };
+  const named = { ...(storageId && { storageId }), ...(lastValidation && { lastValidation }) };
+  return { type: "CheckpointDeclared", data: { trial, run, step, storage, format: "", ...named } };
 }
 
 /** Makes the events of a complete checkpoint that a person uploaded as a folder. */
@@ -123,15 +132,45 @@ export function uploaded(by: string, root: string, storageId: string): readonly 
   return [{ type: "CheckpointDeclared", data: about }, completed("", 0, 1, 3)];
 }
 
-export function completed(trial: string, step: number, files: number, bytes: number): AnyEvent {
-  const data = { manifestDigest: "d", files, bytes, trial, run: 1, step };
+export function completed(
+  trial: string,
+  step: number,
+  files: number,
+  bytes: number,
+  run = 1,
+): AnyEvent {
+  const data = { manifestDigest: "d", files, bytes, trial, run, step };
   return { type: "CheckpointCompleted", data };
 }
 
-export function validated(trial: string, step: number, loss: number): AnyEvent {
-  const reportKey = `0-${step}`;
-  const data = { trial, run: 1, step, scalars: { loss }, reportKey, nonNumeric: [] };
+export function validated(
+  trial: string,
+  step: number,
+  loss: number,
+  { run, reportKey }: { readonly run: number; readonly reportKey: string } = {
+    ...{ run: 1, reportKey: `0-${step}` },
+  },
+): AnyEvent {
+  const data = { trial, run, step, scalars: { loss }, reportKey, nonNumeric: [] };
   return { type: "ValidationReported", data };
+}
+
+/** Makes the end of a run's allocation; without `lastValidation` nobody saw it. */
+export function allocationEnded(lastValidation?: string): AnyEvent {
+  const cause = AllocationEndCause.EXITED;
+  const named = lastValidation === undefined ? {} : { lastValidation };
+  return { type: "AllocationEnded", data: { cause, exits: [], message: "", ...named } };
+}
+
+/** Makes the return of a lost agent that names the last validation of a run. */
+export function agentReturned(allocation: string, lastValidation: string): AnyEvent {
+  const left = { runs: [{ allocation, checkpoints: [], lastValidation }] };
+  const holder = { folder: "f", place: "p", startedMs: 1 };
+  return { type: "AgentReturned", data: { occupations: [], slots: [], left, ...holder } };
+}
+
+export function trialContinued(): AnyEvent {
+  return { type: "TrialContinued", data: { continuation: 1 } };
 }
 
 export function pinned(by: string, holder = ""): AnyEvent {

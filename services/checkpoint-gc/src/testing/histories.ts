@@ -12,17 +12,31 @@ import { categoryOf, idOf, streamName } from "@trainyard/kernel";
 import { Executor, emptyMeta, FoldCache, type ReactionHandlers } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
+import { gcLimits } from "../limits.ts";
 import type { Index } from "../shell/index-view.ts";
+import { LogClock } from "../shell/log-time.ts";
 import { reactionHandlers } from "../shell/reactions.ts";
 import { Sweeper } from "../shell/sweeper.ts";
 import * as told from "./events.ts";
+import { MemoryFacts } from "./memory-index.ts";
 import { Oracle } from "./oracle.ts";
 
 export type Step =
   | { readonly kind: "trial"; readonly from: number }
-  | { readonly kind: "checkpoint"; readonly trial: number; readonly value: number | null }
-  | { readonly kind: "restart"; readonly trial: number }
-  | { readonly kind: "end_trial"; readonly trial: number }
+  | {
+      readonly kind: "checkpoint";
+      readonly trial: number;
+      readonly value: number | null;
+      /** Whether the script validates before it stores the checkpoint, or afterwards. */
+      readonly isValidatedFirst: boolean;
+      /** Whether the validation stays in the spool until a `deliver`. */
+      readonly isLate: boolean;
+    }
+  | { readonly kind: "deliver"; readonly run: number; readonly count: number }
+  | { readonly kind: "return"; readonly run: number }
+  /** `isLost`: nobody sees the end of the run. */
+  | { readonly kind: "restart" | "end_trial"; readonly trial: number; readonly isLost: boolean }
+  | { readonly kind: "continue"; readonly trial: number }
   | { readonly kind: "propose"; readonly from: number }
   | { readonly kind: "pin" | "unpin" | "damage" | "repair"; readonly checkpoint: number }
   | { readonly kind: "sweep" };
@@ -47,9 +61,9 @@ export type History = {
 class Crash extends Error {}
 
 export class HistoryRun {
-  readonly #store = createMemoryLog();
-  readonly #teller = this.#store.as("model");
   readonly #clock = new ManualClock();
+  readonly #store = createMemoryLog({ clock: this.#clock });
+  readonly #teller = this.#store.as("model");
   readonly #oracle: Oracle;
   readonly #history: History;
   readonly #crashes: Set<number>;
@@ -70,18 +84,29 @@ export class HistoryRun {
 
   /** Runs the history. Returns the names of each checkpoint's retention events, in order. */
   async run(): Promise<Readonly<Record<string, readonly string[]>>> {
-    const { policy, smaller, steps, later } = this.#history;
-    const created = told.experimentCreated("/c", policy, smaller);
-    await this.#tell("experiment-1", created);
-    for (const step of steps) await this.#step(step);
+    const { later } = this.#history;
+    await this.train();
     for (const number of this.#oracle.liveTrials())
-      await this.#step({ kind: "end_trial", trial: number });
+      await this.#step({ kind: "end_trial", trial: number, isLost: false });
     this.#oracle.end();
     await this.#tell("experiment-1", told.experimentEnded());
     for (const step of later) await this.#step(step);
     await this.#delete();
+    await this.#clock.advance(gcLimits.valueAwaitedMs);
+    this.#oracle.longOver();
+    // A process that starts knows the time of the newest event only.
+    await this.#tell("agent-b", told.agentReturned("2.1#1", ""));
+    await this.#step({ kind: "sweep" });
     this.#complete();
-    return this.#outcome();
+    return this.outcome();
+  }
+
+  /** Runs the steps before the end of the experiment. */
+  async train(): Promise<void> {
+    const { policy, smaller, steps } = this.#history;
+    const created = told.experimentCreated("/c", policy, smaller);
+    await this.#tell("experiment-1", created);
+    for (const step of steps) await this.#step(step);
   }
 
   async #delete(): Promise<void> {
@@ -113,10 +138,11 @@ export class HistoryRun {
       },
     });
     this.#executor = new Executor(dying, new FoldCache(dying));
-    const deps = { index: this.#index(), clock: this.#clock, graceMs: 1_000 };
+    const [clock, graceMs] = [this.#clock, 1_000];
+    const deps = { index: this.#index(), time: new LogClock(log, clock, graceMs), graceMs };
     this.#handlers = reactionHandlers(deps);
     const logger = pino({ enabled: false });
-    this.#sweeper = new Sweeper({ ...deps, executor: this.#executor, logger });
+    this.#sweeper = new Sweeper({ ...deps, clock, executor: this.#executor, logger });
   }
 
   async #step(step: Step): Promise<void> {
@@ -176,7 +202,7 @@ export class HistoryRun {
 
   /** An index that is computed from the whole log, in place of the service's tables. */
   #index(): Index {
-    const oracle = this.#oracle;
+    const [oracle, facts, { store }] = [this.#oracle, new MemoryFacts(), this.#store];
     const there = (checkpoint: string): boolean => {
       const names = this.#retention(checkpoint);
       return names.at(-1) !== "CheckpointDeleted";
@@ -184,10 +210,19 @@ export class HistoryRun {
     const nothing = async (): Promise<readonly string[]> => [];
     return {
       view: { reach: async () => {} },
-      candidates: async () => oracle.candidates().filter(({ checkpoint }) => there(checkpoint)),
+      candidates: async (_experiment, _metric, nowMs) => {
+        facts.see(store.events);
+        const competing = oracle.candidates().filter(({ checkpoint }) => there(checkpoint));
+        return competing.map((one) => ({ ...one, awaits: facts.awaited(one, nowMs) }));
+      },
       kept: async () =>
         oracle.all().filter((one) => this.#retention(one).at(-1) !== "CheckpointCondemned"),
-      referrers: async (checkpoint) => oracle.referrers(checkpoint),
+      referrers: async (checkpoint) => {
+        facts.see(store.events);
+        return facts.referrers(checkpoint);
+      },
+      overdue: nothing,
+      forgetOverdue: async () => {},
       due: nothing,
       deleting: nothing,
       thinning: nothing,
@@ -231,7 +266,7 @@ export class HistoryRun {
     }
   }
 
-  #outcome(): Readonly<Record<string, readonly string[]>> {
+  outcome(): Readonly<Record<string, readonly string[]>> {
     const all = this.#oracle.all();
     return Object.fromEntries(all.map((one) => [one, this.#retention(one)]));
   }

@@ -4,11 +4,25 @@ import { type History, HistoryRun, type Step } from "./histories.ts";
 
 const index = fc.nat(30);
 const value = fc.option(fc.integer({ min: -3, max: 3 }));
-const checkpoint = fc.record({ kind: fc.constant("checkpoint" as const), trial: index, value });
-const ofTrial = fc.record({
-  kind: fc.constantFrom("restart" as const, "end_trial" as const),
+const checkpoint = fc.record({
+  kind: fc.constant("checkpoint" as const),
   trial: index,
+  value,
+  isValidatedFirst: fc.boolean(),
+  isLate: fc.boolean(),
 });
+const ofTrial: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("restart" as const, "end_trial" as const),
+    trial: index,
+    isLost: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("continue" as const), trial: index }),
+);
+const arriving: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant("deliver" as const), run: index, count: fc.nat(4) }),
+  fc.record({ kind: fc.constant("return" as const), run: index }),
+);
 const fromOther = fc.record({
   kind: fc.constantFrom("trial" as const, "propose" as const),
   from: index,
@@ -22,19 +36,33 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: checkpoint },
   { weight: 2, arbitrary: fromOther },
   { weight: 2, arbitrary: marked },
-  { weight: 1, arbitrary: ofTrial },
-  { weight: 1, arbitrary: sweep },
+  { weight: 2, arbitrary: ofTrial },
+  { weight: 1, arbitrary: arriving },
+  { weight: 2, arbitrary: sweep },
 );
+const afterEnd = fc.oneof<fc.Arbitrary<Step>[]>(marked, arriving, sweep);
+const stored = { kind: "checkpoint", value: null, isValidatedFirst: true, isLate: false } as const;
+const alone: readonly Step[] = [{ kind: "trial", from: 0 }];
+/** A trial that began from another's checkpoint has ended and is continued. Chance alone rarely draws this. */
+const continued: readonly Step[] = [
+  ...alone,
+  { ...stored, trial: 0 },
+  { kind: "trial", from: 0 },
+  { ...stored, trial: 1 },
+  { ...stored, trial: 0 },
+  { kind: "end_trial", trial: 1, isLost: false },
+  { kind: "continue", trial: 0 },
+];
 const history: fc.Arbitrary<History> = fc.record({
   policy: fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)),
   smaller: fc.boolean(),
   steps: fc
-    .array(step, { maxLength: 30 })
-    .map((steps): Step[] => [{ kind: "trial", from: 0 }, ...steps]),
-  later: fc.array(marked, { maxLength: 4 }),
+    .tuple(fc.constantFrom(alone, continued), fc.array(step, { maxLength: 30 }))
+    .map(([first, steps]): Step[] => [...first, ...steps]),
+  later: fc.array(afterEnd, { maxLength: 6 }),
   deletion: fc.constantFrom("none", "undone", "done"),
-  duringGrace: fc.array(marked, { maxLength: 3 }),
-  afterGrace: fc.array(marked, { maxLength: 3 }),
+  duringGrace: fc.array(afterEnd, { maxLength: 3 }),
+  afterGrace: fc.array(afterEnd, { maxLength: 3 }),
   crashes: fc.array(fc.integer({ min: 2, max: 60 }), { maxLength: 4 }),
 });
 

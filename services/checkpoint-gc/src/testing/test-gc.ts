@@ -13,6 +13,7 @@ import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
 
 import {
+  allocationEnded,
   completed,
   declared,
   experimentCreated,
@@ -119,6 +120,7 @@ export class TestGc implements AsyncDisposable {
 
   /** Ends a trial. `sealed` lists the checkpoints that its run has left. */
   async endTrial(trial: string, sealed: readonly string[] = []): Promise<void> {
+    await this.stage.tell(`allocation-${trial}#1`, allocationEnded(""));
     await this.stage.tell(`trial-${trial}`, runEnded(1, sealed), trialEnded());
   }
 

@@ -11,6 +11,7 @@ type ChangeOptions = {
   readonly slot?: string;
   readonly reason?: string;
   readonly deadline?: string;
+  readonly force?: boolean;
 };
 
 const slotOption = ["--slot <id>", "only this slot, by its id in yard agent describe"] as const;
@@ -42,6 +43,7 @@ export function addAgentChanges(group: Command): void {
     .command("remove")
     .argument("<name>")
     .option(...reasonOption)
+    .option("--force", "also if checkpoints that are only on its host are lost")
     .description("remove an agent that is lost or has no runs; its slots no longer count")
     .action(withPlatform<ChangeOptions>(remove));
 }
@@ -82,10 +84,10 @@ async function enable(
 async function remove(
   { client, output }: Context,
   args: readonly string[],
-  { reason = "" }: ChangeOptions,
+  { reason = "", force = false }: ChangeOptions,
 ): Promise<void> {
   const name = argument(args, 0);
-  const answer = await client.call("removeAgent", { name, reason }, repeatable());
+  const answer = await client.call("removeAgent", { name, reason, force }, repeatable());
   told(output, answer, `agent ${name} is removed`);
 }
 

@@ -42,6 +42,7 @@ const agents = [
       sinceMs: Date.UTC(2026, 0, 2),
       deadlineAtMs: Date.UTC(2026, 0, 2, 1),
     },
+    undelivered: { checkpoints: 3, bytes: 12e9, runs: ["1.1#1"] },
   },
   {
     name: "half",
@@ -73,7 +74,7 @@ test("the list shows each agent's devices by kind, name and memory, and its disa
     "AGENT POOL STATE SLOTS DEVICES FREE",
     "gpus default CONNECTED 2 2 cuda (NVIDIA A100-SXM4-80GB, 80 GiB) 1",
     "older default CONNECTED 1 1 cpu 1",
-    "noisy default CONNECTED 1 1 cpu 0 draining since 2026-01-02 00:00:00, its runs are killed at 2026-01-02 01:00:00: loud fan",
+    "noisy default CONNECTED 1 1 cpu 0 draining since 2026-01-02 00:00:00, its runs are killed at 2026-01-02 01:00:00: loud fan; 3 checkpoints, 12 GB (1.1#1) not stored yet",
     "half default CONNECTED 2 2 cpu 1",
   ]);
 });
@@ -92,6 +93,11 @@ test("an agent is described with the name and memory of each slot, and with a ru
   );
 });
 
+test("an agent is described with the checkpoints that are not stored yet", async () => {
+  const { lines } = await gateway.yard("agent", "describe", "noisy");
+  expect(lines).toContain("not stored yet 3 checkpoints, 12 GB (1.1#1)");
+});
+
 test("an agent is described with its disabled slots", async () => {
   const { lines } = await gateway.yard("agent", "describe", "half");
   expect(lines.at(-1)).toBe("1 cpu disabled since 2026-01-02 00:00:00");
@@ -104,12 +110,14 @@ test("an agent or a slot is disabled, drained, enabled and removed, each with an
     await gateway.yard("agent", "drain", "gpus"),
     await gateway.yard("agent", "enable", "gpus"),
     await gateway.yard("agent", "remove", "gpus", "--reason", "sold"),
+    await gateway.yard("agent", "remove", "gpus", "--force"),
   ];
   expect(told.map(({ code, err, lines }) => [code, err, ...lines])).toEqual([
     [0, "", "slot GPU-bbbbbbbb of agent gpus is disabled; its runs continue"],
     [0, "", "agent gpus is draining: its runs stop gracefully, and are killed after 15m"],
     [0, "", "agent gpus is draining: its runs stop gracefully"],
     [0, "", "agent gpus is enabled"],
+    [0, "", "agent gpus is removed"],
     [0, "", "agent gpus is removed"],
   ]);
   const key = expect.stringMatching(/./);
@@ -127,6 +135,7 @@ test("an agent or a slot is disabled, drained, enabled and removed, each with an
     { call: "POST /api/v1/agents/gpus/drain", body: {}, idempotencyKey: key },
     { call: "POST /api/v1/agents/gpus/enable", body: {}, idempotencyKey: key },
     { call: "DELETE /api/v1/agents/gpus?reason=sold", body: null, idempotencyKey: key },
+    { call: "DELETE /api/v1/agents/gpus?force=true", body: null, idempotencyKey: key },
   ]);
 });
 

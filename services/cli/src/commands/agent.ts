@@ -8,6 +8,7 @@ import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
+import { undeliveredText } from "../undelivered-text.ts";
 import { addAgentChanges, disabledText } from "./agent-changes.ts";
 
 export function addAgentCommands(program: Command): void {
@@ -56,7 +57,7 @@ async function list(
     { title: "SLOTS", value: ({ slots }) => String(offered(slots).length), right: true },
     { title: "DEVICES", value: ({ slots }) => devicesOf(offered(slots)) },
     { title: "FREE", value: (agent) => String(freeSlots(agent)), right: true },
-    { title: "", value: (agent) => trouble(agent) || (agent.nameRefused ?? "") },
+    { title: "", value: notesOf },
   ]);
 }
 
@@ -82,6 +83,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["labels", labelsOf(agent)],
     ["processes of a run", held(agent)],
     ...(trouble(agent) === "" ? [] : ([["gets no runs", trouble(agent)]] as const)),
+    ["not stored yet", undeliveredText(agent.undelivered)],
     ...((agent.nameRefused ?? "") === "" ? [] : ([["its name", agent.nameRefused ?? ""]] as const)),
     ...(distrust === undefined
       ? []
@@ -105,6 +107,13 @@ async function describe({ client, output }: Context, args: readonly string[]): P
         left || (withdrawn === true ? gone : disabledText(disabled)),
     },
   ]);
+}
+
+/** Returns why an agent gets no runs, or who else asks for its name, and the checkpoints that it has to deliver. */
+function notesOf(agent: Plain<Agent>): string {
+  const { nameRefused = "", undelivered } = agent;
+  const left = undelivered === undefined ? "" : `${undeliveredText(undelivered)} not stored yet`;
+  return [trouble(agent) || nameRefused, left].filter((note) => note !== "").join("; ");
 }
 
 type Slots = Plain<Agent>["slots"];

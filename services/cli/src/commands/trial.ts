@@ -8,6 +8,7 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { undeliveredText } from "../undelivered-text.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
@@ -111,6 +112,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["best", scalarsOf(trial.bestValidation)],
     ["latest", scalarsOf(trial.latestValidation)],
     ["checkpoint", trial.latestCheckpoint],
+    ["not stored yet", undeliveredText(trial.undelivered)],
     ["created", time(trial.createdAtMs)],
     ["ended", time(trial.endedAtMs)],
   ]);

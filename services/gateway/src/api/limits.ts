@@ -57,6 +57,15 @@ export const apiLimits = {
   bestVersionsMax: 100,
   /** The most conditions of a query for versions: each is checked for each version that is read. */
   conditionsMax: 16,
+  /**
+   * A root of checkpoints that returns no marker in `seenMs` counts as hanging, and is asked again after `restMs`. A
+   * listing, or 256 KiB of a file, may take `workMs`. At most `atOnceMax` requests wait for one root.
+   */
+  storages: {
+    storageBrake: { restMs: 5_000, atOnceMax: 128 },
+    seenMs: 3_000,
+    workMs: 60_000,
+  },
   /** The files of a checkpoint whose downloads are planned at once: the registry plans no more in one answer. */
   objectsPlannedMax: 100,
   /** The files of a checkpoint whose presence in an object store is asked for at once. */

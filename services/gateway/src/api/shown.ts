@@ -31,6 +31,7 @@ import type {
   WorkspaceDocument,
 } from "../read-model/core/views/documents.ts";
 import { defaultSpace } from "../read-model/core/views/project-space.ts";
+import { undeliveredOf } from "../read-model/core/views/unstored.ts";
 
 /**
  * Shows an experiment, in lists without its configuration. The configuration's secrets are masked; runs get them when
@@ -60,14 +61,16 @@ export function placeOf({ workspace, project }: Pick<ExperimentDocument, "worksp
 
 /** Shows a trial. An active trial of a paused experiment is shown as paused. */
 export function shownTrial(
-  { records: _records, recent: _recent, versions: _versions, ...shown }: TrialDocument,
+  { records: _records, recent: _recent, versions: _versions, sealed, ...shown }: TrialDocument,
   experiment: Pick<ExperimentDocument, "state"> | undefined,
   config: JsonObject | undefined,
 ): Plain<Trial> {
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
-  return { ...shown, logPoliciesMatched: [], runs, ...(paused ? { state: "PAUSED" } : {}) };
+  const left = undeliveredOf(sealed === undefined ? {} : { sealed });
+  const state = paused ? { state: "PAUSED" } : {};
+  return { ...shown, ...left, logPoliciesMatched: [], runs, ...state };
 }
 
 /** Adds the addresses of a run's ports; an ended run has none. */

@@ -1,12 +1,14 @@
 import { Bug, isFault } from "@trainyard/kernel";
 import { isDatabaseAway, type Logger } from "@trainyard/runtime";
-import { Problem } from "./problem.ts";
+import { Problem, unavailable } from "./problem.ts";
 
 /** Converts an error to the Problem that the caller gets. Details for operators are logged under the request's id. */
 export function asProblem(error: unknown, logger: Logger, requestId: string): Problem {
   if (error instanceof Problem) return error;
   if (isFault(error) && error.retry !== "never") {
     logger.warn({ err: error, requestId }, "request_unavailable");
+    // The message names the storage.
+    if (error.code === "storage_away") return unavailable(error.message);
     return new Problem(
       503,
       "unavailable",

@@ -1,23 +1,25 @@
 import type { Plain } from "@trainyard/contracts";
 import type { PlannedRequest } from "@trainyard/contracts/commands";
+import type { OpenedContent } from "./archive.ts";
 import { httpLimits } from "./limits.ts";
 import { unavailable } from "./problem.ts";
-
-export type OpenedDownload = {
-  readonly bytes: number;
-  readonly content: AsyncIterable<Uint8Array>;
-};
 
 /** Opens a file of an object store by its planned URL. Throws if the store does not return the file. */
 export async function openPlanned(
   path: string,
   { url, method, headers }: Plain<PlannedRequest>,
-): Promise<OpenedDownload> {
+): Promise<OpenedContent> {
   const response = await fetch(url, { method, headers });
-  if (!response.ok || response.body === null) {
+  const { body } = response;
+  if (!response.ok || body === null) {
     throw new Error(`the object store answered ${response.status} for ${path}`);
   }
-  return { bytes: Number(response.headers.get("content-length")), content: response.body };
+  return {
+    bytes: Number(response.headers.get("content-length")),
+    content: body,
+    // A body that is being read is closed with its reader.
+    [Symbol.asyncDispose]: async () => (body.locked ? undefined : body.cancel()),
+  };
 }
 
 /** Returns whether the object store has a file, by the planned request for its first byte. */

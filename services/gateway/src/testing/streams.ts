@@ -1,6 +1,7 @@
 /** A client that reads a stream at a chosen speed, and the files that this process has open. */
-import { readdir, readlink } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
+import { join } from "node:path";
 import type { TestGateway } from "./test-gateway.ts";
 
 /** Opens a stream. It resolves at the head of the answer, before any of its body is read. */
@@ -38,12 +39,20 @@ export async function restOf(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Returns the files below a folder that this process has open. */
+/** Returns the files below a folder that this process and its children have open. */
 export async function openBelow(folder: string): Promise<readonly string[]> {
-  const places = await Promise.all(
-    (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
+  const tasks = await readdir("/proc/self/task");
+  const children = tasks.map((task) =>
+    readFile(`/proc/self/task/${task}/children`, "utf8").catch(() => ""),
   );
-  return places.filter((place) => place.startsWith(folder));
+  const pids = (await Promise.all(children)).join(" ").split(" ").filter(Boolean);
+  const places = await Promise.all(["self", ...pids].map((pid) => openIn(`/proc/${pid}/fd`)));
+  return places.flat().filter((place) => place.startsWith(folder));
+}
+
+async function openIn(table: string): Promise<readonly string[]> {
+  const fds = await readdir(table).catch(() => []);
+  return Promise.all(fds.map((fd) => readlink(join(table, fd)).catch(() => "")));
 }
 
 /** The text of a stream so far, kept up to date. */

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { StorageDisk } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { type AnyEvent, encodeEvent, type Plain } from "@trainyard/contracts";
@@ -29,7 +30,7 @@ export type TestGateway = AsyncDisposable & {
   readonly grpcUrl: string;
   readonly token: string;
   /** Starts a second gateway over the same database, as a replica or a later start. Returns its address. */
-  readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
+  readonly startAnother: (overrides?: Overrides) => Promise<string>;
   readonly bus: Bus;
   /** The log with the rights of all services. */
   readonly log: EventLog;
@@ -53,6 +54,8 @@ export type TestGateway = AsyncDisposable & {
   readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
 };
+
+type Overrides = { readonly clock?: Clock; readonly disk?: StorageDisk };
 
 export type CallOptions = {
   readonly body?: unknown;
@@ -93,7 +96,7 @@ export async function startTestGateway(
     ...environment,
   });
   let grpcUrl = "";
-  const start = async (overrides: { readonly clock?: Clock } = {}): Promise<string> => {
+  const start = async (overrides: Overrides = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
     const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));

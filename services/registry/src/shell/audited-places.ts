@@ -1,15 +1,13 @@
 /** The storages that an audit lists and deletes from: folders in a directory, or keys below a name in a bucket. */
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
 import {
   type CheckpointStorageSection,
-  directoryDisk,
   type MarkedPlace,
   markedPlace,
   type ObjectStore,
   problemOfStorage,
   problemOfStore,
   removeCheckpointObjects,
+  type StorageDisk,
 } from "@trainyard/blob";
 import { isCheckpointId } from "@trainyard/kernel";
 import type { CommandDeps } from "./commands.ts";
@@ -37,47 +35,37 @@ export async function auditedPlace(
   const store = await stores.of(section);
   const marked = markedPlace(section, store, disk);
   if (store !== null) return new AuditedBucket(marked, store, storageId);
-  return new AuditedDirectory(marked, storageId);
+  return new AuditedDirectory(marked, disk, storageId);
 }
 
 class AuditedDirectory implements AuditedPlace {
   readonly marked: MarkedPlace;
   readonly storageId: string;
+  readonly #disk: StorageDisk;
   readonly #root: string;
 
-  constructor(marked: MarkedPlace, storageId: string) {
+  constructor(marked: MarkedPlace, disk: StorageDisk, storageId: string) {
     this.marked = marked;
+    this.#disk = disk;
     this.#root = marked.name;
     this.storageId = storageId;
   }
 
   async problem(): Promise<string | null> {
-    return problemOfStorage(this.#root, this.storageId, await this.marked.seen());
+    return problemOfStorage(this.#root, this.storageId, await this.#disk.seen(this.#root));
   }
 
   async names(): Promise<readonly string[]> {
-    return (await readdir(this.#root)).filter(isCheckpointId);
+    return (await this.#disk.names(this.#root)).filter(isCheckpointId);
   }
 
   changedAtMs(name: string): Promise<number> {
-    return lastChange(join(this.#root, name));
+    return this.#disk.changedAtMs(this.#root, name);
   }
 
   remove(name: string): Promise<void> {
-    return directoryDisk.removeFolder(this.#root, name);
+    return this.#disk.removeFolder(this.#root, name);
   }
-}
-
-/** The time of the last change of a file, or of anything in a folder. */
-async function lastChange(path: string): Promise<number> {
-  const stats = await lstat(path).catch(() => null);
-  if (stats === null) return Number.POSITIVE_INFINITY;
-  let latest = stats.mtimeMs;
-  if (!stats.isDirectory()) return latest;
-  for (const name of await readdir(path).catch(() => [])) {
-    latest = Math.max(latest, await lastChange(join(path, name)));
-  }
-  return latest;
 }
 
 class AuditedBucket implements AuditedPlace {

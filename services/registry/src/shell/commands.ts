@@ -42,11 +42,12 @@ export type CommandDeps = ModelDeps &
     readonly readAheads: Pick<ReadAheads, "begin">;
     readonly inspector: Inspector;
     readonly stores: Pick<Stores, "of">;
-    readonly disk: StorageDisk;
     readonly claims: StorageClaims;
     readonly known: Pick<KnownStorages, "admit" | "idOf">;
     readonly renewals: Pick<Renewals, "completed">;
     readonly brake: StoreBrake;
+    /** The directories of checkpoints, behind the brake. */
+    readonly disk: StorageDisk;
     readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
     readonly unchanged: Unchanged;
     readonly uploads: UploadProgress;

@@ -4,7 +4,7 @@
  * nothing.
  */
 import { createHash } from "node:crypto";
-import { checkpointFolder } from "@trainyard/blob";
+import { checkpointFolder, checkpointRoot } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Accepted, CompleteCheckpoint } from "@trainyard/contracts/commands";
 import { assert, isRejection, type Rejection, reject, streamName } from "@trainyard/kernel";
@@ -89,7 +89,10 @@ async function look(
     const { manifest: entries } = request;
     return { store, section: storage, checkpoint, entries, storageId };
   }
+  const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
-  assert(folder !== null, `checkpoint ${checkpoint} has a directory`);
+  assert(root !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
+  // A caller that joins a running verification thus learns that the storage does not answer.
+  await deps.disk.seen(root);
   return { folder, storageId };
 }

@@ -26,7 +26,7 @@ export async function inspectObjects(
     const problem = await problemOfStore(store, storageId);
     if (problem !== null) return { kind: "unreadable", detail: problem };
     const look = (file: Manifest[number]) => inspectObject(place, file);
-    const found = await mapConcurrently(manifest, registryLimits.filesHashedAtOnce, look);
+    const found = await mapConcurrently(manifest, registryLimits.objectsHashedAtOnce, look);
     const problems = found.filter((finding) => finding !== null);
     return inspected(problems, extras ? await extrasOf(place, manifest) : []);
   } catch (error) {

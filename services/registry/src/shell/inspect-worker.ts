@@ -1,12 +1,11 @@
-/** The worker thread that reads checkpoints again, so that commands and completions do not wait. */
+/** The worker thread that reads checkpoints in object stores again, so that commands and completions do not wait. */
 import { type CheckpointStorageSection, Stores, type StoresSettings } from "@trainyard/blob";
 import { isFault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import type { Manifest } from "../core/manifest.ts";
-import { type Inspection, inspectFiles } from "./inspect-files.ts";
+import type { Inspection } from "./inspect-files.ts";
 import { inspectObjects } from "./inspect-objects.ts";
-import type { FolderPlace } from "./verify-files.ts";
 
 /** A checkpoint in an object store, in a form that can be sent to another thread. */
 export type BucketPlace = {
@@ -16,9 +15,9 @@ export type BucketPlace = {
 };
 
 export type InspectQuestion = {
-  readonly place: FolderPlace | BucketPlace;
+  readonly place: BucketPlace;
   readonly manifest: Manifest;
-  /** Whether objects are listed that are not in the manifest; extra files in a folder always are. */
+  /** Whether objects are listed that are not in the manifest. */
   readonly extras: boolean;
   /** The settings to open the bucket's store. */
   readonly stores: Omit<StoresSettings, "clock">;
@@ -26,7 +25,6 @@ export type InspectQuestion = {
 
 answerCalls(async (question: InspectQuestion): Promise<Inspection> => {
   const { place, manifest, extras, stores: settings } = question;
-  if ("folder" in place) return inspectFiles(place, manifest);
   await using stores = new Stores({ clock: systemClock, ...settings });
   try {
     const store = await stores.of(place.section);

@@ -1,5 +1,5 @@
 /** Verifies a checkpoint again at a person's request, and records the result on its stream. */
-import { checkpointFolder, globMatcher } from "@trainyard/blob";
+import { checkpointFolder, checkpointRoot, globMatcher } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Verification } from "@trainyard/contracts/commands";
 import {
@@ -51,7 +51,7 @@ export class Inspector {
 }
 
 export async function verifyCheckpoint(
-  { executor, manifests, inspector, stores }: CommandDeps,
+  { executor, manifests, inspector, stores, disk }: CommandDeps,
   checkpoint: string,
   { identity }: CommandContext,
 ): Promise<Plain<Verification> | Rejection> {
@@ -68,7 +68,7 @@ export async function verifyCheckpoint(
   if (deleted) return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
   const isGone = globMatcher(globs);
   const manifest = (await manifests.get(manifestDigest)).filter(({ path }) => !isGone(path));
-  const place = await placeOf({ executor, stores }, checkpoint, declared);
+  const place = await placeOf({ executor, stores, disk }, checkpoint, declared);
   const found = await inspector.inspect(checkpoint, place, manifest);
   const files = manifest.length;
   const none = { problems: [], count: 0, extras: [], extraCount: 0 };
@@ -95,7 +95,7 @@ export async function verifyCheckpoint(
 }
 
 async function placeOf(
-  { executor, stores }: Pick<CommandDeps, "executor" | "stores">,
+  { executor, stores, disk }: Pick<CommandDeps, "executor" | "stores" | "disk">,
   checkpoint: string,
   declared: Declared,
 ): Promise<Place> {
@@ -105,7 +105,11 @@ async function placeOf(
   if (store !== null) {
     return { store, section: storage, checkpoint, entries: [], storageId };
   }
+  const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
-  assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
+  const isDirectory = root !== null && folder !== null;
+  assert(isDirectory, `checkpoint ${checkpoint} was declared with a directory`);
+  // A caller that joins a running inspection thus learns that the storage does not answer.
+  await disk.seen(root);
   return { folder, storageId };
 }

@@ -93,10 +93,8 @@ export class KnownStorages {
 
   /** Returns null if the disk does not answer: the completion needs it anyway. */
   async #seen(root: string): Promise<SeenStorage | null> {
-    const { brake, disk } = this.#deps;
-    const limit = { ms: registryLimits.markerReadMs, signal: new AbortController().signal };
     try {
-      return await brake.ask(root, () => disk.seen(root), limit);
+      return await this.#deps.disk.seen(root);
     } catch (error) {
       if (!isFault(error)) throw error;
       return null;

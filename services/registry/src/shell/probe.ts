@@ -4,7 +4,6 @@ import { probeObjectStore } from "@trainyard/blob/objects";
 import type { Plain } from "@trainyard/contracts";
 import type { ProbeStorage, StorageProbe } from "@trainyard/contracts/commands";
 import { isFault, type Rejection } from "@trainyard/kernel";
-import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 
 type Deps = Pick<CommandDeps, "stores" | "brake" | "disk" | "claims" | "checkpointDir">;
@@ -34,14 +33,13 @@ export async function probeStorage(
 
 /** A directory is judged only by its marker, and only if this host sees it: the writing hosts may see another. */
 async function problemsOfDirectory(
-  { brake, disk, claims }: Deps,
+  { disk, claims }: Deps,
   section: CheckpointStorageSection,
 ): Promise<string[]> {
   const place = markedPlace(section, null, disk);
   if (place.name === "") return [];
-  const limit = { ms: registryLimits.markerReadMs, signal: new AbortController().signal };
   try {
-    const problem = await brake.ask(place.name, () => anothers(claims, place), limit);
+    const problem = await anothers(claims, place);
     return problem === null ? [] : [problem];
   } catch (error) {
     if (!isFault(error)) throw error;

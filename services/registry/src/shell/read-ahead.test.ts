@@ -1,7 +1,7 @@
+import type { KnownDigest } from "@trainyard/blob";
 import { expect, test } from "vitest";
 import { registryLimits } from "../limits.ts";
 import { ReadAheads } from "./read-ahead.ts";
-import type { KnownDigest } from "./verify-files.ts";
 
 /** Reads that end when the test releases them. */
 function stage() {

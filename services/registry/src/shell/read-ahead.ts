@@ -3,7 +3,7 @@
  * while the run still makes them durable. A completion joins a running read, and reads only files that were not named
  * or have changed since. Nothing depends on reading ahead: after a restart, all files are read at the completion.
  */
-import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
+import { checkpointFolder, checkpointStorage, type KnownDigest } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ReadAhead, ReadAheadBegun } from "@trainyard/contracts/commands";
 import {
@@ -18,7 +18,6 @@ import { registryLimits } from "../limits.ts";
 import { experimentStorage } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
-import type { KnownDigest } from "./verify-files.ts";
 
 type Read = (folder: string, paths: readonly string[]) => Promise<readonly KnownDigest[]>;
 
@@ -50,7 +49,7 @@ export class ReadAheads {
     try {
       return await this.#read(folder, paths);
     } catch {
-      // The completion reads the files if the thread was lost.
+      // The completion reads the files if the process was lost.
       return [];
     } finally {
       this.#atWork -= 1;

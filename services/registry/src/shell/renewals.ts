@@ -75,10 +75,9 @@ export class Renewals {
   /** A failure is logged. The next completion tries again. */
   async #renew({ marked, place }: Due): Promise<void> {
     const { claims, brake, events } = this.#deps;
-    const limit = { ms: registryLimits.markerReadMs, signal: new AbortController().signal };
     const renew = () => claims.renew(marked, place.storageId);
     try {
-      if ("folder" in place) await brake.ask(marked.name, renew, limit);
+      if ("folder" in place) await renew();
       else await brake.ask(place.store, renew);
     } catch (error) {
       if (isFault(error) && error.code === "lease_lost") throw error;

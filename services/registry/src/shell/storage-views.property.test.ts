@@ -43,7 +43,7 @@ test("only files of the storage that was written to count as missing, fail or ar
           else if (marker !== null) await writeFile(join(root, storageMarkerName), marker);
           const isSame = storageId !== "" && storageId === marker;
 
-          const { kind } = await verifyFiles({ folder, storageId }, manifest);
+          const { kind } = await verifyFiles(directoryDisk, { folder, storageId }, manifest);
           if (state === "whole" && (isSame || storageId === "")) expect(kind).toBe("verified");
           else if (isSame) expect(["differs", "absent"]).toContain(kind);
           else expect(kind).toBe("unreadable");

@@ -106,9 +106,8 @@ async function placeAt(deps: CommandDeps, root: string) {
   const { stores, disk, brake } = deps;
   const section = await sectionOf(deps, root);
   const store = await stores.of(section);
-  const limit = { ms: registryLimits.markerReadMs, signal: new AbortController().signal };
   const ask = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    store === null ? brake.ask(root, work, limit) : brake.ask(store, work);
+    store === null ? work() : brake.ask(store, work);
   return { store, place: markedPlace(section, store, disk), ask };
 }
 

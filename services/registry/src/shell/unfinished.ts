@@ -7,12 +7,12 @@
  * and does not delay others.
  */
 import {
+  type BrakedDisk,
   type MarkedPlace,
   markedPlace,
   removeCheckpointFolder,
   removeCheckpointObjects,
   type StorageClaims,
-  type StorageDisk,
   type StoreBrake,
   type Stores,
 } from "@trainyard/blob";
@@ -60,10 +60,10 @@ export type UnfinishedDeps = {
   readonly logger: Logger;
   readonly events: Telemetry;
   readonly stores: Pick<Stores, "of">;
-  readonly disk: StorageDisk;
   readonly claims: StorageClaims;
   readonly known: Pick<KnownStorages, "idOf">;
   readonly brake: StoreBrake;
+  readonly disk: BrakedDisk;
   readonly hold: DeletionGate;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
@@ -127,7 +127,7 @@ export class Unfinished {
       if (rows.length > 0) this.#readTo = (await this.#deps.claims.owner()).witness.position;
       for (const row of rows) {
         if (signal.aborted) return null;
-        await this.#deal(row);
+        await this.#deal(row, signal);
       }
       after =
         rows.length < registryLimits.unfinishedPage ? null : (rows.at(-1)?.checkpoint ?? null);
@@ -166,9 +166,9 @@ export class Unfinished {
     return at === null ? null : Math.max(at - nowMs, 0);
   }
 
-  async #deal(row: Row): Promise<void> {
+  async #deal(row: Row, signal: AbortSignal): Promise<void> {
     try {
-      if (row.state === "void") return await this.#clear(row);
+      if (row.state === "void") return await this.#clear(row, signal);
       await this.#abandon(row);
     } catch (error) {
       if (!isFault(error) || error.code === "lease_lost") throw error;
@@ -240,7 +240,7 @@ export class Unfinished {
     return "abandoned";
   }
 
-  async #clear(row: Row): Promise<void> {
+  async #clear(row: Row, signal: AbortSignal): Promise<void> {
     const storage = JSON.parse(row.storage ?? "{}") as Record<string, unknown>;
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
@@ -251,7 +251,7 @@ export class Unfinished {
     const marked = markedPlace(storage, store, disk);
     if (store === null) {
       await this.#secure(marked, id);
-      await removeCheckpointFolder(storage, row.checkpoint, id, disk);
+      await removeCheckpointFolder(storage, row.checkpoint, id, disk.until(signal));
     } else {
       // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
       // prefix.

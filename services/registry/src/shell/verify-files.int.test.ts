@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { markStorage, storageMarkerName } from "@trainyard/blob";
-import { systemClock } from "@trainyard/kernel/system-clock";
+import { directoryDisk, markStorage, storageMarkerName } from "@trainyard/blob";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { digestsAhead, verifyFiles } from "./verify-files.ts";
+import { placeOf, verifyFiles } from "./verify-files.ts";
 
 let root = "";
 let storageId = "";
@@ -39,7 +38,9 @@ describe("the files of a checkpoint", () => {
     const large = "x".repeat(3_000_000);
     const folder = await folderWith({ "a/b/weights": large, empty: "", other: "o" });
     const manifest = [entry("a/b/weights", large), entry("empty", "")];
-    expect(await verifyFiles({ folder, storageId }, manifest)).toEqual({ kind: "verified" });
+    expect(await verifyFiles(directoryDisk, { folder, storageId }, manifest)).toEqual({
+      kind: "verified",
+    });
   });
 
   test.each([
@@ -49,7 +50,9 @@ describe("the files of a checkpoint", () => {
     ["is a folder", { "f/g": "" }, "is not a file"],
   ])("differ when one %s, and the verdict names it", async (_, files, detail) => {
     const folder = await folderWith(files as unknown as Record<string, string>);
-    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "truncated")]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId }, [
+      entry("f", "truncated"),
+    ]);
     expect(verdict).toMatchObject({ kind: "differs", path: "f" });
     expect(verdict.kind === "differs" && verdict.detail).toContain(detail);
   });
@@ -60,13 +63,13 @@ describe("the files of a checkpoint", () => {
     await symlink(join(folder, "deep"), join(folder, "way"));
     await symlink("/etc", join(folder, "out"));
     for (const path of ["link", "way/f", "out/hostname"]) {
-      const verdict = await verifyFiles({ folder, storageId }, [entry(path, "r")]);
+      const verdict = await verifyFiles(directoryDisk, { folder, storageId }, [entry(path, "r")]);
       expect(verdict, path).toMatchObject({ kind: "differs", path });
     }
   });
 
   test("are absent if the whole folder is missing", async () => {
-    const verdict = await verifyFiles({ folder: join(root, "never"), storageId }, [
+    const verdict = await verifyFiles(directoryDisk, { folder: join(root, "never"), storageId }, [
       entry("f", "f"),
     ]);
     expect(verdict).toMatchObject({ kind: "absent", path: "f" });
@@ -74,7 +77,7 @@ describe("the files of a checkpoint", () => {
 
   test("are not judged while the storage is unavailable", async () => {
     const folder = join(root, "unmounted", "x");
-    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "f")]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId }, [entry("f", "f")]);
     expect(verdict).toMatchObject({ kind: "unreadable" });
   });
 
@@ -82,7 +85,7 @@ describe("the files of a checkpoint", () => {
     const mountPoint = join(root, "mount-point");
     await mkdir(mountPoint);
     const folder = join(mountPoint, "x");
-    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "f")]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId }, [entry("f", "f")]);
     expect(verdict).toMatchObject({ kind: "unreadable" });
     expect(verdict.kind === "unreadable" && verdict.detail).toContain(
       "is the storage mounted here",
@@ -93,7 +96,9 @@ describe("the files of a checkpoint", () => {
     const other = join(root, "other");
     await mkdir(join(other, "x"), { recursive: true });
     const otherId = await markStorage(other);
-    const verdict = await verifyFiles({ folder: join(other, "x"), storageId }, [entry("f", "f")]);
+    const verdict = await verifyFiles(directoryDisk, { folder: join(other, "x"), storageId }, [
+      entry("f", "f"),
+    ]);
     const detail = verdict.kind === "unreadable" ? verdict.detail : "";
     for (const part of ["not the same storage", other, storageId, otherId]) {
       expect(detail).toContain(part);
@@ -102,7 +107,9 @@ describe("the files of a checkpoint", () => {
 
   test("that differ are not judged if their storage is unknown", async () => {
     const folder = await folderWith({ f: "tru" });
-    const verdict = await verifyFiles({ folder, storageId: "" }, [entry("f", "truncated")]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId: "" }, [
+      entry("f", "truncated"),
+    ]);
     expect(verdict).toMatchObject({ kind: "unreadable" });
     const detail = verdict.kind === "unreadable" ? verdict.detail : "";
     expect(detail).toContain("has 3 bytes");
@@ -111,7 +118,9 @@ describe("the files of a checkpoint", () => {
 
   test("are verified also if their storage is unknown", async () => {
     const folder = await folderWith({ f: "whole" });
-    const verdict = await verifyFiles({ folder, storageId: "" }, [entry("f", "whole")]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId: "" }, [
+      entry("f", "whole"),
+    ]);
     expect(verdict).toEqual({ kind: "verified" });
   });
 
@@ -124,7 +133,9 @@ describe("the files of a checkpoint", () => {
     // The file is so large that the marker is gone before it is hashed.
     const large = "x".repeat(64 * 1024 * 1024);
     await writeFile(join(folder, "f"), large);
-    const verdict = verifyFiles({ folder, storageId: id }, [entry("f", large.replace(/x$/, "y"))]);
+    const verdict = verifyFiles(directoryDisk, { folder, storageId: id }, [
+      entry("f", large.replace(/x$/, "y")),
+    ]);
     const marked = setInterval(() => void rm(join(share, storageMarkerName), { force: true }), 1);
     expect(await verdict).toMatchObject({ kind: "unreadable" });
     clearInterval(marked);
@@ -133,7 +144,9 @@ describe("the files of a checkpoint", () => {
   test("are missing if no file can have the name", async () => {
     const folder = await folderWith({ f: "f" });
     const path = "x".repeat(300);
-    expect(await verifyFiles({ folder, storageId }, [entry(path, "f")])).toMatchObject({
+    expect(
+      await verifyFiles(directoryDisk, { folder, storageId }, [entry(path, "f")]),
+    ).toMatchObject({
       kind: "differs",
       path,
     });
@@ -142,21 +155,23 @@ describe("the files of a checkpoint", () => {
   test("may not be pipes, which would block the reader", async () => {
     const folder = await folderWith({ f: "f" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
-    const verdict = await verifyFiles({ folder, storageId }, [entry("pipe", "")]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId }, [entry("pipe", "")]);
     expect(verdict).toMatchObject({ kind: "differs", path: "pipe", detail: "is not a file" });
   });
 
   test("are missing behind a link to itself", async () => {
     const folder = await folderWith({ f: "f" });
     await symlink(join(folder, "loop"), join(folder, "loop"));
-    const verdict = await verifyFiles({ folder, storageId }, [entry("loop", "f")]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId }, [entry("loop", "f")]);
     expect(verdict).toMatchObject({ kind: "differs", path: "loop" });
   });
 });
 
 describe("a file that was read ahead", () => {
+  const digestsAhead = (folder: string, paths: readonly string[], bytesMax = 1024 ** 3) =>
+    directoryDisk.digests(...placeOf({ folder }), paths, bytesMax);
   const ahead = async (folder: string, path = "f") => {
-    const [known] = await digestsAhead(folder, [path], systemClock);
+    const [known] = await digestsAhead(folder, [path]);
     if (known === undefined) throw new Error(`${path} was not read`);
     return known;
   };
@@ -167,7 +182,12 @@ describe("a file that was read ahead", () => {
     expect(known.sha256).toBe(entry("f", "content").sha256);
     // This digest is wrong: a verification that reads the file would notice.
     const other = { ...known, sha256: entry("f", "another").sha256 };
-    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "another")], [other]);
+    const verdict = await verifyFiles(
+      directoryDisk,
+      { folder, storageId },
+      [entry("f", "another")],
+      [other],
+    );
     expect(verdict).toEqual({ kind: "verified" });
   });
 
@@ -178,11 +198,11 @@ describe("a file that was read ahead", () => {
     await writeFile(file, "CONTENT");
     await utimes(file, 1, 1);
     const manifest = [entry("f", "content")];
-    const verdict = await verifyFiles({ folder, storageId }, manifest, [known]);
+    const verdict = await verifyFiles(directoryDisk, { folder, storageId }, manifest, [known]);
     expect(verdict).toMatchObject({ kind: "differs", path: "f" });
     await rm(file);
     await writeFile(file, "content");
-    expect(await verifyFiles({ folder, storageId }, manifest, [known])).toEqual({
+    expect(await verifyFiles(directoryDisk, { folder, storageId }, manifest, [known])).toEqual({
       kind: "verified",
     });
   });
@@ -190,7 +210,7 @@ describe("a file that was read ahead", () => {
   test("has a digest only if it did not change while it was read", async () => {
     const folder = await folderWith({ f: "x".repeat(32 * 1024 * 1024) });
     const changing = setInterval(() => void utimes(join(folder, "f"), 1, 1), 1);
-    expect(await digestsAhead(folder, ["f"], systemClock)).toEqual([]);
+    expect(await digestsAhead(folder, ["f"])).toEqual([]);
     clearInterval(changing);
   });
 
@@ -198,16 +218,16 @@ describe("a file that was read ahead", () => {
     const folder = await folderWith({ f: "f", "deep/g": "g" });
     await symlink(join(folder, "f"), join(folder, "link"));
     for (const path of ["link", "deep", "missing"]) {
-      expect(await digestsAhead(folder, [path], systemClock), path).toEqual([]);
+      expect(await digestsAhead(folder, [path]), path).toEqual([]);
     }
   });
 
   test("is dropped when the files together exceed the byte limit; holes count", async () => {
     const folder = await folderWith({ a: "aaaa", hole: "", b: "bbbb" });
     await truncate(join(folder, "hole"), 1024 ** 4);
-    expect(await digestsAhead(folder, ["a", "hole", "b"], systemClock, 7)).toHaveLength(1);
-    const known = await digestsAhead(folder, ["a", "hole", "b"], systemClock, 8);
+    expect(await digestsAhead(folder, ["a", "hole", "b"], 7)).toHaveLength(1);
+    const known = await digestsAhead(folder, ["a", "hole", "b"], 8);
     expect(known.map(({ path }) => path)).toEqual(["a", "b"]);
-    expect(await digestsAhead(folder, ["hole"], systemClock)).toEqual([]);
+    expect(await digestsAhead(folder, ["hole"])).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ export type ObjectsPlace = {
 
 export type Place = FolderPlace | ObjectsPlace;
 
-/** Reads bytes in a worker thread. */
+/** Reads bytes in a process or thread of its own. */
 export type Reading = {
   readonly hash: (place: FolderPlace, manifest: Manifest) => Promise<Verdict>;
   /** `extras` says whether files are listed that are not in the manifest. */

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { markStorage } from "@trainyard/blob";
+import { markStorage, type StorageDisk } from "@trainyard/blob";
 import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -169,13 +169,14 @@ type Start = {
   readonly graceSeconds?: number;
   /** Variables in addition to those of the registry's first start. */
   readonly more?: Variables;
+  readonly disk?: StorageDisk;
 };
 
 async function startService(
   stage: DatabaseStage,
   folder: string,
   variables: Variables,
-  { aheadMs = 0, graceSeconds = 0, more = {} }: Start = {},
+  { aheadMs = 0, graceSeconds = 0, more = {}, disk }: Start = {},
 ): Promise<ListeningService> {
   const config = parseConfig({
     ...stage.variables,
@@ -188,7 +189,7 @@ async function startService(
   });
   const bus = stage.hub.connect("registry");
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
-  const service = await createService(config, { bus, clock });
+  const service = await createService(config, { bus, clock, ...(disk && { disk }) });
   await service.start();
   return service;
 }

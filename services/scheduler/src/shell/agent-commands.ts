@@ -25,8 +25,13 @@ export function agentCommands(deps: CommandDeps) {
     },
     EnableAgent: ({ agent, slot }, context) =>
       tell(agent, context, () => ({ kind: "enable", slot })),
-    RemoveAgent: ({ agent, reason }, context) =>
-      tell(agent, context, () => ({ kind: "remove", reason, runs: runsOn(cluster, agent) })),
+    RemoveAgent: ({ agent, reason, force }, context) =>
+      tell(agent, context, () => ({
+        kind: "remove",
+        reason,
+        runs: runsOn(cluster, agent),
+        force,
+      })),
   } satisfies Partial<CommandTable<"scheduler">>;
 }
 

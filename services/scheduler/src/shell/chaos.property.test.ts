@@ -145,7 +145,11 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
   small.map((n) => ({
     name: `remove ${n}`,
     take: async (scenario: Scenario) => {
-      await scenario.tell("RemoveAgent", { agent: scenario.agent(n).name, reason: "" });
+      await scenario.tell("RemoveAgent", {
+        agent: scenario.agent(n).name,
+        reason: "",
+        force: false,
+      });
     },
   })),
   fc.tuple(fc.constantFrom("1", "2", "3"), fc.constantFrom(1, 42, 99)).map(([job, priority]) => ({

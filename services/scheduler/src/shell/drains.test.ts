@@ -20,7 +20,7 @@ const disable = (world: World, agent: string, asked: Asked = {}) =>
 const enable = (world: World, agent: string, slot = "") =>
   send(world, "EnableAgent", { agent, slot });
 const remove = (world: World, agent: string) =>
-  send(world, "RemoveAgent", { agent, reason: "sold" });
+  send(world, "RemoveAgent", { agent, reason: "sold", force: false });
 
 const agentOf = (world: World, run: string): string | undefined =>
   world.last(`allocation-${run}`, "AllocationGranted").placements[0]?.agent;
@@ -112,6 +112,27 @@ describe("an agent that is drained", () => {
     await world.run("1.2#1");
     await enable(world, "a1");
     expect(agentOf(world, "1.2#1")).toBe("a1");
+  });
+
+  test("is drained only when the checkpoints of its ended runs are stored, and is not removed before", async () => {
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
+    await world.run("1.1#1");
+    await disable(world, "a1", { drain: true, deadlineMs: 10_000 });
+    agent.undelivered = { checkpoints: 3, bytes: 12e9, runs: ["1.1#1"] };
+    agent.end("1.1#1", { code: 0 });
+    await world.advance(60_000);
+    expect(world.names("agent-a1").slice(-2)).toEqual(["AgentDrainRequested", "CheckpointsLeft"]);
+    expect(await remove(world, "a1")).toMatchObject({ rejected: "agent_has_checkpoints" });
+    agent.undelivered = { checkpoints: 1, bytes: 4e9, runs: ["1.1#1"] };
+    await world.advance(2_000);
+    agent.undelivered = undefined;
+    await world.advance(2_000);
+    expect(world.names("agent-a1").slice(-3)).toEqual([
+      "CheckpointsLeft",
+      "CheckpointsLeft",
+      "AgentDrained",
+    ]);
   });
 
   test("kills the remaining runs at its deadline", async () => {

@@ -67,6 +67,7 @@ describe("a run that is requested", () => {
     expect(readRunToken(keys, launch?.token ?? "")).toEqual({
       allocation: "1.1#1",
       grantPosition: Number(launch?.grantPosition),
+      grantId: world.log.store.events[Number(launch?.grantPosition) - 1]?.id,
     });
   });
 

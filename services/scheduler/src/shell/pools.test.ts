@@ -22,7 +22,7 @@ const configure = (
   });
 const remove = (world: World, pool: string) => send(world, "RemovePool", { pool });
 const removeAgent = (world: World, agent: string) =>
-  send(world, "RemoveAgent", { agent, reason: "" });
+  send(world, "RemoveAgent", { agent, reason: "", force: false });
 
 async function poolsOf(world: World): Promise<readonly Plain<PoolInfo>[]> {
   const reply = await send(world, "GetPools", {});

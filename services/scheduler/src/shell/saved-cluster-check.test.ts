@@ -22,7 +22,7 @@ async function changed(): Promise<World> {
   const why = { reason: "a fan", drain: true, deadlineMs: 600_000 };
   await send(world, "DisableAgent", { agent: "a1", slot: "", ...why });
   await send(world, "DisableAgent", { agent: "a2", slot: "1", ...why });
-  await send(world, "RemoveAgent", { agent: "a3", reason: "" });
+  await send(world, "RemoveAgent", { agent: "a3", reason: "", force: false });
   return world;
 }
 

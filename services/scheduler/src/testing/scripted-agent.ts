@@ -4,6 +4,7 @@
  */
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
+import type { UndeliveredCheckpoints } from "@trainyard/contracts/events";
 import {
   type AllocationReport,
   AllocationReportState,
@@ -52,6 +53,8 @@ export class ScriptedAgent {
   /** True if the launch fails because the host lacks something for its configuration. */
   lacking = false;
   diskFreeBytes = 1e12;
+  /** The checkpoints that its ended runs have left; undefined for none. */
+  undelivered: Plain<UndeliveredCheckpoints> | undefined;
   /** The versions of the protocol that it sends. */
   spoken: Spoken = spokenProtocol;
   /** The agent's folder and start in its reports. */
@@ -253,6 +256,7 @@ export class ScriptedAgent {
       agentVersion: "1",
       address: this.address,
       diskFreeBytes: this.diskFreeBytes,
+      ...(this.undelivered === undefined ? {} : { undelivered: this.undelivered }),
       allocations,
       ...agentStart,
       ...this.identity,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Candidate, condemned } from "./condemned.ts";
+import { type Candidate, condemned, standings } from "./condemned.ts";
 
 const policyOf = (best: number, trialBest: number, latest: number) => ({
   saveExperimentBest: best,
@@ -53,6 +53,23 @@ describe("the policy gives up", () => {
 
   test("the checkpoint with more steps, of two with equal values", () => {
     expect(given([at(1, 2, 1), at(1, 1, 1)], [1, 0, 0])).toEqual(["1@2"]);
+  });
+});
+
+describe("a checkpoint whose value may still arrive", () => {
+  const waiting = { ...at(1, 2, null), awaits: "its reports have not arrived" };
+  const others = [at(1, 1, 5), at(1, 3, 7), at(1, 4, 9)];
+
+  test("is kept with the reason, and the others are judged as without it", () => {
+    expect(given([waiting, ...others], [0, 1, 1])).toEqual(given(others, [0, 1, 1]));
+    const standing = standings([waiting, ...others], policyOf(0, 1, 1), true).get("1@2");
+    expect(standing).toEqual({ keptBy: ["its reports have not arrived"], competitors: [] });
+  });
+
+  test("names only the ranking that keeps it anyway", () => {
+    const latest = { ...at(1, 5, null), awaits: "its reports have not arrived" };
+    const standing = standings([latest, ...others], policyOf(0, 1, 1), true).get("1@5");
+    expect(standing?.keptBy).toEqual(["the latest of its trial"]);
   });
 });
 

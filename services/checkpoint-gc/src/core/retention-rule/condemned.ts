@@ -4,7 +4,9 @@
  * rule is that of Determined's checkpoint garbage collection, with one difference: the latest checkpoint of a trial
  * counts even if it was never validated.
  *
- * A checkpoint without a value is in no ranking by value. Of two equal values, the one with fewer steps is better.
+ * A checkpoint without a value is in no ranking by value. If its value may still arrive, it is kept, and the rankings
+ * of the others do not depend on it: a value that arrives can only push others out. Of two equal values, the one with
+ * fewer steps is better.
  */
 import type { EventData } from "@trainyard/contracts";
 import { gcLimits } from "../../limits.ts";
@@ -27,13 +29,15 @@ export type Candidate = {
   readonly step: number;
   /** The value of the searcher's metric at this step; null without a validation. */
   readonly value: number | null;
+  /** The reason why the value of a checkpoint without one may still arrive, as a sentence; absent if it will not. */
+  readonly awaits?: string | undefined;
 };
 
 export type Competitor = EventData<"CheckpointCondemned">["competitors"][number];
 
 /** The result of the rankings for one checkpoint. */
 export type Standing = {
-  /** The rankings that keep the checkpoint, as sentences; empty if it is given up. */
+  /** The rankings that keep the checkpoint, or else what is waited for, as sentences; empty if it is given up. */
   readonly keptBy: readonly string[];
   readonly competitors: readonly Competitor[];
 };
@@ -65,13 +69,15 @@ export function standings(
   const bestOfTrial = ranksByTrial(validated);
   const latestOfTrial = ranksByTrial(candidates.toSorted(byAge));
   return new Map(
-    candidates.map(({ checkpoint }) => {
+    candidates.map(({ checkpoint, value, awaits }) => {
       const latest = latestOfTrial.get(checkpoint);
-      const keptBy = [
+      const ranks = [
         ...keeps(best.get(checkpoint), policy.saveExperimentBest, "best of the experiment"),
         ...keeps(bestOfTrial.get(checkpoint), policy.saveTrialBest, "best of its trial"),
         ...keeps(latest, policy.saveTrialLatest, "latest of its trial"),
       ];
+      const waits = ranks.length === 0 && value === null && awaits !== undefined;
+      const keptBy = waits ? [awaits] : ranks;
       const competitors =
         keptBy.length > 0 ? [] : evidence(ahead(best.get(checkpoint)), ahead(latest));
       return [checkpoint, { keptBy, competitors }];

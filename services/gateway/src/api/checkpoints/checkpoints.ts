@@ -1,12 +1,5 @@
 import { basename, dirname } from "node:path";
-import {
-  directoryDisk,
-  FolderOfOthers,
-  globMatcher,
-  NotInside,
-  problemOfGlob,
-  problemOfStorage,
-} from "@trainyard/blob";
+import { globMatcher, problemOfGlob, problemOfStorage, type StorageDisk } from "@trainyard/blob";
 import type { RequestOf } from "@trainyard/contracts";
 import { isCheckpointId, parseRunId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
@@ -239,42 +232,46 @@ async function download(
   const manifest = matching(planned.manifest, globs);
   const { path, store, storageId } = planned;
   if (store !== "") return downloadObjects(backend, checkpoint, manifest, context);
-  await requireStorage(path, storageId);
-  const damaged = (what: string): Problem =>
-    new Problem(409, "checkpoint_damaged", `the checkpoint's ${what}`);
-  const folder = await FolderOfOthers.open(dirname(path), basename(path)).catch(
-    (error: unknown) => {
-      throw error instanceof NotInside ? damaged(`folder ${error.message}`) : error;
-    },
-  );
-  if (folder === null) throw damaged("folder is not there");
-  for (const file of manifest) {
-    if ((await bytesOf(folder, file.path)) === file.bytes) continue;
-    throw damaged(`file ${file.path} differs from its manifest`);
-  }
-  const body = archiveOf(folder, manifest, (error) =>
-    backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
+  const { disk, logger } = backend.parts;
+  const [root, folder] = [dirname(path), basename(path)];
+  await requireStorage(disk, root, storageId);
+  await requireSizes(disk, root, folder, manifest);
+  const files = manifest.map((file) => ({
+    ...file,
+    open: () => disk.read(root, folder, file.path),
+  }));
+  const body = archiveOf(files, (error) =>
+    logger.warn({ err: error, checkpoint }, "download_broke_off"),
   );
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
 }
 
 /** Throws 503 if this host does not see the checkpoint's storage: a missing file would prove nothing then. */
-async function requireStorage(path: string, storageId: string | undefined): Promise<void> {
-  if (storageId === undefined) return;
-  const root = dirname(path);
-  const problem = problemOfStorage(root, storageId, await directoryDisk.seen(root));
+async function requireStorage(
+  disk: StorageDisk,
+  root: string,
+  storageId: string | undefined,
+): Promise<void> {
+  const seen = await disk.seen(root);
+  const problem = storageId === undefined ? null : problemOfStorage(root, storageId, seen);
   if (problem !== null) throw unavailable(problem);
 }
 
-/** Returns the file's size; null if it is not a file or cannot be opened. */
-async function bytesOf(folder: FolderOfOthers, path: string): Promise<number | null> {
-  try {
-    const { handle, stats } = await folder.file(path);
-    await handle.close();
-    return stats.size;
-  } catch {
-    return null;
-  }
+/** Throws 409 if a file is missing or has another size than in the manifest. */
+async function requireSizes(
+  disk: StorageDisk,
+  root: string,
+  folder: string,
+  manifest: readonly { readonly path: string; readonly bytes: number }[],
+): Promise<void> {
+  const sizes = manifest.map(({ path, bytes }) => ({ path, bytes }));
+  const compared = await disk.compare(root, folder, sizes);
+  const damaged = (what: string): Problem =>
+    new Problem(409, "checkpoint_damaged", `the checkpoint's ${what}`);
+  if (compared.kind === "absent") throw damaged("folder is not there");
+  if (compared.kind === "unreadable") throw damaged(`files cannot be read: ${compared.detail}`);
+  const [difference] = compared.differences;
+  if (difference !== undefined) throw damaged(`file ${difference.path} ${difference.detail}`);
 }
 
 function matching<File extends { readonly path: string }>(

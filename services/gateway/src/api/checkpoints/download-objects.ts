@@ -2,7 +2,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { FileDownload } from "@trainyard/contracts/commands";
 import { assert, mapConcurrently } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
-import { archiveOfStreams } from "../../http/archive.ts";
+import { archiveOf } from "../../http/archive.ts";
 import { isStored, openPlanned } from "../../http/planned-download.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
@@ -30,10 +30,10 @@ export async function downloadObjects(
     path,
     open: async () => {
       const [planned] = await plan([path]);
-      return { bytes, content: (await openPlanned(path, requestOf(planned))).content };
+      return { ...(await openPlanned(path, requestOf(planned))), bytes };
     },
   }));
-  const body = archiveOfStreams(files, (error) =>
+  const body = archiveOf(files, (error) =>
     backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
   );
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };

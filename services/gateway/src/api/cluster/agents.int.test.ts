@@ -220,7 +220,7 @@ test("agents are disabled, drained, enabled and removed by the scheduler, with t
     status: 404,
     body: { detail: "agent nobody: unknown" },
   });
-  expect(await gateway.call("DELETE", "/api/v1/agents/rack?reason=sold")).toMatchObject({
+  expect(await gateway.call("DELETE", "/api/v1/agents/rack?reason=sold&force=true")).toMatchObject({
     status: 409,
     body: { detail: "agent rack has 2 runs; drain it first" },
   });
@@ -230,6 +230,6 @@ test("agents are disabled, drained, enabled and removed by the scheduler, with t
     { agent: "rack", slot: "", reason: "update", drain: true, deadlineMs: 900_000, authid },
     { agent: "rack", slot: "" },
     { agent: "nobody", slot: "", reason: "", drain: false, deadlineMs: 0, authid },
-    { agent: "rack", reason: "sold" },
+    { agent: "rack", reason: "sold", force: true },
   ]);
 });

@@ -47,8 +47,8 @@ export function agentHandlers(backend: Backend) {
       const message = { agent: name, slot };
       return agentAfter(backend, name, await command("scheduler", "EnableAgent", message, context));
     },
-    removeAgent: async ({ name, reason }, context) => {
-      const message = { agent: name, reason };
+    removeAgent: async ({ name, reason, force }, context) => {
+      const message = { agent: name, reason, force };
       return agentAfter(backend, name, await command("scheduler", "RemoveAgent", message, context));
     },
   } satisfies Partial<UnaryHandlers>;

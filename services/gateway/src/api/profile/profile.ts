@@ -3,13 +3,7 @@
  * documents.
  */
 import { join } from "node:path";
-import {
-  checkpointRoot,
-  checkpointStorage,
-  FolderOfOthers,
-  NotInside,
-  storeAddress,
-} from "@trainyard/blob";
+import { checkpointRoot, checkpointStorage, storeAddress } from "@trainyard/blob";
 import {
   type NormalisedConfig,
   recordedConfig,
@@ -17,7 +11,7 @@ import {
 } from "@trainyard/experiment-config/recorded";
 import { assert } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
-import { archiveOf, archiveOfStreams } from "../../http/archive.ts";
+import { archiveOf } from "../../http/archive.ts";
 import { openPlanned } from "../../http/planned-download.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
@@ -63,7 +57,7 @@ async function downloadObjects(backend: Backend, trial: string, context: Request
       }
     }
   }
-  const body = archiveOfStreams(files(), (error) =>
+  const body = archiveOf(files(), (error) =>
     backend.parts.logger.warn({ err: error, trial }, "download_broke_off"),
   );
   return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
@@ -74,20 +68,18 @@ async function download(backend: Backend, trial: string, root: string | null, be
   const absent = (why: string): Problem => absentFiles(trial, why);
   if (root === null) throw absent("its storage is of a kind that this version does not read");
   const path = join(root, below);
-  try {
-    const folder = await FolderOfOthers.open(root, below);
-    const files = (await folder?.files(apiLimits.tensorboardFilesMax)) ?? [];
-    if (folder === null || files.length === 0) throw absent(`nothing is in ${path}`);
-    const body = archiveOf(
-      folder,
-      files.map((file) => ({ path: file })),
-      (error) => backend.parts.logger.warn({ err: error, trial }, "download_broke_off"),
-    );
-    return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
-  } catch (error) {
-    if (error instanceof NotInside) throw absent(`${path} ${error.message}`);
-    throw error;
-  }
+  const { disk, logger } = backend.parts;
+  const listed = await disk.files(root, below, apiLimits.tensorboardFilesMax);
+  if ("problem" in listed) throw absent(`${path} ${listed.problem}`);
+  if (listed.files.length === 0) throw absent(`nothing is in ${path}`);
+  const files = listed.files.map((file) => ({
+    path: file,
+    open: () => disk.read(root, below, file),
+  }));
+  const body = archiveOf(files, (error) =>
+    logger.warn({ err: error, trial }, "download_broke_off"),
+  );
+  return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
 }
 
 function unaryHandlers(backend: Backend, checkpointDir: string) {

@@ -1,4 +1,4 @@
-/** Tests of the preview of a retention policy, with a simulated checkpoint-gc. */
+/** Tests of the calls about retention, with a simulated checkpoint-gc and registry. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { created } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
@@ -49,4 +49,38 @@ test("the settings that a preview does not give are those in force", async () =>
 test("a setting of 0 in a preview replaces the one in force", async () => {
   expect(await preview("?saveExperimentBest=0")).toMatchObject({ saveTrialBest: 2 });
   expect(asked).toEqual([undefined, { ...held, saveExperimentBest: 0 }]);
+});
+
+test("the hold on deletions is listed page by page with what was never completed, and is released with a reason", async () => {
+  const entry = (checkpoint: string) => ({
+    ...{ checkpoint, trial: "1.1", run: 1, step: 10, state: "void", place: "/c/a", sinceMs: 5 },
+  });
+  const lost = { position: 58, event: "lost", noticedBy: "relay", detail: "the log went back" };
+  const pages = [
+    { held: true, sinceMs: 7, ...lost, unfinished: [entry("a"), entry("b")], more: true },
+    { held: false, sinceMs: 0, ...lost, unfinished: [entry("c")], more: false },
+  ];
+  await using _registry = await gateway.serving("registry", {
+    GetDeletionHold: async (request) => {
+      asked.push(request);
+      return pages[asked.length - 1] ?? { rejected: "none", detail: "" };
+    },
+    ReleaseDeletions: async (request) => {
+      asked.push(request);
+      return { position: 70, stream: "hold-deletions" };
+    },
+  });
+  const first = await gateway.call("GET", "/api/v1/storages:hold?pageSize=2");
+  expect(first.body).toEqual({
+    hold: { sinceMs: 7, ...lost, position: "58" },
+    items: [entry("a"), entry("b")],
+    nextPageToken: "b",
+  });
+  const second = await gateway.call("GET", "/api/v1/storages:hold?pageSize=2&pageToken=b");
+  expect(second.body).toMatchObject({ items: [entry("c")], nextPageToken: "" });
+  expect(second.body).not.toHaveProperty("hold");
+  const body = { reason: "compared" };
+  const released = await gateway.call("POST", "/api/v1/storages:release", { body });
+  expect(released).toMatchObject({ status: 200, body: { position: "70" } });
+  expect(asked).toMatchObject([{ limit: 2 }, { after: "b", limit: 2 }, { reason: "compared" }]);
 });

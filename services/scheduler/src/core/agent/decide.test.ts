@@ -1,8 +1,9 @@
 import { given } from "@trainyard/testing";
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { agentStart } from "../../testing/examples.ts";
 import { agentDecider } from "./decide.ts";
 import type { AgentEvent } from "./state.ts";
+import { checkpointsText } from "./undelivered.ts";
 
 const slots = [{ id: "0", device: "cpu", uuid: "", memoryBytes: 0 }];
 const offer = { pool: "default", slots, labels: { a: "1", b: "2" }, version: "1", address: "h" };
@@ -167,7 +168,8 @@ describe("an agent", () => {
   });
 
   test("is removed when it is lost or has no runs, and joins again", () => {
-    const remove = (...runs: string[]) => ({ kind: "remove", reason: "sold", runs }) as const;
+    const remove = (...runs: string[]) =>
+      ({ kind: "remove", reason: "sold", runs, force: false }) as const;
     const removed: AgentEvent = { type: "AgentRemoved", data: { reason: "sold" } };
     given(agentDecider, join).when(remove()).then(removed);
     given(agentDecider, join).when(remove("1.1#1")).thenRejected("agent_has_runs");
@@ -177,6 +179,46 @@ describe("an agent", () => {
     given(agentDecider, join, removed).when(disable()).thenRejected("agent_unknown");
     given(agentDecider).when(remove()).thenRejected("agent_unknown");
     given(agentDecider).when(disable()).thenRejected("agent_unknown");
+  });
+});
+
+describe("the checkpoints that ended runs have left on an agent", () => {
+  const left = { checkpoints: 3, bytes: 12e9, runs: ["1.1#1"] };
+  const recorded: AgentEvent = { type: "CheckpointsLeft", data: left };
+  const none = { checkpoints: 0, bytes: 0, runs: [] };
+
+  test("are recorded when the runs change, not at each delivered checkpoint", () => {
+    const note = (more: object) =>
+      ({ kind: "note_checkpoints", left: { ...left, ...more } }) as const;
+    given(agentDecider, join).when(note({})).then(recorded);
+    given(agentDecider, join).when(note(none)).thenNothing();
+    given(agentDecider, join, recorded)
+      .when(note({ checkpoints: 2, bytes: 8e9 }))
+      .thenNothing();
+    given(agentDecider, join, recorded)
+      .when(note({ runs: ["1.1#1", "1.2#1"] }))
+      .then({ type: "CheckpointsLeft", data: { ...left, runs: ["1.1#1", "1.2#1"] } });
+    given(agentDecider, join, recorded)
+      .when(note(none))
+      .then({ type: "CheckpointsLeft", data: none });
+  });
+
+  test("keep it from being removed without force, also while it is lost, and the refusal names them", () => {
+    const remove = (force: boolean) => ({ kind: "remove", reason: "", runs: [], force }) as const;
+    const removed: AgentEvent = { type: "AgentRemoved", data: { reason: "" } };
+    for (const before of [[join], [join, lost]]) {
+      given(agentDecider, ...before, recorded)
+        .when(remove(false))
+        .thenRejected("agent_has_checkpoints");
+      given(agentDecider, ...before, recorded)
+        .when(remove(true))
+        .then(removed);
+    }
+    given(agentDecider, join, recorded, { type: "CheckpointsLeft", data: none })
+      .when(remove(false))
+      .then(removed);
+    expect(checkpointsText(left)).toContain("3 checkpoints (12.0 GB)");
+    expect(checkpointsText(left)).toContain("1.1#1");
   });
 });
 

@@ -3,6 +3,7 @@ import { assertNever, type Decider, type Rejection, reject } from "@trainyard/ke
 import { limits } from "../../limits.ts";
 import { holderOf } from "./holder.ts";
 import type { AgentCommand, AgentEvent, AgentState } from "./state.ts";
+import { checkpointsText, noteCheckpoints, undeliveredAfter } from "./undelivered.ts";
 import { decideUse, inUse, useAfter } from "./use.ts";
 
 function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
@@ -25,7 +26,7 @@ function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
     case "SchedulerEpochRaised":
       return { ...state, epochOffset: event.data.to - event.data.leaseEpoch };
     case "AgentRemoved":
-      return { ...state, status: "removed" };
+      return { ...state, status: "removed", undelivered: null };
     case "AgentDistrusted":
       return { ...state, distrusted: true };
     case "AgentTrusted":
@@ -34,6 +35,8 @@ function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
       return { ...state, diskLow: true };
     case "AgentDiskFreed":
       return { ...state, diskLow: false };
+    case "CheckpointsLeft":
+      return { ...state, undelivered: undeliveredAfter(event.data) };
     case "AgentDisabled":
     case "AgentEnabled":
     case "AgentDrainRequested":
@@ -72,6 +75,8 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       return state.distrusted ? [{ type: "AgentTrusted", data: { reason: command.reason } }] : [];
     case "note_disk":
       return noteDisk(state, command);
+    case "note_checkpoints":
+      return noteCheckpoints(state, command.left);
     case "note_left": {
       const { allocation, message } = command;
       return [{ type: "ProcessesLeft", data: { allocation, message } }];
@@ -112,7 +117,7 @@ const unknown = reject("agent_unknown", "the agent has never joined, or was remo
 /** A lost agent's runs have ended for the platform: what it still held becomes free. */
 function remove(
   state: AgentState,
-  { reason, runs }: AgentCommand & { readonly kind: "remove" },
+  { reason, runs, force }: AgentCommand & { readonly kind: "remove" },
 ): readonly AgentEvent[] | Rejection {
   if (state.status === "none") return unknown;
   if (state.status === "removed") return [];
@@ -121,6 +126,9 @@ function remove(
     const more = runs.length > limits.runsNamedMax ? ", …" : "";
     const detail = `it is connected and has runs (${named}${more}): drain it first`;
     return reject("agent_has_runs", detail);
+  }
+  if (state.undelivered !== null && !force) {
+    return reject("agent_has_checkpoints", checkpointsText(state.undelivered));
   }
   return [{ type: "AgentRemoved", data: { reason } }];
 }
@@ -165,6 +173,7 @@ export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
     joined: null,
     distrusted: false,
     diskLow: false,
+    undelivered: null,
     refuses: false,
     epochOffset: 0,
   },

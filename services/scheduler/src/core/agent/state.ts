@@ -4,7 +4,12 @@
  * until it reports otherwise.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
-import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";
+import type {
+  Occupation,
+  RunCheckpoints,
+  Slot,
+  UndeliveredCheckpoints,
+} from "@trainyard/contracts/events";
 import type { Holder } from "./holder.ts";
 import type { Use, UseCommand, UseEvent } from "./use.ts";
 
@@ -24,6 +29,7 @@ export type AgentEvent =
       | "AgentDiskLow"
       | "AgentDiskFreed"
       | "ProcessesLeft"
+      | "CheckpointsLeft"
     >;
 
 export type AgentState = Use & {
@@ -32,6 +38,8 @@ export type AgentState = Use & {
   /** True if failed launches on the agent are recorded, and no run has started there since. */
   readonly distrusted: boolean;
   readonly diskLow: boolean;
+  /** The checkpoints that ended runs have left on the agent; null for none. */
+  readonly undelivered: Plain<UndeliveredCheckpoints> | null;
   /** True if a refused agent with the same name is recorded. */
   readonly refuses: boolean;
   /** The offset of the scheduler's epochs above its lease's, caused by this agent. */
@@ -40,8 +48,14 @@ export type AgentState = Use & {
 
 export type AgentCommand =
   | UseCommand
-  /** `runs`: the runs that are placed on the agent, or may still run there. */
-  | { readonly kind: "remove"; readonly reason: string; readonly runs: readonly string[] }
+  | {
+      readonly kind: "remove";
+      readonly reason: string;
+      /** The runs that are placed on the agent, or may still run there. */
+      readonly runs: readonly string[];
+      /** Whether checkpoints that are only on the agent are given up. */
+      readonly force: boolean;
+    }
   | { readonly kind: "join"; readonly joined: EventData<"AgentJoined"> }
   | { readonly kind: "lose"; readonly reason: string }
   | {
@@ -70,4 +84,5 @@ export type AgentCommand =
   | { readonly kind: "trust"; readonly reason: string }
   | { readonly kind: "note_disk"; readonly low: boolean; readonly freeBytes: number }
   | { readonly kind: "note_left"; readonly allocation: string; readonly message: string }
+  | { readonly kind: "note_checkpoints"; readonly left: Plain<UndeliveredCheckpoints> }
   | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

@@ -1,5 +1,6 @@
-/** Effects of events that concern only a known agent. */
+/** Effects of events that concern only a known agent, and what is known of its host when it joins. */
 import type { AnyEvent } from "@trainyard/contracts";
+import { undeliveredAfter } from "../agent/undelivered.ts";
 import { useAfter } from "../agent/use.ts";
 import type { Agent } from "./state.ts";
 import { afterDistrusted, fullTrust } from "./trust.ts";
@@ -20,6 +21,8 @@ export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Part
       return { diskLowBytes: event.data.freeBytes };
     case "AgentDiskFreed":
       return { diskLowBytes: null };
+    case "CheckpointsLeft":
+      return { undelivered: undeliveredAfter(event.data) };
     case "ProcessesLeft": {
       const { allocation, message } = event.data;
       return { left: { ...agent.left, [allocation]: message } };
@@ -34,4 +37,12 @@ export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Part
     default:
       return {};
   }
+}
+
+/** Returns the facts about an agent's host that stay when the agent joins again. */
+export function hostBefore(
+  before: Agent | undefined,
+): Pick<Agent, "diskLowBytes" | "undelivered" | "left"> {
+  const { diskLowBytes = null, undelivered = null, left = {} } = before ?? {};
+  return { diskLowBytes, undelivered, left };
 }

@@ -12,7 +12,7 @@ import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Demand, Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
 import { inUse } from "../agent/use.ts";
-import { agentChange } from "./agent-changes.ts";
+import { agentChange, hostBefore } from "./agent-changes.ts";
 import {
   ghostsOf,
   grantedAllocation,
@@ -156,8 +156,7 @@ export class Cluster {
           ...(before === undefined ? inUse : { out: before.out, slotsOut: before.slotsOut }),
           ghosts: before?.ghosts ?? {},
           trust: before?.trust ?? fullTrust,
-          diskLowBytes: before?.diskLowBytes ?? null,
-          left: before?.left ?? {},
+          ...hostBefore(before),
           heldSince: heldSince(before, event.data, position),
           refused: null,
         });
@@ -189,7 +188,8 @@ export class Cluster {
     if (agent === undefined) return;
     const { agents } = this.pool(agent.joined.pool);
     for (const ghost of Object.keys(agent.ghosts)) agents.release(id, ghostHolder(ghost));
-    this.setAgent({ ...agent, status: "removed", ghosts: {}, left: {}, refused: null });
+    const nothing = { ghosts: {}, left: {}, undelivered: null, refused: null };
+    this.setAgent({ ...agent, ...nothing, status: "removed" });
   }
 
   #granted(noted: RecordedEvent, granted: EventData<"AllocationGranted">): void {

@@ -1,5 +1,11 @@
 import type { AnyEvent, EventData, Plain } from "@trainyard/contracts";
-import type { Placement, Resources, StopWhy, WaitCode } from "@trainyard/contracts/events";
+import type {
+  Placement,
+  Resources,
+  StopWhy,
+  UndeliveredCheckpoints,
+  WaitCode,
+} from "@trainyard/contracts/events";
 import type { Use } from "../agent/use.ts";
 import type { Trust } from "./trust.ts";
 
@@ -89,6 +95,8 @@ export type Agent = Use & {
   readonly trust: Trust;
   /** The free disk space when it was too low; null otherwise. */
   readonly diskLowBytes: number | null;
+  /** The checkpoints that ended runs have left on the agent and that are not stored yet; null for none. */
+  readonly undelivered: Plain<UndeliveredCheckpoints> | null;
   /** Allocations with unkillable processes on the agent, each with the agent's description. */
   readonly left: Readonly<Record<string, string>>;
   /**

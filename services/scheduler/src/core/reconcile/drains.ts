@@ -5,17 +5,29 @@ import type { Cluster } from "../cluster/cluster.ts";
 import { drains } from "../cluster/slots.ts";
 import type { Agent, Allocation } from "../cluster/state.ts";
 import type { Decision } from "./decision.ts";
+import type { Observed } from "./observed.ts";
 
-export function drainDecisions(cluster: Cluster): readonly Decision[] {
+export function drainDecisions(cluster: Cluster, observed: Observed): readonly Decision[] {
   return [...cluster.draining].flatMap((id) => {
     const agent = cluster.agents.get(id);
-    return agent === undefined ? [] : [...stopsOn(cluster, agent), ...endOfDrain(cluster, agent)];
+    return agent === undefined
+      ? []
+      : [...stopsOn(cluster, agent), ...endOfDrain(cluster, observed, agent)];
   });
 }
 
-function endOfDrain(cluster: Cluster, { id, out, ghosts }: Agent): readonly Decision[] {
+/**
+ * A drain ends only when all checkpoints of the agent's ended runs are stored: people switch a drained host off. The
+ * agent's last report counts too, since it may name checkpoints that no event has recorded yet.
+ */
+function endOfDrain(
+  cluster: Cluster,
+  observed: Observed,
+  { id, out, ghosts, undelivered }: Agent,
+): readonly Decision[] {
   if (out?.state !== "draining") return [];
   if (cluster.placedOn(id).size > 0 || Object.keys(ghosts).length > 0) return [];
+  if (undelivered !== null || observed.agent(id)?.report.undelivered !== undefined) return [];
   return [{ on: "agent", id, origin: null, command: { kind: "note_drained" } }];
 }
 

@@ -57,7 +57,7 @@ export function gather(round: Round): readonly Decision[] {
     ...silenceDecisions(round),
     ...nameDecisions(round),
     ...trustDecisions(cluster),
-    ...drainDecisions(cluster),
+    ...drainDecisions(cluster, observed),
     ...killDecisions(round),
     ...timeLimitDecisions(round),
     ...allocationDecisions(round),

@@ -1,5 +1,9 @@
-/** The consequences of an agent's report about its host: free disk space, and processes that cannot be killed. */
+/**
+ * The consequences of an agent's report about its host: free disk space, checkpoints that ended runs have left, and
+ * processes that cannot be killed.
+ */
 import type { AgentCommand } from "../agent/state.ts";
+import { isOfOthers, noneLeft } from "../agent/undelivered.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Agent } from "../cluster/state.ts";
 import { limits } from "../../limits.ts";
@@ -13,7 +17,7 @@ export function judgeHost(
   const agent = cluster.agents.get(id);
   const seen = observed.agent(id);
   if (agent === undefined || agent.status !== "present" || seen === undefined) return [];
-  return [...diskOf(agent, seen), ...leftOf(agent, seen)];
+  return [...diskOf(agent, seen), ...checkpointsOf(agent, seen), ...leftOf(agent, seen)];
 }
 
 function diskOf({ diskLowBytes }: Agent, { report }: ObservedAgent): readonly AgentCommand[] {
@@ -21,6 +25,11 @@ function diskOf({ diskLowBytes }: Agent, { report }: ObservedAgent): readonly Ag
   const isLow = diskLowBytes !== null;
   const low = freeBytes < (isLow ? limits.diskFreedBytes : limits.diskFloorBytes);
   return low === isLow ? [] : [{ kind: "note_disk", low, freeBytes }];
+}
+
+function checkpointsOf({ undelivered }: Agent, { report }: ObservedAgent): readonly AgentCommand[] {
+  const left = report.undelivered ?? noneLeft;
+  return isOfOthers(undelivered, left) ? [{ kind: "note_checkpoints", left }] : [];
 }
 
 function leftOf({ left }: Agent, { allocations }: ObservedAgent): readonly AgentCommand[] {

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { JSX, ReactNode } from "react";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { number, time } from "../../components/format.ts";
+import { bytes, number, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
 import { parseAnsi } from "../../components/log-view/ansi.ts";
 import { shownText } from "../../components/log-view/line-text.ts";
@@ -99,6 +99,13 @@ function Policies({ trial }: { readonly trial: ShownTrial }): JSX.Element {
   );
 }
 
+/** Returns the number and size of the checkpoints that are only on the trial's host; empty for none. */
+function notStored({ undelivered }: ShownTrial): string {
+  if (undelivered === undefined) return "";
+  const { checkpoints, bytes: size } = undelivered;
+  return `${checkpoints} ${checkpoints === 1 ? "checkpoint" : "checkpoints"}, ${bytes(size)}`;
+}
+
 function Facts({ trial }: TabProps): JSX.Element {
   const { hyperparameters, bestValidation, latestValidation, sourceTrial, sourceStep } = trial;
   const names = [...new Set([...Object.keys(bestValidation), ...Object.keys(latestValidation)])];
@@ -132,6 +139,7 @@ function Facts({ trial }: TabProps): JSX.Element {
             ["Ended", time(trial.endedAtMs)],
             ["Seed", String(trial.seed)],
             ["Checkpoint", <code key="checkpoint">{trial.latestCheckpoint.slice(0, 8)}</code>],
+            ["Not stored yet", notStored(trial)],
             [
               "Begins from",
               sourceTrial === "" ? (

@@ -12,6 +12,7 @@ import type {
   Trial,
   Workspace,
 } from "@trainyard/contracts/api";
+import type { SealedCheckpoint } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/kernel";
 import type { Attribute } from "./attributes.ts";
 
@@ -57,7 +58,7 @@ export type BestRecord = {
   readonly scalars: Readonly<Record<string, number>>;
 };
 
-export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched"> & {
+export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched" | "undelivered"> & {
   /**
    * The record validations in step order, each better than the one before. After a rollback the last one that is left
    * is the best. Of a trial with very many, some early ones are left out.
@@ -65,6 +66,8 @@ export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched"> & {
   readonly records: readonly BestRecord[];
   /** The last few validations; after a rollback the last one that is left is the latest. */
   readonly recent: readonly BestRecord[];
+  /** The checkpoints that the last run has left and that are not stored yet; absent for none. */
+  readonly sealed?: readonly Plain<SealedCheckpoint>[];
   /** The model versions that are checkpoints of the trial. */
   readonly versions: readonly TrialVersion[];
 };

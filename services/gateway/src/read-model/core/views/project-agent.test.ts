@@ -15,6 +15,21 @@ function agentAfter(...events: readonly AnyEvent[]) {
   return documents.get("agent", "rack");
 }
 
+test("an agent shows the checkpoints that ended runs have left on it, until they are stored or it is removed", () => {
+  const joined: AnyEvent = { type: "AgentJoined", data: offer };
+  const left = { checkpoints: 3, bytes: 12e9, runs: ["1.1#1"] };
+  const recorded: AnyEvent = { type: "CheckpointsLeft", data: left };
+  const stored: AnyEvent = {
+    type: "CheckpointsLeft",
+    data: { checkpoints: 0, bytes: 0, runs: [] },
+  };
+  const removed: AnyEvent = { type: "AgentRemoved", data: { reason: "" } };
+  expect(agentAfter(joined, recorded)?.undelivered).toEqual(left);
+  expect(agentAfter(joined, recorded, joined)?.undelivered).toEqual(left);
+  expect(agentAfter(joined, recorded, stored)).not.toHaveProperty("undelivered");
+  expect(agentAfter(joined, recorded, removed)).not.toHaveProperty("undelivered");
+});
+
 test("an agent shows the address of another agent that asks for its name, while it does", () => {
   const joined: AnyEvent = { type: "AgentJoined", data: offer };
   const asked: AnyEvent = { type: "AgentNameRefused", data: refused };

@@ -50,7 +50,10 @@ export const agentProjections: Projections = {
     documents.update("agent", id, () => ({ nameRefused: "" }));
   },
   AgentRemoved({ id }, documents) {
-    documents.update("agent", id, () => ({ state: "REMOVED" }));
+    documents.replace("agent", id, ({ undelivered: _givenUp, ...doc }) => ({
+      ...doc,
+      state: "REMOVED",
+    }));
   },
   AgentDisabled({ id, data, timeMs }, documents) {
     const disabled = { state: "DISABLED", reason: data.reason, sinceMs: timeMs };
@@ -106,6 +109,11 @@ export const agentProjections: Projections = {
   },
   AgentDiskFreed({ id }, documents) {
     documents.update("agent", id, () => ({ notPlaced: "" }));
+  },
+  CheckpointsLeft({ id, data }, documents) {
+    documents.replace("agent", id, ({ undelivered: _before, ...doc }) =>
+      data.checkpoints === 0 ? doc : { ...doc, undelivered: data },
+    );
   },
   ProcessesLeft({ id, data }, documents) {
     const { allocation, message } = data;

@@ -1,6 +1,7 @@
 import { parseTrialId } from "@trainyard/kernel";
-import type { CheckpointDocument } from "./documents.ts";
+import type { CheckpointDocument, DocumentSet } from "./documents.ts";
 import type { Projections } from "./projections.ts";
+import { removeSealed } from "./unstored.ts";
 
 export const checkpointProjections: Projections = {
   CheckpointDeclared({ id, data, timeMs }, documents) {
@@ -40,12 +41,13 @@ export const checkpointProjections: Projections = {
       manifestDigest,
       completedAtMs: timeMs,
     }));
+    removeSealed(documents, data.trial, id);
   },
   CheckpointFailed({ id, data }, documents) {
-    documents.update("checkpoint", id, () => ({ state: "ERROR", reason: data.reason }));
+    neverStored(documents, id, data.reason);
   },
   CheckpointAbandoned({ id, data }, documents) {
-    documents.update("checkpoint", id, () => ({ state: "ERROR", reason: data.reason }));
+    neverStored(documents, id, data.reason);
   },
   CheckpointPinned({ id, data, timeMs }, documents) {
     const { by, reason } = data;
@@ -92,6 +94,11 @@ export const checkpointProjections: Projections = {
     }));
   },
 };
+
+function neverStored(documents: DocumentSet, id: string, reason: string): void {
+  documents.update("checkpoint", id, () => ({ state: "ERROR", reason }));
+  removeSealed(documents, documents.get("checkpoint", id)?.trial ?? "", id);
+}
 
 function without({ pins }: CheckpointDocument, holder: string) {
   return pins.filter((pin) => pin.holder !== holder);

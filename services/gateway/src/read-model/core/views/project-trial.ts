@@ -5,6 +5,7 @@ import { parseTrialId, runId } from "@trainyard/kernel";
 import type { DocumentSet } from "./documents.ts";
 import { rankTrial } from "./leaders.ts";
 import { type Projections, runOf } from "./projections.ts";
+import { addSealed } from "./unstored.ts";
 import { bestAfter, recordValidation } from "./validations.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {
@@ -101,7 +102,11 @@ export const trialProjections: Projections = {
       waitsFor: "",
       fromCheckpoint: data.fromCheckpoint,
     };
-    documents.update("trial", id, (doc) => ({ state: "ACTIVE", runs: [...doc.runs, run] }));
+    documents.update("trial", id, (doc) => ({
+      state: "ACTIVE",
+      runs: [...doc.runs, run],
+      sealed: [],
+    }));
   },
   RunStarted({ id, data, timeMs }, documents) {
     changeRun(documents, id, data.run, () => ({
@@ -125,6 +130,10 @@ export const trialProjections: Projections = {
     documents.update("trial", id, (doc) => ({
       restarts: doc.restarts + (data.countsAsRestart ? 1 : 0),
     }));
+    addSealed(documents, id, data.sealed?.checkpoints);
+  },
+  RunCheckpointsNamed({ id, data }, documents) {
+    addSealed(documents, id, data.checkpoints);
   },
   TrialEnded({ id, data, timeMs }, documents) {
     documents.update("trial", id, () => ({

@@ -13,6 +13,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
     case "search":
       return [{ kind: "experiment", id }];
     case "trial":
+      return [...trialKeys(id), ...sealedKeys(event)];
     case "measurement":
       return trialKeys(id);
     case "allocation":
@@ -43,7 +44,8 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
 
 /**
  * Returns further rows that a projection needs, found by the documents of `touchedBy`: the best trials, one of which is
- * shown when a trial stops being one, and the model versions whose checkpoint's metrics are reported late.
+ * shown when a trial stops being one, the trial of a checkpoint that is never stored, and the model versions whose
+ * checkpoint's metrics are reported late.
  */
 export function touchedThrough(
   stream: string,
@@ -55,12 +57,26 @@ export function touchedThrough(
     const { leaders = [] } = documents.get("leaders", experiment) ?? {};
     return leaders.map(({ trial }): DocumentKey => ({ kind: "trial", id: trial }));
   }
+  if (event.type === "CheckpointFailed" || event.type === "CheckpointAbandoned") {
+    return trialKeys(documents.get("checkpoint", idOf(stream))?.trial ?? "");
+  }
   if (event.type !== "ValidationReported") return [];
   const { trial, run, step } = event.data;
   const versions = documents.get("trial", trial)?.versions ?? [];
   return versions
     .filter((version) => version.run === run && version.step === step)
     .map(({ model, number }): DocumentKey => ({ kind: "version", id: versionKey(model, number) }));
+}
+
+/** Returns the checkpoints that a run has left. */
+function sealedKeys(event: AnyEvent): readonly DocumentKey[] {
+  const named =
+    event.type === "RunEnded"
+      ? (event.data.sealed?.checkpoints ?? [])
+      : event.type === "RunCheckpointsNamed"
+        ? event.data.checkpoints
+        : [];
+  return named.map(({ checkpoint }): DocumentKey => ({ kind: "checkpoint", id: checkpoint }));
 }
 
 function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {

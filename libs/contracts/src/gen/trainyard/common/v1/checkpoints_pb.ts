@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/common/v1/checkpoints.proto.
  */
 export const file_trainyard_common_v1_checkpoints: GenFile = /*@__PURE__*/
-  fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL2NoZWNrcG9pbnRzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIk8KEVNlYWxlZENoZWNrcG9pbnRzEjoKC2NoZWNrcG9pbnRzGAEgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50IkMKEFNlYWxlZENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRIMCgRzdGVwGAIgASgBEg0KBWJ5dGVzGAMgASgBYgZwcm90bzM");
+  fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL2NoZWNrcG9pbnRzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIk8KEVNlYWxlZENoZWNrcG9pbnRzEjoKC2NoZWNrcG9pbnRzGAEgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50IkoKFlVuZGVsaXZlcmVkQ2hlY2twb2ludHMSEwoLY2hlY2twb2ludHMYASABKA0SDQoFYnl0ZXMYAiABKAESDAoEcnVucxgDIAMoCSJDChBTZWFsZWRDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDAoEc3RlcBgCIAEoARINCgVieXRlcxgDIAEoAWIGcHJvdG8z");
 
 /**
  * Checkpoints of one run whose files and record are all on the run's host, and that the registry has neither completed
@@ -31,6 +31,37 @@ export type SealedCheckpoints = Message<"trainyard.common.v1.SealedCheckpoints">
  */
 export const SealedCheckpointsSchema: GenMessage<SealedCheckpoints> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_checkpoints, 0);
+
+/**
+ * The number and size of checkpoints that runs have sealed, and that are not complete yet.
+ *
+ * @generated from message trainyard.common.v1.UndeliveredCheckpoints
+ */
+export type UndeliveredCheckpoints = Message<"trainyard.common.v1.UndeliveredCheckpoints"> & {
+  /**
+   * @generated from field: uint32 checkpoints = 1;
+   */
+  checkpoints: number;
+
+  /**
+   * @generated from field: double bytes = 2;
+   */
+  bytes: number;
+
+  /**
+   * The runs whose checkpoints they are, up to a limit. Empty if only one run is meant.
+   *
+   * @generated from field: repeated string runs = 3;
+   */
+  runs: string[];
+};
+
+/**
+ * Describes the message trainyard.common.v1.UndeliveredCheckpoints.
+ * Use `create(UndeliveredCheckpointsSchema)` to create a new message.
+ */
+export const UndeliveredCheckpointsSchema: GenMessage<UndeliveredCheckpoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_common_v1_checkpoints, 1);
 
 /**
  * @generated from message trainyard.common.v1.SealedCheckpoint
@@ -61,5 +92,5 @@ export type SealedCheckpoint = Message<"trainyard.common.v1.SealedCheckpoint"> &
  * Use `create(SealedCheckpointSchema)` to create a new message.
  */
 export const SealedCheckpointSchema: GenMessage<SealedCheckpoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_checkpoints, 1);
+  messageDesc(file_trainyard_common_v1_checkpoints, 2);
 

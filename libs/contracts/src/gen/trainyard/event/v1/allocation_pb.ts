@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQimQMKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCRI7CgZzZWFsZWQYBSABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSAGIAQESPwoObGF1bmNoX2ZhaWx1cmUYBiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkxhdW5jaEZhaWx1cmVIAogBARIcCg9sYXN0X3ZhbGlkYXRpb24YByABKAlIA4gBAUINCgtfZW5kX3JlY29yZEIJCgdfc2VhbGVkQhEKD19sYXVuY2hfZmFpbHVyZUISChBfbGFzdF92YWxpZGF0aW9uIsgCCgtBZ2VudEpvaW5lZBIMCgRwb29sGAEgASgJEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSOwoGbGFiZWxzGAMgAygLMisudHJhaW55YXJkLmV2ZW50LnYxLkFnZW50Sm9pbmVkLkxhYmVsc0VudHJ5Eg8KB3ZlcnNpb24YBCABKAkSDwoHYWRkcmVzcxgFIAEoCRIOCgZmb2xkZXIYBiABKAkSDQoFcGxhY2UYByABKAkSEgoKc3RhcnRlZF9tcxgIIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgJIAEoCRIQCghwcm90b2NvbBgKIAEoDRIXCg9wcm90b2NvbF9vbGRlc3QYCyABKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK0AQoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAESEQoEbmFtZRgFIAEoCUgAiAEBEhYKCW51bWFfbm9kZRgGIAEoDUgBiAEBEhkKDG52bGlua19ncm91cBgHIAEoDUgCiAEBQgcKBV9uYW1lQgwKCl9udW1hX25vZGVCDwoNX252bGlua19ncm91cCIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIuEBCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBEg4KBmZvbGRlchgEIAEoCRINCgVwbGFjZRgFIAEoCRISCgpzdGFydGVkX21zGAYgASgBQgcKBV9sZWZ0IkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzIpIBCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhwKD2xhc3RfdmFsaWRhdGlvbhgDIAEoCUgAiAEBQhIKEF9sYXN0X3ZhbGlkYXRpb24iLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIlgKD0FnZW50RGlzdHJ1c3RlZBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSDgoGZm9yX21zGAQgASgBIh4KDEFnZW50VHJ1c3RlZBIOCgZyZWFzb24YASABKAkiNwoMQWdlbnREaXNrTG93EhIKCmZyZWVfYnl0ZXMYASABKAESEwoLZmxvb3JfYnl0ZXMYAiABKAEiJAoOQWdlbnREaXNrRnJlZWQSEgoKZnJlZV9ieXRlcxgBIAEoASI0Cg1Qcm9jZXNzZXNMZWZ0EhIKCmFsbG9jYXRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSJPChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCRIYCgtkZWFkbGluZV9tcxgCIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIfCg1BZ2VudERpc2FibGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudEVuYWJsZWQiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJImUKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgVkcmFpbhgDIAEoCBIYCgtkZWFkbGluZV9tcxgEIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJImcKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCRI4CghzZXR0aW5ncxgCIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzSACIAQFCCwoJX3NldHRpbmdzIg0KC1Bvb2xSZW1vdmVkIoMBCgpKb2JVcGRhdGVkEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiRQoISm9iTW92ZWQSCwoDam9iGAEgASgJEg0KBXBsYWNlGAIgASgBEg4KBmFuY2hvchgDIAEoCRINCgVhaGVhZBgEIAEoCCrpAgoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEEhYKEldBSVRfQ09ERV9MT1dfRElTSxAFEh8KG1dBSVRfQ09ERV9BR0VOVFNfRElTVFJVU1RFRBAGEhYKEldBSVRfQ09ERV9SRVNFUlZFRBAHEhMKD1dBSVRfQ09ERV9RVU9UQRAIEhcKE1dBSVRfQ09ERV9NQVhfU0xPVFMQCRIYChRXQUlUX0NPREVfRkFJUl9TSEFSRRAKEhkKFVdBSVRfQ09ERV9DT05TVFJBSU5UUxALEhgKFFdBSVRfQ09ERV9QUkVFTVBUSU5HEAwq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQimQMKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCRI7CgZzZWFsZWQYBSABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSAGIAQESPwoObGF1bmNoX2ZhaWx1cmUYBiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkxhdW5jaEZhaWx1cmVIAogBARIcCg9sYXN0X3ZhbGlkYXRpb24YByABKAlIA4gBAUINCgtfZW5kX3JlY29yZEIJCgdfc2VhbGVkQhEKD19sYXVuY2hfZmFpbHVyZUISChBfbGFzdF92YWxpZGF0aW9uIsgCCgtBZ2VudEpvaW5lZBIMCgRwb29sGAEgASgJEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSOwoGbGFiZWxzGAMgAygLMisudHJhaW55YXJkLmV2ZW50LnYxLkFnZW50Sm9pbmVkLkxhYmVsc0VudHJ5Eg8KB3ZlcnNpb24YBCABKAkSDwoHYWRkcmVzcxgFIAEoCRIOCgZmb2xkZXIYBiABKAkSDQoFcGxhY2UYByABKAkSEgoKc3RhcnRlZF9tcxgIIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgJIAEoCRIQCghwcm90b2NvbBgKIAEoDRIXCg9wcm90b2NvbF9vbGRlc3QYCyABKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK0AQoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAESEQoEbmFtZRgFIAEoCUgAiAEBEhYKCW51bWFfbm9kZRgGIAEoDUgBiAEBEhkKDG52bGlua19ncm91cBgHIAEoDUgCiAEBQgcKBV9uYW1lQgwKCl9udW1hX25vZGVCDwoNX252bGlua19ncm91cCIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIuEBCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBEg4KBmZvbGRlchgEIAEoCRINCgVwbGFjZRgFIAEoCRISCgpzdGFydGVkX21zGAYgASgBQgcKBV9sZWZ0IkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzIpIBCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhwKD2xhc3RfdmFsaWRhdGlvbhgDIAEoCUgAiAEBQhIKEF9sYXN0X3ZhbGlkYXRpb24iLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIlgKD0FnZW50RGlzdHJ1c3RlZBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSDgoGZm9yX21zGAQgASgBIh4KDEFnZW50VHJ1c3RlZBIOCgZyZWFzb24YASABKAkiNwoMQWdlbnREaXNrTG93EhIKCmZyZWVfYnl0ZXMYASABKAESEwoLZmxvb3JfYnl0ZXMYAiABKAEiJAoOQWdlbnREaXNrRnJlZWQSEgoKZnJlZV9ieXRlcxgBIAEoASI0Cg1Qcm9jZXNzZXNMZWZ0EhIKCmFsbG9jYXRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSJDCg9DaGVja3BvaW50c0xlZnQSEwoLY2hlY2twb2ludHMYASABKA0SDQoFYnl0ZXMYAiABKAESDAoEcnVucxgDIAMoCSJPChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCRIYCgtkZWFkbGluZV9tcxgCIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIfCg1BZ2VudERpc2FibGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudEVuYWJsZWQiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJImUKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgVkcmFpbhgDIAEoCBIYCgtkZWFkbGluZV9tcxgEIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJImcKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCRI4CghzZXR0aW5ncxgCIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzSACIAQFCCwoJX3NldHRpbmdzIg0KC1Bvb2xSZW1vdmVkIoMBCgpKb2JVcGRhdGVkEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiRQoISm9iTW92ZWQSCwoDam9iGAEgASgJEg0KBXBsYWNlGAIgASgBEg4KBmFuY2hvchgDIAEoCRINCgVhaGVhZBgEIAEoCCrpAgoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEEhYKEldBSVRfQ09ERV9MT1dfRElTSxAFEh8KG1dBSVRfQ09ERV9BR0VOVFNfRElTVFJVU1RFRBAGEhYKEldBSVRfQ09ERV9SRVNFUlZFRBAHEhMKD1dBSVRfQ09ERV9RVU9UQRAIEhcKE1dBSVRfQ09ERV9NQVhfU0xPVFMQCRIYChRXQUlUX0NPREVfRkFJUl9TSEFSRRAKEhkKFVdBSVRfQ09ERV9DT05TVFJBSU5UUxALEhgKFFdBSVRfQ09ERV9QUkVFTVBUSU5HEAwq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -838,6 +838,38 @@ export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
+ * Ended runs have left checkpoints on the agent that are not in their storage yet, or the set of these runs has
+ * changed. The numbers are those of this moment, and 0 once the agent has delivered all.
+ *
+ * @generated from message trainyard.event.v1.CheckpointsLeft
+ */
+export type CheckpointsLeft = Message<"trainyard.event.v1.CheckpointsLeft"> & {
+  /**
+   * @generated from field: uint32 checkpoints = 1;
+   */
+  checkpoints: number;
+
+  /**
+   * @generated from field: double bytes = 2;
+   */
+  bytes: number;
+
+  /**
+   * The runs that have left them, at most 64.
+   *
+   * @generated from field: repeated string runs = 3;
+   */
+  runs: string[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.CheckpointsLeft.
+ * Use `create(CheckpointsLeftSchema)` to create a new message.
+ */
+export const CheckpointsLeftSchema: GenMessage<CheckpointsLeft> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 23);
+
+/**
  * The agent gets no more runs. Its current runs receive a graceful stop and continue on other agents.
  *
  * @generated from message trainyard.event.v1.AgentDrainRequested
@@ -861,7 +893,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 23);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
  * The agent gets no more runs; its current runs continue.
@@ -880,7 +912,7 @@ export type AgentDisabled = Message<"trainyard.event.v1.AgentDisabled"> & {
  * Use `create(AgentDisabledSchema)` to create a new message.
  */
 export const AgentDisabledSchema: GenMessage<AgentDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 24);
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * The agent gets runs again, after it was disabled or drained.
@@ -895,10 +927,10 @@ export type AgentEnabled = Message<"trainyard.event.v1.AgentEnabled"> & {
  * Use `create(AgentEnabledSchema)` to create a new message.
  */
 export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 25);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
- * The drained agent has no runs left.
+ * The drained agent has no runs left, and its ended runs have left no checkpoints on it that are not stored.
  *
  * @generated from message trainyard.event.v1.AgentDrained
  */
@@ -910,7 +942,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 26);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * Another agent requested the name of this agent, and was refused.
@@ -948,7 +980,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
  * Use `create(AgentNameRefusedSchema)` to create a new message.
  */
 export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 27);
+  messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
  * No other agent requests the name of this agent any more.
@@ -963,7 +995,7 @@ export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & 
  * Use `create(AgentNameClearedSchema)` to create a new message.
  */
 export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 28);
+  messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
  * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. From now on, the
@@ -994,7 +1026,7 @@ export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRai
  * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
  */
 export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 29);
+  messageDesc(file_trainyard_event_v1_allocation, 30);
 
 /**
  * The agent was removed permanently. Its slots no longer count.
@@ -1013,7 +1045,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 30);
+  messageDesc(file_trainyard_event_v1_allocation, 31);
 
 /**
  * The slot gets no more runs; its current run continues, unless the slot is drained.
@@ -1051,7 +1083,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 31);
+  messageDesc(file_trainyard_event_v1_allocation, 32);
 
 /**
  * The slot gets runs again.
@@ -1070,7 +1102,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 32);
+  messageDesc(file_trainyard_event_v1_allocation, 33);
 
 /**
  * The pool has this policy and these settings. The event replaces the earlier policy and settings.
@@ -1098,7 +1130,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 33);
+  messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
  * The pool was removed.
@@ -1113,7 +1145,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 34);
+  messageDesc(file_trainyard_event_v1_allocation, 35);
 
 /**
  * A user changed the priority, weight or max_slots of an experiment's runs in the queue. An absent field changes
@@ -1152,7 +1184,7 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
  * Use `create(JobUpdatedSchema)` to create a new message.
  */
 export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 35);
+  messageDesc(file_trainyard_event_v1_allocation, 36);
 
 /**
  * A user moved the waiting runs of one experiment ahead of or behind those of another experiment.
@@ -1193,7 +1225,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
  * Use `create(JobMovedSchema)` to create a new message.
  */
 export const JobMovedSchema: GenMessage<JobMoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 36);
+  messageDesc(file_trainyard_event_v1_allocation, 37);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode

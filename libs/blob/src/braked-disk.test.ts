@@ -1,0 +1,76 @@
+import { ManualClock } from "@trainyard/testing";
+import { expect, test } from "vitest";
+import { BrakedDisk } from "./braked-disk.ts";
+import { StoreBrake } from "./objects/store-brake.ts";
+import type { StorageDisk } from "./storage-disk.ts";
+import { MemoryDisk } from "./testing/memory-disk.ts";
+
+const seenMs = 3_000;
+const workMs = 60_000;
+const restMs = 5_000;
+const never = () => new Promise<never>(() => {});
+
+/** A disk in memory with a file, some of whose calls are replaced. */
+function stage(replaced: Partial<StorageDisk> = {}) {
+  const clock = new ManualClock();
+  const memory = new MemoryDisk();
+  memory.at("/c").write("x/f", "content");
+  const looks: string[] = [];
+  const look = memory.seen.bind(memory);
+  const seen = (root: string) => {
+    looks.push(root);
+    return root === "/hanging" ? never() : look(root);
+  };
+  const calls = Object.assign(memory, { seen, ...replaced });
+  const brake = new StoreBrake({ clock, restMs, atOnceMax: 2 });
+  return { clock, looks, disk: new BrakedDisk({ disk: calls, brake, clock, seenMs, workMs }) };
+}
+
+const away = { code: "storage_away", retry: "later" };
+
+test("a root that does not answer is a fault with its path, and is not asked again for a while", async () => {
+  const { clock, looks, disk } = stage();
+  const files = disk.files("/hanging", "x", 10);
+  const failed = expect(files).rejects.toMatchObject(away);
+  const named = expect(files).rejects.toThrow("/hanging cannot be used now");
+  await clock.advance(seenMs);
+  await Promise.all([failed, named]);
+  await expect(disk.removeFolder("/hanging", "x")).rejects.toMatchObject(away);
+  expect(looks).toEqual(["/hanging"]);
+  expect(await disk.files("/c", "x", 10)).toEqual({ files: ["f"] });
+  await clock.advance(restMs);
+  const again = expect(disk.names("/hanging")).rejects.toMatchObject(away);
+  await clock.advance(seenMs);
+  await again;
+  expect(looks.filter((root) => root === "/hanging")).toHaveLength(2);
+});
+
+test("a removal that hangs is waited for a limited time, or until its caller stops", async () => {
+  const { clock, disk } = stage({ removeFolder: never });
+  const removing = expect(disk.removeFolder("/c", "x")).rejects.toMatchObject(away);
+  await clock.advance(workMs);
+  await removing;
+  await clock.advance(restMs);
+  const stop = new AbortController();
+  const stopped = expect(disk.until(stop.signal).removeFolder("/c", "x")).rejects.toThrow("stops");
+  await clock.advance(0);
+  stop.abort();
+  await stopped;
+});
+
+test("a file whose content hangs breaks off after a limited time, and its closing is not waited for", async () => {
+  const opened = {
+    ...{ bytes: 7, mode: 0o644, changedAtMs: 0 },
+    content: { [Symbol.asyncIterator]: () => ({ next: never }) },
+    [Symbol.asyncDispose]: never,
+  };
+  const { clock, disk } = stage({ read: async () => opened });
+  const reading = (async () => {
+    await using file = await disk.read("/c", "x", "f");
+    for await (const _ of file.content);
+  })();
+  const failed = expect(reading).rejects.toMatchObject(away);
+  await clock.advance(workMs);
+  await clock.advance(seenMs);
+  await failed;
+});

@@ -1,0 +1,104 @@
+/**
+ * A disk whose storages may hang. A call first looks at the marker of its root, which answers soon or never: a root
+ * that does not answer is a Fault `storage_away` with its path, and the brake refuses its calls for a while. Hashing
+ * files may take hours: `compare` and `digests` have no limit and no look of their own. Their callers look at the root
+ * before, and again with each caller that joins.
+ */
+import type { Clock } from "@trainyard/kernel";
+import { answerWithin, type StoreBrake } from "./objects/store-brake.ts";
+import type { OpenedFile, StorageDisk } from "./storage-disk.ts";
+
+export type BrakedDiskSettings = {
+  readonly disk: StorageDisk;
+  readonly brake: StoreBrake;
+  readonly clock: Clock;
+  /** A root that returns no marker in this time counts as hanging. */
+  readonly seenMs: number;
+  /** The longest wait for a listing, a removal, or a chunk of a file. The call continues meanwhile. */
+  readonly workMs: number;
+};
+
+export class BrakedDisk implements StorageDisk {
+  readonly #settings: BrakedDiskSettings;
+  readonly #signal: AbortSignal;
+
+  /** At the signal no call is waited for any more. */
+  constructor(settings: BrakedDiskSettings, signal: AbortSignal = new AbortController().signal) {
+    this.#settings = settings;
+    this.#signal = signal;
+  }
+
+  /** Returns this disk for a caller that stops at the signal. */
+  until(signal: AbortSignal): BrakedDisk {
+    return new BrakedDisk(this.#settings, signal);
+  }
+
+  seen: StorageDisk["seen"] = (root) => {
+    const { brake, disk, seenMs } = this.#settings;
+    return brake.ask(root, () => disk.seen(root), { ms: seenMs, signal: this.#signal });
+  };
+
+  mark: StorageDisk["mark"] = (root, id) => this.#work(root, (disk) => disk.mark(root, id));
+
+  renew: StorageDisk["renew"] = (root, mark) => this.#work(root, (disk) => disk.renew(root, mark));
+
+  names: StorageDisk["names"] = (root) => this.#work(root, (disk) => disk.names(root));
+
+  ownerOf: StorageDisk["ownerOf"] = (root, below) =>
+    this.#work(root, (disk) => disk.ownerOf(root, below));
+
+  changedAtMs: StorageDisk["changedAtMs"] = (root, below) =>
+    this.#work(root, (disk) => disk.changedAtMs(root, below));
+
+  files: StorageDisk["files"] = (root, ...args) =>
+    this.#work(root, (disk) => disk.files(root, ...args));
+
+  removeFolder: StorageDisk["removeFolder"] = (root, below) =>
+    this.#work(root, (disk) => disk.removeFolder(root, below));
+
+  removeFiles: StorageDisk["removeFiles"] = (root, ...args) =>
+    this.#work(root, (disk) => disk.removeFiles(root, ...args));
+
+  compare: StorageDisk["compare"] = (...args) => this.#settings.disk.compare(...args);
+
+  digests: StorageDisk["digests"] = (...args) => this.#settings.disk.digests(...args);
+
+  read: StorageDisk["read"] = async (root, ...args) => {
+    const file = await this.#work(root, (disk) => disk.read(root, ...args));
+    return { ...file, content: this.#contentOf(root, file), ...this.#closing(root, file) };
+  };
+
+  /** A file that is open is read although others find that its root is slow. */
+  async *#contentOf(root: string, file: OpenedFile): AsyncGenerator<Uint8Array> {
+    const chunks = file.content[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await this.#within(root, chunks.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+
+  /** A file of a root that hangs is closed when the root is back, and nobody waits for it. */
+  #closing(root: string, file: OpenedFile): AsyncDisposable {
+    return {
+      [Symbol.asyncDispose]: async () => {
+        const closing = Promise.resolve(file[Symbol.asyncDispose]());
+        await this.#within(root, closing, this.#settings.seenMs).catch(() => {});
+      },
+    };
+  }
+
+  #within<Result>(
+    root: string,
+    running: Promise<Result>,
+    ms = this.#settings.workMs,
+  ): Promise<Result> {
+    return answerWithin(this.#settings.clock, root, running, { ms, signal: this.#signal });
+  }
+
+  async #work<Result>(root: string, work: (disk: StorageDisk) => Promise<Result>): Promise<Result> {
+    await this.seen(root);
+    const { brake, disk, workMs } = this.#settings;
+    return brake.ask(root, () => work(disk), { ms: workMs, signal: this.#signal });
+  }
+}
