@@ -11,7 +11,7 @@ import { areTensorBoardsSent, type CheckpointDeps, storagePlaces } from "./check
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
 import { inRounds } from "./delivery.ts";
 
-/** Returns the storages of a run. Where it has a user of its own, the folders above its TensorBoard files exist then. */
+/** Returns the storages of a run. Where runs have users of their own, the shared folders of TensorBoard files exist. */
 export async function openStorages(
   { owner, launch }: RunFolder,
   agent: Parameters<typeof storagePlaces>[1],
