@@ -55,6 +55,7 @@ const silent = {
   ...{
     notCleared() {},
     markerNotRenewed() {},
+    folderKept() {},
     verified() {},
     damageReported() {},
     contextServed() {},
@@ -221,7 +222,12 @@ class StorageWorld {
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       hold: { reason: async () => null, lostEnd: async () => null },
       unfinished: { page: async () => ({ unfinished: [], more: false }) },
-      placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
+      placed: {
+        groups: async () => [],
+        roots: async () => [],
+        statesAt: async () => new Map(),
+        anyAt: async () => null,
+      },
       claims: new StorageClaims(new LogIdentity(this.#log.as("registry"))),
       // Declarations in storages of other ids are admitted here: their checkpoints have to wait then.
       known: { admit: async () => {}, idOf: async () => "" },

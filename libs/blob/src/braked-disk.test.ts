@@ -58,6 +58,19 @@ test("a removal that hangs is waited for a limited time, or until its caller sto
   await stopped;
 });
 
+test("a comparison of sizes is waited for a limited time, and one of contents has no limit", async () => {
+  const { clock, disk } = stage({ compare: never });
+  const sizes = expect(disk.compare("/c", "x", [{ path: "f", bytes: 7 }])).rejects.toMatchObject(
+    away,
+  );
+  let ended = false;
+  const file = { path: "f", bytes: 7, sha256: "0".repeat(64) };
+  void disk.compare("/c", "x", [file]).finally(() => (ended = true));
+  await clock.advance(workMs);
+  await sizes;
+  expect(ended).toBe(false);
+});
+
 test("a file whose content hangs breaks off after a limited time, and its closing is not waited for", async () => {
   const opened = {
     ...{ bytes: 7, mode: 0o644, changedAtMs: 0 },

@@ -1,8 +1,8 @@
 /**
  * A disk whose storages may hang. A call first looks at the marker of its root, which answers soon or never: a root
  * that does not answer is a Fault `storage_away` with its path, and the brake refuses its calls for a while. Hashing
- * files may take hours: `compare` and `digests` have no limit and no look of their own. Their callers look at the root
- * before, and again with each caller that joins.
+ * files may take hours: `compare` with digests and `digests` have no limit and no look of their own. Their callers look
+ * at the root before, and again with each caller that joins.
  */
 import type { Clock } from "@trainyard/kernel";
 import { answerWithin, type StoreBrake } from "./objects/store-brake.ts";
@@ -59,7 +59,11 @@ export class BrakedDisk implements StorageDisk {
   removeFiles: StorageDisk["removeFiles"] = (root, ...args) =>
     this.#work(root, (disk) => disk.removeFiles(root, ...args));
 
-  compare: StorageDisk["compare"] = (...args) => this.#settings.disk.compare(...args);
+  compare: StorageDisk["compare"] = (root, below, files, options) => {
+    const compare = (disk: StorageDisk) => disk.compare(root, below, files, options);
+    const hashes = files.some(({ sha256 }) => sha256 !== undefined);
+    return hashes ? compare(this.#settings.disk) : this.#work(root, compare);
+  };
 
   digests: StorageDisk["digests"] = (...args) => this.#settings.disk.digests(...args);
 

@@ -21,6 +21,8 @@ export type Difference = {
   readonly path: string;
   readonly kind: "missing" | "resized" | "flipped" | "not_a_file";
   readonly detail: string;
+  /** Set if a host that caches names and sizes may see the file so although it is right. */
+  readonly mayBeStale?: true;
 };
 
 export type Comparison =
@@ -87,11 +89,13 @@ async function compareFile(
   known: KnownDigest | undefined,
 ): Promise<Difference | null> {
   const differs = (kind: Difference["kind"], detail: string) => ({ path, kind, detail });
+  const stale = { mayBeStale: true } as const;
   try {
     const { handle, stats } = await folder.file(path);
     await using opened = handle;
     if (stats.size !== bytes) {
-      return differs("resized", `has ${stats.size} bytes, and the manifest says ${bytes}`);
+      const detail = `has ${stats.size} bytes, and the manifest says ${bytes}`;
+      return { ...differs("resized", detail), ...(stats.size < bytes && stale) };
     }
     if (sha256 === undefined) return null;
     const isKnown = known !== undefined && known.identity === (await identityOf(opened));
@@ -101,7 +105,9 @@ async function compareFile(
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (error instanceof NotInside) return differs("not_a_file", message);
-    if (absentCodes.has(code)) return differs("missing", "is missing");
+    if (absentCodes.has(code)) {
+      return { ...differs("missing", "is missing"), ...(code === "ENOENT" && stale) };
+    }
     throw new Unreadable(`${path}: ${message}`, { cause: error });
   }
 }

@@ -212,14 +212,14 @@ class FakePlatform:
         folder = Path(checkpoint["path"])
         found = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
         if found != {entry["path"] for entry in manifest}:
-            return problem(422, "manifest_mismatch", f"{found}")
+            return problem(409, "checkpoint_incomplete", f"{found}")
         for entry in manifest:
             content = (folder / entry["path"]).read_bytes()
             if (len(content), hashlib.sha256(content).hexdigest()) != (
                 entry["bytes"],
                 entry["sha256"],
             ):
-                return problem(422, "manifest_mismatch", entry["path"])
+                return problem(409, "checkpoint_incomplete", entry["path"])
         checkpoint.update(state="COMPLETED", manifest=manifest)
         return Answer(200, (), {"position": "7"})
 

@@ -16,6 +16,9 @@ from fake_platform import Answer, FakePlatform, Request, problem
 
 PART_BYTES = 64 << 20
 
+BAD_DIGEST = "bad digest"
+"""The store's answer to content that was corrupted on the way."""
+
 
 class StorePlatform(FakePlatform):
     """The gateway, and a store that keeps objects by key."""
@@ -137,6 +140,9 @@ class StorePlatform(FakePlatform):
         return Answer(200, (), {key: checkpoint[key] for key in keys if key in checkpoint})
 
 
+_BAD_DIGEST = b"<Code>BadDigest</Code>"
+
+
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
@@ -152,7 +158,7 @@ class _StoreHandler(BaseHTTPRequestHandler):
             return
         digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
         if digest != self.headers["x-digest"]:
-            self._say(400, b"<Code>BadDigest</Code>")
+            self._say(400, _BAD_DIGEST)
             return
         with self.owner.changed:
             self.owner.objects[key] = content
@@ -179,6 +185,8 @@ class _StoreHandler(BaseHTTPRequestHandler):
             return False
         if isinstance(fault, int):
             self._say(fault, b"<Code>SlowDown</Code>")
+        elif fault == BAD_DIGEST:
+            self._say(400, _BAD_DIGEST)
         else:
             self.close_connection = True
             self.connection.close()

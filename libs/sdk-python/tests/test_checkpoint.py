@@ -247,8 +247,8 @@ class Trouble(CheckpointCase):
             self.assertEqual(self.platform.checkpoints[uuid]["state"], "COMPLETED", f"seed {seed}")
 
     def test_a_refused_checkpoint_raises_the_platforms_reason(self):
-        for status in (400, 401, 403, 404, 422):
-            self.platform.faults = lambda request, status=status: problem(status, "code", "because")
+        for code in ("invalid_checkpoint", "checkpoint_exists"):
+            self.platform.faults = lambda request, code=code: problem(409, code, "because")
             with self.assertRaisesRegex(
                 trainyard.CheckpointError, "could not be declared: because"
             ):

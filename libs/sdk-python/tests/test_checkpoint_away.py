@@ -69,6 +69,48 @@ class Away(CheckpointCase):
             self.platform.wait_for(lambda uuid=uuid: uuid in self.completed())
             self.assertEqual(script, [])
 
+    def test_a_refusal_that_is_not_about_the_checkpoint_neither_ends_the_script_nor_drops_the_record(
+        self,
+    ):
+        refusals = [
+            (401, "token_unknown"),
+            (403, "not_your_run"),
+            (404, "run_not_found"),
+            (404, "not_found"),
+            (400, "invalid_request"),
+        ]
+        for status, code in refusals:
+            for path in ("/checkpoints", "/complete"):
+                refusal = problem(status, code, "because")
+                self.platform.faults = lambda request, refusal=refusal, path=path: (
+                    refusal if request.path.endswith(path) else None
+                )
+                with mock.patch.object(_sender, "CHECKPOINT_WAIT_S", 0.05):
+                    uuid = self.store(a="1")
+                self.assertEqual(self.left(), [f"{uuid}.json"])
+                self.assertTrue(any("because" in line for line in self.log), self.log)
+                self.platform.faults = lambda request: None
+                self.platform.wait_for(lambda uuid=uuid: uuid in self.completed())
+                wait_until(lambda: self.left() == [])
+
+    def test_a_run_whose_history_is_lost_keeps_its_checkpoints_and_asks_once_for_each(self):
+        lost = problem(410, "history_lost", "this run's history is lost: the log went back")
+        self.platform.faults = lambda request: lost
+        uuids = [self.store(a=str(n)) for n in range(3)]
+        wait_until(lambda: len(self.platform.requests) >= 3)
+        self.assertEqual(self.left(), sorted(f"{uuid}.json" for uuid in uuids))
+        asked = [r for r in self.platform.requests if r.path.endswith("/checkpoints")]
+        self.assertEqual(len(asked), 3)
+        said = [line for line in self.log if "history is lost" in line]
+        self.assertEqual(len(said), 1, self.log)
+
+    def test_a_complete_checkpoint_keeps_its_record_as_stored(self):
+        uuid = self.store(a="1")
+        wait_until(lambda: self.left() == [])
+        record = json.loads((self.checkpoint_spool.stored / f"{uuid}.json").read_text())
+        self.assertEqual(record["checkpoint"], uuid)
+        self.assertEqual(record["manifest"], self.platform.checkpoints[uuid]["manifest"])
+
     def test_checkpoints_stored_while_the_platform_does_not_answer_are_completed_later(self):
         self.platform.faults = lambda request: HANG
         stored = [self.timed_store(a=str(n)) for n in range(4)]
@@ -152,7 +194,7 @@ class Away(CheckpointCase):
 
     def test_a_storage_that_differs_from_the_platforms_does_not_end_the_script(self):
         """The text ``why`` is the registry's answer if its host does not see the storage."""
-        why = "the registry service is busy: /c is not the same storage here"
+        why = "the registry service cannot do this now: /c is not the same storage here"
 
         def faults(request):
             if request.path.endswith("/complete"):

@@ -140,7 +140,9 @@ class Shards(ShardCase):
 
     def test_a_refusal_of_the_platform_is_raised_on_all_ranks(self):
         self.platform.faults = lambda request: (
-            problem(422, "no", "because") if request.path.endswith("checkpoints") else None
+            problem(400, "invalid_checkpoint", "because")
+            if request.path.endswith("checkpoints")
+            else None
         )
         script = """
             with trainyard.init(distributed=together) as ctx:

@@ -1,9 +1,11 @@
 """The spool files by which the agent finds the checkpoints of ended processes."""
 
 import json
+import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from trainyard._checkpoint._spool import CheckpointSpool, Record
 from trainyard._spool import Spool
@@ -44,6 +46,27 @@ class Settled(unittest.TestCase):
         begun.touch()
         spool.settle("whole")
         self.assertEqual(list(spool.folder.iterdir()), [])
+
+    def test_a_record_is_on_the_disk_before_the_mark_before_it_is_removed(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        spool = CheckpointSpool(Path(folder.name))
+        spool.begin("whole")
+        synced: list[tuple[str, bool]] = []
+        real = os.fsync
+
+        def fsync(fd):
+            path = os.readlink(f"/proc/self/fd/{fd}")
+            synced.append((path, (spool.folder / "whole.begun").exists()))
+            real(fd)
+
+        with mock.patch.object(os, "fsync", fsync):
+            spool.seal(Record("whole", 1, {}, []))
+        paths = [Path(path) for path, _ in synced]
+        self.assertEqual([path.suffix for path in paths], [".tmp", ""])
+        self.assertEqual([path.parent for path in paths], [spool.folder, spool.folder.parent])
+        self.assertEqual([begun for _, begun in synced], [True, True])
+        self.assertFalse((spool.folder / "whole.begun").exists())
 
 
 if __name__ == "__main__":

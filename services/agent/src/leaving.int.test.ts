@@ -116,25 +116,6 @@ test("while the platform is unavailable a run's end is reported at once, and nam
   );
 });
 
-test("the end of a killed run names the last validation that it recorded; one without the SDK recorded none", async () => {
-  const file = '"$TRAINYARD_RUN_DIR/spool/last-validation"';
-  const record = `mkdir -p "$TRAINYARD_RUN_DIR/spool"; printf '%-31s\\n' 0-17 > ${file}`;
-  const [killed, bare] = [launchOf(`${record}; echo up; exec sleep 1000`), launchOf("exit 0")];
-  platform.run(killed);
-  platform.run(bare);
-  expect((await platform.ended(bare)).lastValidation).toBe("");
-  const leader = await vi.waitFor(() => {
-    const report = platform.reported(killed.allocation);
-    if (!report?.pid) throw new Error("the run has not started");
-    expect(existsSync(join(folderOf(killed), "run/spool/last-validation"))).toBe(true);
-    return report;
-  }, patient);
-  expect(leader.lastValidation).toBeUndefined();
-  process.kill(leader.pid, "SIGKILL");
-  const ended = await platform.ended(killed);
-  expect([ended.exit?.signal, ended.lastValidation]).toEqual(["SIGKILL", "0-17"]);
-});
-
 test("checkpoints of an ended run are counted until they are delivered, also after the run is forgotten and the agent restarts", async () => {
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 0`);
@@ -152,6 +133,25 @@ test("checkpoints of an ended run are counted until they are delivered, also aft
   expect(platform.report?.undelivered).toEqual(counted);
   platform.checkpointStatus = 200;
   await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
+});
+
+test("the end of a killed run names the last validation that it recorded; one without the SDK recorded none", async () => {
+  const file = '"$TRAINYARD_RUN_DIR/spool/last-validation"';
+  const record = `mkdir -p "$TRAINYARD_RUN_DIR/spool"; printf '%-31s\\n' 0-17 > ${file}`;
+  const [killed, bare] = [launchOf(`${record}; echo up; exec sleep 1000`), launchOf("exit 0")];
+  platform.run(killed);
+  platform.run(bare);
+  expect((await platform.ended(bare)).lastValidation).toBe("");
+  const leader = await vi.waitFor(() => {
+    const report = platform.reported(killed.allocation);
+    if (!report?.pid) throw new Error("the run has not started");
+    expect(existsSync(join(folderOf(killed), "run/spool/last-validation"))).toBe(true);
+    return report;
+  }, patient);
+  expect(leader.lastValidation).toBeUndefined();
+  process.kill(leader.pid, "SIGKILL");
+  const ended = await platform.ended(killed);
+  expect([ended.exit?.signal, ended.lastValidation]).toEqual(["SIGKILL", "0-17"]);
 });
 
 test("undelivered checkpoints of a living process are named in the report", async () => {

@@ -61,6 +61,12 @@ export const limits = {
   sealedNamedMax: 32,
   /** The time limit of a request that delivers reports or a checkpoint. */
   deliveryRequestMs: 30_000,
+  /** The wait after an answer that refuses the caller: what a person has to repair takes longer than an outage. */
+  refusedAgainMs: 60_000,
+  /** The pause between two checks of stored checkpoints: 1,000 agents that start together ask 200 times a second. */
+  storedCheckGapMs: 5_000,
+  /** A checkpoint that waits for this long is named in the trial's log. */
+  waitsLongMs: 24 * 60 * 60 * 1_000,
   /** The time for which the agent trusts that files it sent are still in the store. */
   sentRememberedMs: 5 * 60_000,
   /** An upload that moves bytes reports this every 5 s; one that is silent for this long is ended and retried later. */
@@ -90,8 +96,13 @@ export const limits = {
   undeliveredLookMs: 10_000,
   /** The number of runs with undelivered checkpoints that a report names. */
   undeliveredRunsMax: 64,
-  /** Lines and reports of a forgotten run that could not be delivered for this long (a week) are dropped. */
+  /**
+   * Lines and reports of a forgotten run that could not be delivered for this long (a week) are dropped. A checkpoint
+   * stays while the disk has room.
+   */
   undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
+  /** The free share of a disk below which the oldest undelivered checkpoints of forgotten runs are removed. */
+  diskFloorShare: 0.05,
   cleanUpMs: 60_000,
   /** The time limit for removing one run's folder as its user; the next clean-up continues where this one stopped. */
   removeFolderMs: 60_000,

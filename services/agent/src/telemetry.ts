@@ -79,6 +79,8 @@ export function createTelemetry(registry: Registry, logger: Logger) {
 
 function userEvents(logger: Logger) {
   return {
+    /** The folder of a run whose launch cannot be read, and the number of its sealed checkpoints. */
+    launchLost: (path: string, sealed: number) => logger.error({ path, sealed }, "run_launch_lost"),
     notRemoved: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "run_folder_not_removed"),
     runUsers: (range: UserRange | null) =>
@@ -95,7 +97,19 @@ function checkpointEvents(logger: Logger) {
   return {
     checkpointDelivered: (allocation: string, checkpoint: string) =>
       logger.info({ allocation, checkpoint }, "checkpoint_delivered"),
-    checkpointsWait: (why: string) => logger.warn({ why }, "checkpoints_wait"),
+    /** Logged as a warning only once in an outage. */
+    checkpointsWait: (allocation: string, why: string, again: boolean) =>
+      logger[again ? "debug" : "warn"]({ allocation, why }, "checkpoints_wait"),
+    checkpointsWaitLong: (allocation: string, count: number, why: string) =>
+      logger.warn({ allocation, count, why }, "checkpoints_wait_for_a_day"),
+    historyLost: (allocation: string, why: string) =>
+      logger.error({ allocation, why }, "run_history_lost"),
+    /** A complete checkpoint that the platform's log lacks, as after a restore. */
+    offeredAgain: (allocation: string, checkpoint: string) =>
+      logger.warn({ allocation, checkpoint }, "checkpoint_offered_again"),
+    /** A folder without a record whose checkpoint the platform knows. */
+    begunKept: (allocation: string, checkpoint: string) =>
+      logger.warn({ allocation, checkpoint }, "checkpoint_without_record_kept"),
     checkpointsFailed: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "checkpoint_delivery_failed"),
     checkpointNotRemoved: (allocation: string, checkpoint: string, error: unknown) =>

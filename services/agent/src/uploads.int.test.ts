@@ -152,3 +152,18 @@ test("a file that can never be sent fails its checkpoint with the reason, so tha
   expect([...platform.failed.keys()]).toEqual([first]);
   expect(platform.failed.get(first)).toContain("has changed since the checkpoint was stored");
 });
+
+test("a checkpoint whose files were removed here is offered again with its manifest, and nothing is sent", async () => {
+  const launch = launchOf(sealing(first, 1), storing);
+  platform.run(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
+  await platform.ended(launch);
+  const local = join(runDirOf(launch), "checkpoints", first);
+  await vi.waitFor(() => expect(existsSync(local)).toBe(false), patient);
+  const completed = platform.checkpoints.get(first);
+  platform.checkpoints.clear();
+  platform.epoch += 1;
+  platform.send();
+  await vi.waitFor(() => expect(platform.checkpoints.get(first)).toEqual(completed), patient);
+  expect(platform.uploads).toEqual([first]);
+});

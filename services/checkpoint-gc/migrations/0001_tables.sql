@@ -117,6 +117,11 @@ create table checkpoint_gc.retries (
   why text not null
 );
 
+-- Permanently deleted experiments that may still have rows of checkpoints and validations; the row is deleted with them.
+create table checkpoint_gc.leftovers (
+  experiment text collate "C" primary key
+);
+
 -- Permanently deleted experiments whose TensorBoard files still exist; the row is deleted with the files.
 create table checkpoint_gc.tensorboards (
   experiment text collate "C" primary key

@@ -36,4 +36,6 @@ export const gcLimits = {
    */
   retryFirstMs: 1_000,
   retryLastMs: 10 * 60_000,
+  /** The most rows that one statement deletes of a deleted experiment: it takes a fraction of a second. */
+  rowsPerPurge: 5_000,
 } as const;

@@ -17,6 +17,7 @@ import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Deletion } from "./shell/deletion.ts";
 import { CheckpointIndex } from "./shell/index-view.ts";
+import { leftoverLoop } from "./shell/leftovers.ts";
 import { LogClock } from "./shell/log-time.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { Sweeper } from "./shell/sweeper.ts";
@@ -37,7 +38,11 @@ export async function createService(
   const hold = new DeletionHold(parts);
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     executor.cache.follow(trials);
-    const wake = (adopted: boolean): void => deletion.wake(adopted);
+    const leftovers = leftoverLoop({ pool, clock, logger });
+    const wake = (adopted: boolean): void => {
+      deletion.wake(adopted);
+      leftovers.wake();
+    };
     const changed = (experiment: string): void => sweeper.changed(experiment);
     const index = new CheckpointIndex(pool, clock, logger, wake, changed);
     const time = new LogClock(log, clock, config.graceMs);
@@ -51,7 +56,7 @@ export async function createService(
       reactions: { handlers, after: telemetry.count },
       commands: commandTable({ ...judging, clock, executor, log }),
       views: [index.view],
-      loops: [deletion.loop, sweeper.loop],
+      loops: [deletion.loop, sweeper.loop, leftovers],
     };
   };
   return serviceOf(parts, {

@@ -101,7 +101,7 @@ export class Backend {
       });
     if (answer.kind === "ok") return answer.body;
     if (answer.kind === "rejected") throw problemOf(readRejected(answer.body));
-    throw unavailable(`the ${service} service is busy: ${answer.detail}`);
+    throw unavailable(`the ${service} service cannot do this now: ${answer.detail}`);
   }
 
   /** Waits until the read model and the cached folds have reached a position; throws a 503 if that takes too long. */

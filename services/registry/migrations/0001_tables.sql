@@ -1,12 +1,16 @@
--- The files of manifests, by the manifest's digest. They are written before the event that names the digest, and never
--- change.
+-- The files of manifests, by the checkpoint and the manifest's digest. They are written before the event that names the
+-- digest, never change, and are deleted after the checkpoint is.
 create table registry.manifest_files (
+  checkpoint text collate "C" not null,
   digest text collate "C" not null,
   path text collate "C" not null,
   bytes bigint not null,
   sha256 text not null,
-  primary key (digest, path)
+  primary key (checkpoint, digest, path)
 );
+
+-- Deleted checkpoints whose manifests are still stored. Folded from the log; a row is deleted with the manifest.
+create table registry.gone (checkpoint text collate "C" primary key);
 
 -- Checkpoints that are not complete. Folded from the log; a row is deleted when nothing is left to do for it.
 create table registry.unfinished (

@@ -55,6 +55,8 @@ export const registryLimits = {
    * A store that did not answer is retried after 5 s. At most a quarter of the service's concurrent bus commands may
    * wait for one store, so that requests for other stores are answered.
    */
+  /** The longest probe of a store, which a person who submits waits for; the gateway waits 5 s for a command. */
+  probeMs: 4_000,
   storeBrake: { restMs: 5_000, atOnceMax: 128 },
   /**
    * A root that returns no marker in this time counts as hanging. Shorter than `verifyWaitMs`, so that the answer to a
@@ -127,4 +129,6 @@ export const registryLimits = {
   auditAgeLeastMs: 9 * 24 * 60 * 60 * 1000,
   /** Files in one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
+  /** Checkpoints whose manifests one statement deletes: at most 50,000 rows, which take about a second. */
+  manifestsPerPurge: 10,
 } as const;

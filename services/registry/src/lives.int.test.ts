@@ -179,6 +179,22 @@ describe("a verification", () => {
   });
 });
 
+test("the manifest of a checkpoint goes when the checkpoint is deleted, and that of one with the same files stays", async () => {
+  const files = { weights: randomUUID(), "metadata.json": "{}" };
+  const [gone, same] = [await stored(files), await stored(files)];
+  const rows = async (checkpoint: string) =>
+    registry.stage.sql(
+      `select from registry.manifest_files where checkpoint = '${checkpoint}' union all
+       select from registry.gone where checkpoint = '${checkpoint}'`,
+    );
+  expect(await rows(gone)).toHaveLength(2);
+  await registry.stage.tell(`retention-${gone}`, deletionStarted, deleted);
+  await vi.waitFor(async () => expect(await rows(gone)).toEqual([]), 20_000);
+  expect(await verify(same)).toMatchObject({ kind: "ok", reply: { files: 2, count: 0 } });
+  expect(Object.values(await registry.stage.verify()).join("")).toBe("");
+  await rm(join(registry.storage, gone), { recursive: true });
+});
+
 describe("a run's report that a checkpoint is damaged", () => {
   const report = async (checkpoint: string) => {
     const ask = () => registry.reportDamage(checkpoint, "1.1");
@@ -259,6 +275,23 @@ describe("an audit", () => {
       true,
       true,
     ]);
+  });
+
+  test("lists files that arrive after the files of a failed checkpoint were cleared, and not before", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    await registry.write(checkpoint, { weights: "w" });
+    const listed = async () => {
+      const answer = await audit();
+      const found = answer.kind === "ok" ? answer.reply.findings : [];
+      return found.filter(({ name }) => name === checkpoint).map(({ kind }) => kind);
+    };
+    expect(await listed()).toEqual([]);
+    const reason = "the disk is full";
+    await registry.stage.ask("registry", "FailCheckpoint", { checkpoint, trial, run: 1, reason });
+    await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), 90_000);
+    await registry.write(checkpoint, { weights: "late" });
+    await vi.waitFor(async () => expect(await listed()).toEqual(["left_over"]), 90_000);
   });
 
   test("never lists a folder that contains another root of checkpoints", async () => {

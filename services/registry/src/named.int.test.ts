@@ -109,6 +109,45 @@ describe("after the end of a run", () => {
   });
 });
 
+describe("where runs have users", () => {
+  const own = process.getuid?.() ?? 0;
+  const started = (trial: string, userId: number) =>
+    registry.stage.tell(`allocation-${trial}#1`, {
+      type: "AllocationStarted",
+      data: { starts: [{ agent: "a", nodeRank: 0, pid: 1, userId }] },
+    });
+
+  test("a run declares and completes the folders of its user, and none of another user", async () => {
+    const [mine, other] = [await registry.newTrial(), await registry.newTrial()];
+    await started(mine, own);
+    await started(other, own + 1);
+    const checkpoint = randomUUID();
+    const files = await registry.write(checkpoint, { weights: "w" });
+    expect((await registry.declare(other, 1, checkpoint)).answer).toMatchObject(
+      rejectedAs("not_your_folder"),
+    );
+    expect((await registry.declare(mine, 1, checkpoint)).answer).toMatchObject(ok);
+    expect(await registry.complete(checkpoint, mine, files)).toMatchObject(ok);
+  });
+
+  test("a run that declares an id before another user's run writes the folder neither completes nor clears it", async () => {
+    const trial = await registry.newTrial();
+    await started(trial, own + 1);
+    const { checkpoint, answer } = await registry.declare(trial);
+    expect(answer).toMatchObject(ok);
+    const files = await registry.write(checkpoint, { weights: "w" });
+    expect(await registry.complete(checkpoint, trial, files)).toMatchObject(
+      rejectedAs("not_your_folder"),
+    );
+    await tell(trial, runEnded(1));
+    await becomes(checkpoint, gone);
+    const left = () =>
+      registry.stage.sql("select from registry.unfinished where checkpoint = $1", [checkpoint]);
+    await vi.waitFor(async () => expect(await left()).toEqual([]), soon);
+    expect(registry.has(checkpoint)).toBe(true);
+  });
+});
+
 describe("a checkpoint that nobody completes", () => {
   afterEach(() => registry.restart());
 

@@ -53,6 +53,15 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
+  test("records the last validation that the run names, and refuses one that is not a report's key", async () => {
+    const trial = await registry.newTrial();
+    const named = await registry.declareIn({ trial, lastValidation: "0-17" });
+    const [declared] = await registry.stage.events(`checkpoint-${named.checkpoint}`);
+    expect(declared?.data).toMatchObject({ lastValidation: "0-17" });
+    const { answer } = await registry.declareIn({ trial, lastValidation: "the last one" });
+    expect(answer).toMatchObject(rejectedAs("invalid_request"));
+  });
+
   test("with too long metadata is refused with advice", async () => {
     const trial = await registry.newTrial();
     const refused = async (more: Parameters<TestRegistry["declare"]>[4]) =>
@@ -80,11 +89,15 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
-  test("fails when its upload was truncated, naming the file, and is never restored from", async () => {
+  test("waits while a file is short, fails when a file has other content, naming it, and is never restored from", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "0123456789", small: "s" });
     await truncate(join(registry.storage, checkpoint, "weights"), 4);
+    // A host may cache the size of a file that another host has just written.
+    const short = await registry.complete(checkpoint, trial, manifest);
+    expect(short).toEqual({ kind: "unavailable" });
+    await registry.write(checkpoint, { weights: "012345678x", small: "s" });
     const answer = await registry.complete(checkpoint, trial, manifest);
     expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
     expect(answer).toMatchObject({ rejection: { problems: [{ path: "weights" }] } });
@@ -100,7 +113,7 @@ describe("a checkpoint", () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     await registry.write(checkpoint, { weights: "w" });
-    await registry.complete(checkpoint, trial, [entry("weights", "other")]);
+    await registry.complete(checkpoint, trial, [entry("weights", "x")]);
     await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
   });
 
@@ -170,7 +183,7 @@ describe("the right to write", () => {
   ])("is refused with %s", async (_, checkpoint, step) => {
     const trial = await registry.newTrial();
     const { answer } = await registry.declare(trial, 1, checkpoint, step);
-    expect(answer).toMatchObject(rejectedAs("invalid_request"));
+    expect(answer).toMatchObject(rejectedAs("invalid_checkpoint"));
   });
 });
 
@@ -213,7 +226,7 @@ describe("verification", () => {
     const trial = await registry.newTrial();
     const { checkpoint: failed } = await registry.declare(trial);
     await registry.write(failed, { weights: "w" });
-    await registry.complete(failed, trial, [entry("weights", "other")]);
+    await registry.complete(failed, trial, [entry("weights", "x")]);
     await vi.waitFor(() => expect(registry.has(failed)).toBe(false), soon);
     const { checkpoint } = await registry.declare(trial);
     const rows = async () =>

@@ -10,6 +10,7 @@ import {
 } from "@trainyard/blob";
 import {
   DeletionHold,
+  EffectLoop,
   type ListeningService,
   LogIdentity,
   openParts,
@@ -88,10 +89,13 @@ export async function createService(
   const shared = { log, clock, events, checkpointDir, stores, brake, disk, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const claims = new StorageClaims(new LogIdentity(log));
-    const placed = new Placed({ log, pool, clock, logger });
+    const forgetting = new EffectLoop("manifests", { clock, logger }, async () =>
+      (await manifests.forgetGone()) ? 0 : null,
+    );
+    const placed = new Placed({ log, pool, clock, logger }, () => forgetting.wake());
     const known = new KnownStorages({ executor, placed, claims, disk, brake, clock });
     const renewals = new Renewals({ claims, disk, brake, clock, logger, events });
-    const settings = { ...shared, claims, known, executor, pool, logger, graceMs };
+    const settings = { ...shared, claims, known, executor, manifests, pool, logger, graceMs };
     const unfinished = new Unfinished(settings);
     const decided = {
       executor,
@@ -112,7 +116,7 @@ export async function createService(
       reactions: { handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),
       views: [unfinished.view, placed.view],
-      loops: [unfinished.loop, renewals.loop],
+      loops: [unfinished.loop, renewals.loop, forgetting],
     };
   };
   const service = serviceOf(parts, {

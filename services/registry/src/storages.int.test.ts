@@ -1,6 +1,6 @@
 /** A storage that the registry's host and the writer see differently, and one that was declared without an id. */
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, truncate } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { markStorage, readStorageMarker } from "@trainyard/blob";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -108,7 +108,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
     expect(plan.kind === "ok" && "storageId" in plan.reply).toBe(false);
 
     const cut = await declaredBefore();
-    await truncate(join(root(), cut.checkpoint, "weights"), 4);
+    await writeFile(join(root(), cut.checkpoint, "weights"), "012345678x");
     const failing = () => other.complete(cut.checkpoint, cut.trial, cut.manifest);
     expect(await failing()).toEqual({ kind: "unavailable" });
     expect(await other.names(cut.checkpoint)).toEqual(["CheckpointDeclared"]);
@@ -160,6 +160,6 @@ describe("a checkpoint that was declared without the id of its storage", () => {
   test("is refused with an invalid id", async () => {
     const trial = await other.newTrial();
     const { answer } = await other.declareIn({ trial, storageId: "../x" });
-    expect(answer).toMatchObject(rejectedAs("invalid_request"));
+    expect(answer).toMatchObject(rejectedAs("invalid_checkpoint"));
   });
 });

@@ -53,6 +53,17 @@ export const trialRuns: StreamFold<TrialRuns> = {
   evolve: evolveRuns,
 };
 
+/** The users of a run's processes on its nodes; none if they have their agents' user. */
+export const runUsers: StreamFold<readonly number[]> = {
+  name: "run-users",
+  category: "allocation",
+  initial: [],
+  evolve: (users, event) =>
+    event.type === "AllocationStarted"
+      ? event.data.starts.flatMap(({ userId }) => (userId === undefined ? [] : [userId]))
+      : users,
+};
+
 export const experimentStorage: StreamFold<ExperimentStorage> = {
   name: "experiment-storage",
   category: "experiment",

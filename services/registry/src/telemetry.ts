@@ -12,6 +12,7 @@ export type Telemetry = {
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
   markerNotRenewed(root: string, error: unknown): void;
+  folderKept(checkpoint: string, why: string): void;
   versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
   contextServed(bytes: number): void;
@@ -70,6 +71,9 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     markerNotRenewed(root, error) {
       logger.warn({ root, err: error }, "storage_marker_not_renewed");
+    },
+    folderKept(checkpoint, why) {
+      logger.warn({ checkpoint, why }, "checkpoint_folder_kept");
     },
     versionRegistered(model, number, checkpoint) {
       logger.info({ model, number, checkpoint }, "model_version_registered");

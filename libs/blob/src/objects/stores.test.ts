@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -6,7 +6,7 @@ import { SilentServer } from "@trainyard/testing";
 import { GcsServer, newAccount } from "@trainyard/testing/gcs";
 import { expect, test } from "vitest";
 import { seenStore } from "./checkpoint-objects.ts";
-import { Stores } from "./stores.ts";
+import { Stores, storesMax } from "./stores.ts";
 
 const section = { type: "s3", bucket: "models" };
 const endpoint_url = "https://store.example:9000";
@@ -92,4 +92,41 @@ test("a silent store is unavailable after the timeout", async () => {
   await expect(seenStore(store)).rejects.toMatchObject({ code: "storage_away" });
   expect(silent.connections).toBe(2);
   await rm(folder, { recursive: true });
+});
+
+test("a store is opened again when the file of credentials has changed, and not before", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "stores-"));
+  const credentialsFile = join(folder, "storage.json");
+  const write = async (key: string): Promise<void> => {
+    const s3 = { access_key_id: key, secret_access_key: "secret" };
+    await writeFile(`${credentialsFile}.new`, JSON.stringify({ s3 }), { mode: 0o600 });
+    await rename(`${credentialsFile}.new`, credentialsFile);
+  };
+  const keyOf = async (store: Awaited<ReturnType<Stores["of"]>>): Promise<string> => {
+    const { url = "" } = (await store?.planDownload("a")) ?? {};
+    return /X-Amz-Credential=([^%]*)/.exec(url)?.[1] ?? "";
+  };
+  await write("first");
+  await using stores = new Stores({ clock: systemClock, credentialsFile });
+  const before = await stores.of(section);
+  expect(await keyOf(before)).toBe("first");
+  expect(await stores.of(section)).toBe(before);
+  await write("second");
+  const after = await stores.of(section);
+  expect(await keyOf(after)).toBe("second");
+  expect(await stores.of(section)).toBe(after);
+  // A request that has begun ends with the store that it has.
+  expect(await keyOf(before)).toBe("first");
+  await rm(folder, { recursive: true });
+});
+
+test("only the stores that were used last are kept open", async () => {
+  await using stores = new Stores({ clock: systemClock });
+  const of = (n: number) => stores.of({ ...section, prefix: `p/${n}` });
+  const [first, second] = [await of(1), await of(2)];
+  for (let n = 3; n <= storesMax; n += 1) await of(n);
+  expect(await of(1)).toBe(first);
+  await of(storesMax + 1);
+  expect(await of(1)).toBe(first);
+  expect(await of(2)).not.toBe(second);
 });

@@ -20,18 +20,25 @@ except ImportError:
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-def write_by_rename(path: PathLike, content: bytes) -> None:
-    """Replaces a file atomically: a reader sees the old content or the new."""
+def write_by_rename(path: PathLike, content: bytes, *, durable: bool = False) -> None:
+    """Replaces a file atomically: a reader sees the old content or the new. ``durable``: the file and its name are on
+    the disk when this returns.
+    """
     target = os.fspath(path)
     draft = f"{target}.{os.getpid()}-{threading.get_ident()}.tmp"
     try:
         with open(draft, "wb") as file:
             file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(draft, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(draft)
         raise
+    if durable:
+        sync_folder(os.path.dirname(target))
 
 
 def try_lock(fd: int) -> bool:

@@ -49,6 +49,17 @@ test("an ended run names its last validation, except when its host or its superv
   expect(named("lost", "0-3")).toBeUndefined();
 });
 
+test("a run names the user of its processes, unless they have the agent's user", () => {
+  const userOf = (owner: { readonly uid: number } | null) =>
+    reportOf("rack", {
+      ...{ launch: launchOf("true"), state: AllocationReportState.RUNNING, pid: 5, owner },
+      ...{ stop: null, kill: null, exit: null, notice: "" },
+      lastWord: { endRecord: null, problem: "" },
+    }).userId;
+  expect(userOf({ uid: 1_012 })).toBe(1_012);
+  expect(userOf(null)).toBeUndefined();
+});
+
 const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
 
 describe("a run is reported as", () => {

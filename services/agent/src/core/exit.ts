@@ -37,6 +37,21 @@ export type RunView = {
   readonly lastValidation?: string | null;
 };
 
+/** The records of a run's end, which do not change afterwards. */
+export type EndRecords = Pick<
+  RunView,
+  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
+>;
+
+const noWord = { endRecord: null, problem: "" };
+export const noEnd: EndRecords = {
+  stop: null,
+  kill: null,
+  exit: null,
+  lastWord: noWord,
+  notice: "",
+};
+
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
   const { launch, state, pid, exit, lastWord, notice, sealed, owner = null } = view;
   const common = {

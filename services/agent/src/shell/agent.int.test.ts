@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -7,10 +8,10 @@ import { afterAll, expect, test, vi } from "vitest";
 import { SlotOffer } from "../devices/slot-offer.ts";
 import { limits } from "../limits.ts";
 import { processRuntime } from "../runtime/processes.ts";
-import { names, writeRecord } from "../state/layout.ts";
+import { names, readRecord, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { Uptime } from "../state/uptime.ts";
-import { createTelemetry } from "../telemetry.ts";
+import { createTelemetry, type Telemetry } from "../telemetry.ts";
 import { ownVariables } from "../testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { RunUsers } from "../users/run-users.ts";
@@ -20,9 +21,10 @@ import { supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
 
-function newAgent(folder: string) {
+function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
   const bus = createMemoryBus().connect("agent-rack");
-  const events = createTelemetry(createRegistry("agent"), createLogger("agent", "silent"));
+  const silent = createTelemetry(createRegistry("agent"), createLogger("agent", "silent"));
+  const events = { ...silent, ...heard };
   const contexts = new CodeArchives({
     folder: join(folder, "contexts"),
     agent: "rack",
@@ -150,6 +152,34 @@ test("a launch that cannot be read does not prevent the adoption of others", asy
     timeout: 90_000,
   });
   expect(broken.exit).toBeNull();
+});
+
+test("a folder whose launch a power cut left empty is named, kept for a week of the agent's uptime and then removed", async () => {
+  const folder = agedFolder();
+  const runs = join(folder, "runs");
+  const make = () => {
+    const run = RunFolder.create(runs, launchOf("true"), systemClock);
+    const place = join(run.runDir, "spool/checkpoints");
+    mkdirSync(place, { recursive: true });
+    const sealed = { checkpoint: randomUUID(), sealedMs: 1, stepsCompleted: 1, metadata: {} };
+    writeFileSync(
+      join(place, `${sealed.checkpoint}.json`),
+      JSON.stringify({ ...sealed, manifest: [] }),
+    );
+    writeFileSync(join(run.path, names.spec), "");
+    return run.path;
+  };
+  const [fresh, old] = [make(), make()];
+  const upMs = 30 * day - limits.undeliveredMs - 1_000;
+  writeRecord(old, names.forgotten, { atMs: Date.now(), upMs });
+  const named: [string, number][] = [];
+  const launchLost = (path: string, sealed: number) => void named.push([path, sealed]);
+  await using agent = newAgent(folder, { launchLost });
+  await agent.start();
+  await agent.cleanUp();
+  expect([existsSync(fresh), existsSync(old)]).toEqual([true, false]);
+  expect(named.toSorted()).toEqual([fresh, old].toSorted().map((path) => [path, 1]));
+  expect(readRecord(fresh, names.forgotten)).toMatchObject({ upMs: expect.any(Number) });
 });
 
 test("the uptime of a folder continues from its record, and never follows a wall clock", () => {

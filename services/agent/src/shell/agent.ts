@@ -29,16 +29,19 @@ import { refusalOf } from "../core/exit.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { FolderIdentity } from "../state/folder-identity.ts";
-import { isDiskFull, makeFolder, names, readRecord, textOf, writeRecord } from "../state/layout.ts";
+import { makeFolder, names, textOf } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { Uptime } from "../state/uptime.ts";
 import type { RunUsers } from "../users/run-users.ts";
 import type { CodeArchives } from "./code-archives.ts";
-import { cleanUpForgotten } from "./forgotten-runs.ts";
+import { cleanUpForgotten, type Remains } from "./forgotten-runs.ts";
 import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
+import { LostLaunches } from "./lost-launches.ts";
 import { Run, type RunDeps } from "./run.ts";
+import { SchedulerEpochs } from "./scheduler-epochs.ts";
+import { checkStored } from "./stored-checks.ts";
 import { Undelivered } from "./undelivered.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
@@ -52,7 +55,7 @@ export type AgentIdentity = {
   readonly processGroups: Mechanism;
 } & FolderIdentity;
 
-export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
+export type AgentDeps = Omit<RunDeps, "agent" | "epochs" | "onChange"> & {
   readonly identity: AgentIdentity;
   readonly users: RunUsers;
   /** The interval between two looks at the devices. */
@@ -79,15 +82,15 @@ export class Agent implements AsyncDisposable {
   readonly #changed: WakeSignal;
   /** Set when a run was forgotten, so that its folder may be removed. */
   readonly #forgot: WakeSignal;
+  readonly #epochs: SchedulerEpochs;
   readonly #uptime: Uptime;
   readonly #undelivered = new Undelivered();
+  readonly #remains: Remains;
   readonly #stack = new AsyncDisposableStack();
   #cleaning = Promise.resolve();
   #sequence = 0;
   #epoch = 0;
   #version = 0;
-  #highestEpoch = 0;
-  #writtenEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
   /** The reason why this agent is not ready; null once the scheduler sends it a list. */
@@ -101,10 +104,10 @@ export class Agent implements AsyncDisposable {
     this.#changed = new WakeSignal(deps.clock);
     this.#forgot = new WakeSignal(deps.clock);
     this.#uptime = new Uptime(deps.folder, () => deps.clock.monotonicMs());
+    const [runs, uptime, { events }] = [this.#runs, this.#uptime, deps];
+    this.#remains = { runs, uptime, events, lost: new LostLaunches(uptime, events, deps.clock) };
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
-    const seen = readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch;
-    if (Number.isSafeInteger(seen)) this.#highestEpoch = seen ?? 0;
-    this.#writtenEpoch = this.#highestEpoch;
+    this.#epochs = new SchedulerEpochs(deps.folder, deps.events);
   }
 
   /** Null once the scheduler has answered this start, which it does after registering the agent under its name. */
@@ -121,6 +124,11 @@ export class Agent implements AsyncDisposable {
       this.#cleanUpLoop(),
       this.#deviceLoop(),
       this.#orphanLoop(),
+      checkStored(
+        { ...this.#deps, epochs: this.#epochs },
+        () => this.#runs.values(),
+        this.#stopping.signal,
+      ),
     ]);
     this.#stack.defer(async () => {
       await loops;
@@ -161,7 +169,8 @@ export class Agent implements AsyncDisposable {
       const path = join(this.#runsFolder, name);
       try {
         const folder = RunFolder.open(path, this.#deps.clock);
-        if (folder !== null) this.#hold(folder);
+        if (folder === null) this.#remains.lost.notice(path);
+        else this.#hold(folder);
       } catch (error) {
         // A launch that cannot be read must not prevent the adoption of the others.
         this.#deps.events.notAdopted(path, error);
@@ -171,7 +180,8 @@ export class Agent implements AsyncDisposable {
 
   #hold(folder: RunFolder): void {
     const { identity } = this.#deps;
-    const deps = { ...this.#deps, agent: identity.name, onChange: this.#changed.wake };
+    const own = { agent: identity.name, epochs: this.#epochs, onChange: this.#changed.wake };
+    const deps = { ...this.#deps, ...own };
     const run = new Run(folder, deps);
     this.#runs.set(folder.key, run);
     run.start();
@@ -189,12 +199,12 @@ export class Agent implements AsyncDisposable {
   #process(wanted: Plain<Wanted>): void {
     const { epoch, version, incarnation, nameTaken } = wanted;
     if (incarnation !== this.#incarnation || this.#stopping.signal.aborted) return;
-    if (!Number.isSafeInteger(epoch) || epoch < this.#highestEpoch) return this.#tellEpoch(epoch);
+    if (!Number.isSafeInteger(epoch) || epoch < this.#epochs.highest) return this.#tellEpoch(epoch);
     if (nameTaken === undefined && epoch === this.#epoch && version < this.#version) {
       this.#deps.events.staleWanted(epoch, version);
       return;
     }
-    this.#raise(epoch);
+    this.#epochs.raise(epoch);
     if (nameTaken !== undefined) return this.#doWithoutName(wanted, nameTaken);
     this.#compare(wanted);
     if (this.#hasNoName) this.#deps.events.nameHeld();
@@ -221,19 +231,6 @@ export class Agent implements AsyncDisposable {
     const problem = protocolProblem(spokenProtocol, wanted);
     if (problem !== null && problem !== this.#unlike) this.#deps.events.protocolDiffers(problem);
     this.#unlike = problem;
-  }
-
-  /** A full disk cannot record a launch, but running runs must still be killed. */
-  #raise(epoch: number): void {
-    if (epoch > this.#highestEpoch) this.#highestEpoch = epoch;
-    if (this.#highestEpoch === this.#writtenEpoch) return;
-    try {
-      writeRecord(this.#deps.folder, names.agent, { epoch: this.#highestEpoch });
-      this.#writtenEpoch = this.#highestEpoch;
-    } catch (error) {
-      if (!isDiskFull(error)) throw error;
-      this.#deps.events.diskFull(error);
-    }
   }
 
   #has(launch: Plain<Launch>): boolean {
@@ -284,9 +281,9 @@ export class Agent implements AsyncDisposable {
 
   /** Every report contains the highest epoch, so that the scheduler can exceed it. */
   #tellEpoch(epoch: number): void {
-    this.#deps.events.olderEpoch(epoch, this.#highestEpoch);
+    this.#deps.events.olderEpoch(epoch, this.#epochs.highest);
     if (this.#problem === null) return;
-    this.#problem = `the scheduler counts from epoch ${epoch} and this agent has seen ${this.#highestEpoch}: the agent reports that to it`;
+    this.#problem = `the scheduler counts from epoch ${epoch} and this agent has seen ${this.#epochs.highest}: the agent reports that to it`;
   }
 
   #forget(run: Run): void {
@@ -324,7 +321,7 @@ export class Agent implements AsyncDisposable {
       address: identity.address,
       processGroups: identity.processGroups,
       diskFreeBytes: freeBytes(this.#deps.folder),
-      highestEpoch: this.#highestEpoch,
+      highestEpoch: this.#epochs.highest,
       folder: identity.folder,
       place: identity.place,
       startedMs: identity.startedMs,
@@ -391,8 +388,7 @@ export class Agent implements AsyncDisposable {
 
   /** Clean-ups run one at a time, since each counts the folders. */
   async cleanUp(): Promise<void> {
-    const forgotten = { runs: this.#runs, uptime: this.#uptime, events: this.#deps.events };
-    const cleanUp = (): Promise<void> => cleanUpForgotten(forgotten, this.#stopping.signal);
+    const cleanUp = (): Promise<void> => cleanUpForgotten(this.#remains, this.#stopping.signal);
     this.#cleaning = this.#cleaning.then(cleanUp, cleanUp);
     await this.#cleaning;
   }

@@ -1,8 +1,9 @@
 /**
  * Has the platform declare and complete the checkpoints that an ended process left in its spool: the earliest first,
  * each settled only by an answer. Repeating it is harmless. Sealed files are never removed here: the platform records a
- * checkpoint that it refuses for good as abandoned, and clears it after a grace period. A folder that was never
- * complete is removed, since only this host knows of it.
+ * checkpoint that it refuses for good as abandoned, and clears it after a grace period. A folder without a record is
+ * removed only if the platform does not know the checkpoint: after a power cut the record may be gone, while the
+ * checkpoint is complete.
  */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -23,9 +24,21 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
+import { abandonedCode } from "../core/checkpoint-refusals.ts";
 import { stagingFolder } from "../core/environment.ts";
+import {
+  type Answer,
+  call,
+  type Later,
+  type Lost,
+  type Standing,
+  standingOf,
+} from "./checkpoint-answers.ts";
+import { CheckpointNotices } from "./checkpoint-notices.ts";
 import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
-import { inRounds, pathOfRun, requestAsRun } from "./delivery.ts";
+import { inRounds, pathOfRun } from "./delivery.ts";
+import type { SchedulerEpochs } from "./scheduler-epochs.ts";
+import { isDiskFull } from "../state/layout.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 
 export type CheckpointDeps = {
@@ -37,28 +50,18 @@ export type CheckpointDeps = {
   readonly python: UploadHost;
   readonly events: Telemetry;
   readonly clock: Clock;
+  /** Writes a line to the trial's log. */
+  readonly tell: (text: string) => void;
+  readonly epochs: SchedulerEpochs;
 };
 
 /** `known`: for each checkpoint the digests of its files, and the time when all of them had been sent. */
-type Delivery = CheckpointDeps & { readonly known: Map<string, Known> };
+type Delivery = CheckpointDeps & {
+  readonly known: Map<string, Known>;
+  readonly notices: CheckpointNotices;
+};
 
 type Known = { readonly manifest: readonly object[]; readonly sentAtMs: number };
-
-type Answer =
-  /** The checkpoint is complete. `store` is the object store of its files; empty for a directory. */
-  | { readonly kind: "taken"; readonly store: string }
-  /** The checkpoint is refused for good. */
-  | { readonly kind: "refused"; readonly why: string }
-  /** The delivery is retried later: of this checkpoint only (`alone`), or of all. */
-  | {
-      readonly kind: "later";
-      readonly alone: boolean;
-      readonly retryAfterMs: number;
-      readonly why: string;
-    };
-
-/** The status for a lost run whose checkpoints the platform does not know yet. */
-const tooEarly = 425;
 
 /** The folder of a run's checkpoints on this host, by the registry's rule; null if only the registry knows it. */
 export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): string | null {
@@ -123,12 +126,17 @@ export async function deliverCheckpoints(
   given: CheckpointDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const deps: Delivery = { ...given, known: new Map() };
+  const deps: Delivery = { ...given, known: new Map(), notices: new CheckpointNotices(given) };
   const { events, folder } = deps;
   await inRounds(deps.clock, signal, async (progressed) => {
     try {
-      await removeBegun(deps);
-      return await deliverRound(deps, progressed, signal);
+      const sealed = await deliverRound(deps, progressed, signal);
+      const begun = await removeBegun(deps, signal);
+      if (sealed === "lost" || begun === "lost") {
+        await deps.epochs.next(signal);
+        return 0;
+      }
+      return sealed === null && begun === null ? "delivered" : Math.max(sealed ?? 0, begun ?? 0);
     } catch (error) {
       events.checkpointsFailed(folder.launch.allocation, error);
       return limits.retry.lastMs;
@@ -136,19 +144,44 @@ export async function deliverCheckpoints(
   });
 }
 
-/** Delivers each checkpoint that is left; if one has to wait, returns the least time. */
+/**
+ * Offers a stored checkpoint to a log that lacks it, as after a restore: its record counts as sealed until the platform
+ * has decided. Returns the least wait before the next offer; null if nothing has to wait.
+ */
+export async function offerAgain(
+  given: CheckpointDeps,
+  stored: Sealed,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const deps: Delivery = { ...given, known: new Map(), notices: new CheckpointNotices(given) };
+  deps.spool.unsettle(stored);
+  const answer = await ask(deps, stored, signal);
+  if (answer.kind !== "later" && answer.kind !== "lost") {
+    settle(deps, stored, answer);
+    return null;
+  }
+  deps.notices.waits(answer, [stored]);
+  return limits.refusedAgainMs;
+}
+
+/** The least time after which to try again; null if nothing has to wait; `lost` if the log does not have the run. */
+type Wait = number | null | "lost";
+
+/** Delivers each checkpoint that is left. */
 async function deliverRound(
   deps: Delivery,
   progressed: () => void,
   signal: AbortSignal,
-): Promise<"delivered" | number> {
+): Promise<Wait> {
   let waitMs: number | null = null;
-  for (const sealed of deps.spool.sealed()) {
+  const left = deps.spool.sealed();
+  for (const sealed of left) {
     const answer = await ask(deps, sealed, signal);
     if (signal.aborted) return 0;
+    if (answer.kind === "lost") return waitAfter(deps, answer, left);
     if (answer.kind === "later") {
-      deps.events.checkpointsWait(answer.why);
-      waitMs = Math.max(waitMs ?? 0, answer.retryAfterMs);
+      const retryMs = waitAfter(deps, answer, left);
+      waitMs = Math.max(waitMs ?? 0, retryMs);
       // A service that is unavailable for one checkpoint is unavailable for all; a delivery too early for one may be in
       // time for the next.
       if (answer.alone) continue;
@@ -159,16 +192,32 @@ async function deliverRound(
     if (answer.kind === "taken" && areStaged(deps.folder.launch)) {
       await removeFiles(deps, sealed.checkpoint);
     }
+    deps.notices.progressed();
     progressed();
   }
-  return waitMs ?? "delivered";
+  return waitMs;
 }
 
-async function removeBegun(deps: CheckpointDeps): Promise<void> {
+function waitAfter(deps: Delivery, answer: Later, left: readonly Sealed[]): number;
+function waitAfter(deps: Delivery, answer: Later | Lost, left: readonly Sealed[]): number | "lost";
+function waitAfter({ notices }: Delivery, answer: Later | Lost, left: readonly Sealed[]) {
+  notices.waits(answer, left);
+  if (answer.kind === "lost") return answer.kind;
+  return answer.refusesCaller === true ? limits.refusedAgainMs : answer.retryAfterMs;
+}
+
+/** Removes each folder without a record, unless the platform knows its checkpoint. */
+async function removeBegun(deps: Delivery, signal: AbortSignal): Promise<Wait> {
+  const asked = { launch: deps.folder.launch, apiUrl: deps.apiUrl };
   for (const checkpoint of deps.spool.begun()) {
-    await removeFiles(deps, checkpoint);
+    const standing: Standing = await standingOf(asked, checkpoint, signal);
+    if (signal.aborted) return 0;
+    if (standing.kind === "later" || standing.kind === "lost") return waitAfter(deps, standing, []);
+    if (standing.kind === "unknown") await removeFiles(deps, checkpoint);
+    else deps.events.begunKept(deps.folder.launch.allocation, checkpoint);
     deps.spool.forgetBegun(checkpoint);
   }
+  return null;
 }
 
 /** The folder is derived from the launch, never from the process's files. */
@@ -192,33 +241,48 @@ async function removeFiles(
 
 function settle(
   { folder, spool, events, known }: Delivery,
-  { checkpoint }: Sealed,
-  answer: Exclude<Answer, { kind: "later" }>,
+  sealed: Sealed,
+  answer: Exclude<Answer, Later | Lost>,
 ): void {
   const { allocation } = folder.launch;
-  if (answer.kind === "taken") events.checkpointDelivered(allocation, checkpoint);
-  else events.checkpointRefused(allocation, checkpoint, answer.why);
+  const { checkpoint, isPart } = sealed;
+  if (answer.kind === "refused") events.checkpointRefused(allocation, checkpoint, answer.why);
+  else {
+    events.checkpointDelivered(allocation, checkpoint);
+    const manifest = known.get(checkpoint)?.manifest ?? sealed.manifest;
+    if (isPart !== true) keep(spool, { ...sealed, manifest });
+  }
   known.delete(checkpoint);
   spool.settle(checkpoint);
 }
 
+/** Without the record, only an offer to a log that went back is missing: a full disk must not delay the settling. */
+function keep(spool: SealedSpool, sealed: Sealed): void {
+  try {
+    spool.keep(sealed);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
 async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise<Answer> {
   const { checkpoint, stepsCompleted, metadata, manifest, ofOthers = [], isPart } = sealed;
-  const checkpoints = `${pathOfRun(deps.folder.launch)}/checkpoints`;
+  const asked = { launch: deps.folder.launch, apiUrl: deps.apiUrl };
+  const checkpoints = `${pathOfRun(asked.launch)}/checkpoints`;
   const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
   const declaration = {
     ...{ checkpoint, stepsCompleted, metadata },
     ...(storageId && { storageId }),
     ...(sealed.lastValidation && { lastValidation: sealed.lastValidation }),
   };
-  const declared = await call(deps, signal, checkpoints, declaration);
+  const declared = await call(asked, signal, checkpoints, declaration);
   const sent =
     declared.kind === "taken" && declared.store !== ""
       ? await send(deps, sealed, signal)
       : { ...declared, manifest };
   const answer =
     sent.kind === "taken" && isPart !== true
-      ? await call(deps, signal, `${checkpoints}/${checkpoint}/complete`, {
+      ? await call(asked, signal, `${checkpoints}/${checkpoint}/complete`, {
           manifest: [...sent.manifest, ...ofOthers],
         })
       : sent;
@@ -226,13 +290,20 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   if (answer.kind === "later" && ofOthers.length > 0) return { ...answer, alone: true };
   if (answer.kind !== "refused") return answer;
   // An earlier attempt whose answer was lost may have completed the checkpoint before the run ended.
-  const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
-  return plan.kind === "refused" ? answer : plan;
+  const standing = await standingOf(asked, checkpoint, signal);
+  if (standing.kind === "complete") return { kind: "taken", store: "" };
+  if (standing.kind === "later" || standing.kind === "lost") return standing;
+  // The only copy may be here: it stays while there is room, and the platform's decision is asked for again.
+  const isGivenUp = answer.code === abandonedCode && areStaged(asked.launch);
+  return isGivenUp
+    ? { kind: "later", alone: true, retryAfterMs: 0, why: answer.why, refusesCaller: true }
+    : answer;
 }
 
 /** Uploads the files to the object store. The manifest then contains the checksums that the store compares. */
-async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: AbortSignal) {
+async function send(deps: Delivery, sealed: Sealed, signal: AbortSignal) {
   const { folder, apiUrl, python, clock, known } = deps;
+  const { checkpoint, manifest, isStored } = sealed;
   const before = known.get(checkpoint);
   // Other hosts may still send theirs; until they have, this host's files are not checked again.
   if (before !== undefined && clock.monotonicMs() - before.sentAtMs < limits.sentRememberedMs) {
@@ -242,6 +313,9 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
   const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint };
   const read = { manifest: before?.manifest ?? manifest, digested: before !== undefined };
   const staged = join(stagingFolder(folder.runDir), checkpoint);
+  // The local files were removed once the store had them.
+  const isOnlyThere = isStored === true && !existsSync(staged);
+  if (isOnlyThere) return { kind: "taken", store: "", manifest } as const;
   const upload = { ...order, ...read, folder: staged };
   const end = await uploadCheckpoint(upload, python, folder.owner, signal);
   switch (end.kind) {
@@ -252,8 +326,11 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
       // Other hosts may wait for these files.
       const path = `${pathOfRun(folder.launch)}/checkpoints/${checkpoint}/fail`;
       const reason = { reason: end.why.slice(0, limits.failReasonCharactersMax) };
-      const told = await call(deps, signal, path, reason);
-      return told.kind === "later" ? told : ({ kind: "refused", why: end.why } as const);
+      const asked = { launch: folder.launch, apiUrl };
+      const told = await call(asked, signal, path, reason);
+      return told.kind === "later" || told.kind === "lost"
+        ? told
+        : ({ kind: "refused", why: end.why, code: "" } as const);
     }
     case "later":
       if (end.manifest !== undefined) {
@@ -278,31 +355,4 @@ async function storageIdOf(
     return seen.kind === "marked" ? seen.id : undefined;
   }
   return markStorage(root).catch(() => undefined); // Nobody judges it then until it is adopted.
-}
-
-async function call(
-  { folder, apiUrl }: CheckpointDeps,
-  signal: AbortSignal,
-  path: string,
-  message: object | null,
-): Promise<Answer> {
-  const body = message === null ? null : JSON.stringify(message);
-  const url = `${apiUrl}${path}`;
-  const answer = await requestAsRun(folder.launch, url, body, signal);
-  const { status, text, retryAfterMs, why } = answer;
-  // A proxy with a limit for the size of requests may take the next checkpoint.
-  if (!answer.isOfPlatform) return { kind: "later", alone: status === 413, retryAfterMs, why };
-  if (status >= 200 && status < 300) return { kind: "taken", store: storeIn(text) };
-  const alone = status === tooEarly;
-  if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };
-  return { kind: "later", alone, retryAfterMs, why };
-}
-
-function storeIn(text: string): string {
-  try {
-    const { store } = JSON.parse(text) as { store?: unknown };
-    return typeof store === "string" ? store : "";
-  } catch {
-    return "";
-  }
 }

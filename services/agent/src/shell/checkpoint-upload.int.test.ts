@@ -128,7 +128,9 @@ test("an unavailable platform is retried later, and its refusal is final", async
   const order = orderOf({ a: Buffer.from("1") });
   refusal = { status: 503, body: { detail: "it restarts" } };
   expect(await send(order)).toMatchObject({ kind: "later", why: "it restarts" });
-  refusal = { status: 409, body: { detail: "run 2 was requested" } };
+  refusal = { status: 404, body: { code: "run_not_found", detail: "the log went back" } };
+  expect(await send(order)).toMatchObject({ kind: "later", why: "the log went back" });
+  refusal = { status: 409, body: { code: "run_superseded", detail: "run 2 was requested" } };
   expect(await send(order)).toEqual({ kind: "refused", why: "run 2 was requested" });
   refusal = null;
   expect(await send({ ...order, url: "http://127.0.0.1:9" })).toMatchObject({ kind: "later" });

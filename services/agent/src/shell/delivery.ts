@@ -28,6 +28,8 @@ type RunAnswer = {
   readonly isOfPlatform: boolean;
   readonly text: string;
   readonly retryAfterMs: number;
+  /** The code of a problem of the platform; empty for any other answer. */
+  readonly code: string;
   /** The detail of a problem, or the reason why there is no answer. */
   readonly why: string;
 };
@@ -60,22 +62,24 @@ export async function requestAsRun(
     const [kind = ""] = (headers.get("content-type") ?? "").split(";");
     const isOfPlatform = kind.trim().toLowerCase() === kindOf(status);
     const why = isOfPlatform
-      ? (detailOf(text) ?? `the platform answered ${status}`)
+      ? (textIn(text, "detail") ?? `the platform answered ${status}`)
       : `HTTP ${status} from something that is not Trainyard`;
-    return { status, isOfPlatform, text, retryAfterMs: waitMs, why };
+    const code = isOfPlatform && status >= 400 ? (textIn(text, "code") ?? "") : "";
+    return { status, isOfPlatform, text, retryAfterMs: waitMs, code, why };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { status: 503, isOfPlatform: false, text: "", retryAfterMs: 0, why };
+    return { status: 503, isOfPlatform: false, text: "", retryAfterMs: 0, code: "", why };
   }
 }
 
 const kindOf = (status: number): string =>
   status >= 200 && status < 300 ? "application/json" : "application/problem+json";
 
-function detailOf(text: string): string | null {
+/** The text at a key of an answer's JSON object; null if there is none. */
+function textIn(text: string, key: string): string | null {
   try {
-    const { detail } = JSON.parse(text) as { detail?: unknown };
-    return typeof detail === "string" ? detail : null;
+    const value = (JSON.parse(text) as Readonly<Record<string, unknown>> | null)?.[key];
+    return typeof value === "string" ? value : null;
   } catch {
     // The answer does not come from the platform.
     return null;

@@ -1,7 +1,14 @@
 import { statfsSync } from "node:fs";
+import { limits } from "../limits.ts";
 
 /** The free space for this process on the file system of a folder. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
+}
+
+/** Whether the file system of a folder has less room than the agent leaves to others. */
+export function isDiskLow(folder: string): boolean {
+  const { bavail, blocks } = statfsSync(folder);
+  return bavail < blocks * limits.diskFloorShare;
 }

@@ -1,13 +1,26 @@
-/** Removes the remains of forgotten runs: their model code at once, their folders by age and number. */
+/**
+ * Removes the remains of forgotten runs: their model code at once, their folders by age and number. A folder with a
+ * checkpoint that is not stored elsewhere is the last to go, and only on a disk that is almost full.
+ */
 import { limits } from "../limits.ts";
-import type { Uptime } from "../state/uptime.ts";
 import type { Telemetry } from "../telemetry.ts";
+import { isDiskLow } from "./disk.ts";
+import type { LostLaunches } from "./lost-launches.ts";
 import type { Run } from "./run.ts";
 
-type Forgotten = {
-  readonly runs: Map<string, Run>;
-  readonly uptime: Uptime;
-  readonly events: Telemetry;
+type ForgottenRun = Pick<
+  Run,
+  "allocation" | "isDelivered" | "holdsCheckpoints" | typeof Symbol.asyncDispose
+> & {
+  readonly folder: Pick<Run["folder"], "path" | "key" | "forgotten" | "remove" | "removeWork">;
+};
+
+export type Remains = {
+  readonly runs: Map<string, ForgottenRun>;
+  readonly lost: Pick<LostLaunches, "cleanUp" | "notice">;
+  readonly uptime: { readonly ms: number };
+  readonly events: Pick<Telemetry, "givenUp" | "notRemoved" | "removed">;
+  readonly isLow?: (path: string) => boolean;
 };
 
 /**
@@ -16,7 +29,7 @@ type Forgotten = {
  * call. Stops between two folders once the signal aborts.
  */
 export async function cleanUpForgotten(
-  { runs, uptime, events }: Forgotten,
+  { runs, lost, uptime, events, isLow = isDiskLow }: Remains,
   signal: AbortSignal,
 ): Promise<void> {
   const nowMs = uptime.ms;
@@ -31,7 +44,8 @@ export async function cleanUpForgotten(
     if (signal.aborted) return;
     const isOld = index < beyond || nowMs - atMs > limits.keptRunsMs;
     const isHopeless = nowMs - atMs > limits.undeliveredMs;
-    const goes = isHopeless || (isOld && isDelivered);
+    const mayGo = isHopeless || (isOld && isDelivered);
+    const goes = mayGo && (!run.holdsCheckpoints || (isHopeless && isLow(run.folder.path)));
     if (goes) {
       if (!isDelivered) events.givenUp(run.allocation);
       await run[Symbol.asyncDispose]();
@@ -46,4 +60,5 @@ export async function cleanUpForgotten(
     runs.delete(run.folder.key);
     events.removed(run.allocation);
   }
+  await lost.cleanUp(signal);
 }

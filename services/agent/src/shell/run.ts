@@ -13,24 +13,23 @@ import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
-import { atMost, type Clock, pause } from "@trainyard/kernel";
-import { reportOf, type RunView } from "../core/exit.ts";
+import { type Clock, pause } from "@trainyard/kernel";
+import { type EndRecords, noEnd, reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/slot-offer.ts";
-import { killedWaits, limits } from "../limits.ts";
+import { limits } from "../limits.ts";
 import { HostProblem, LackProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import { deliverCheckpoints } from "./checkpoint-delivery.ts";
-import { openStorages, syncTensorBoard } from "./tensorboard-sync.ts";
+import { openStorages } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type CodeArchives, NoCode } from "./code-archives.ts";
-import { shipLines } from "./log-shipper.ts";
-import { deliverReports } from "./report-delivery.ts";
+import { RunDeliveries } from "./run-deliveries.ts";
 import { howItEnded, RunEnding } from "./run-ending.ts";
+import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { WakeSignal } from "./wake-signal.ts";
@@ -50,13 +49,10 @@ export type RunDeps = {
   readonly checkpointDiskShare: number;
   readonly python: UploadHost;
   readonly runtime: Runtime;
+  readonly epochs: SchedulerEpochs;
   readonly onChange: () => void;
 };
 
-type EndRecords = Omit<RunView, "launch" | "state" | "pid" | "sealed">;
-
-const noWord = { endRecord: null, problem: "" };
-const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
 /** The shell's exit code for a command that is not executable; here also for a configuration that cannot work. */
 const notExecutable = 126;
 
@@ -106,10 +102,19 @@ export class Run implements AsyncDisposable {
     return this.#isDelivered;
   }
 
+  /** True if a checkpoint of the run is here that the platform has not completed. An unreadable spool may have one. */
+  get holdsCheckpoints(): boolean {
+    try {
+      return this.#spool.sealed().length > 0;
+    } catch (error) {
+      this.#deps.events.checkpointsFailed(this.allocation, error);
+      return true;
+    }
+  }
+
   report(): Plain<AllocationReport> {
     const { launch, owner } = this.folder;
-    const [state, pid] = [this.#state, this.#pid];
-    const told = { launch, owner, state, pid, sealed: this.#sealed() };
+    const told = { launch, owner, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
@@ -202,19 +207,17 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
-    const deps = { ...this.#deps, folder: this.folder, wake: this.#outputWake };
-    const shipping = shipLines(deps, signal);
-    // The caller that awaits `shipping` gets the failure; this handler only prevents an unhandled rejection.
-    shipping.catch(() => {});
+    const left = { folder: this.folder, wake: this.#outputWake, spool: this.#spool };
+    const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
     try {
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
       const exit = await this.#untilExit(started, signal);
       if (exit === null) return;
       this.#outputWake.wake();
-      await this.#settle(exit, shipping, signal);
+      await this.#settle(exit, deliveries, signal);
     } finally {
       attempt.abort();
-      await shipping.catch(() => {});
+      await deliveries.ended();
     }
   }
 
@@ -346,55 +349,16 @@ export class Run implements AsyncDisposable {
     this.#deps.onChange();
   }
 
-  async #settle(exit: ExitRecord, shipping: Promise<boolean>, signal: AbortSignal): Promise<void> {
+  async #settle(exit: ExitRecord, deliveries: RunDeliveries, signal: AbortSignal): Promise<void> {
     this.#see();
-    const delivering = this.#deliver(signal);
-    const { clock } = this.#deps;
-    const left = { ...this.#deps, folder: this.folder, spool: this.#spool };
-    const storing = deliverCheckpoints(left, signal);
-    const syncing = syncTensorBoard(left, signal);
-    const waits = this.folder.kill?.why === "wanted" ? killedWaits : limits;
-    // The wait is measured from the exit, so that restarts of the agent do not prolong it; a clock may be set back.
-    const leftMs = (waitMs: number): number => {
-      const fromExitMs = exit.atMs + waitMs - clock.nowMs();
-      return Math.min(waitMs, Math.max(fromExitMs, limits.beforeOldEndMs));
-    };
-    await Promise.all([
-      atMost(clock, leftMs(waits.reportsBeforeEndMs), delivering),
-      atMost(clock, leftMs(waits.linesBeforeEndMs), shipping),
-      atMost(clock, leftMs(waits.checkpointsBeforeEndMs), storing),
-      atMost(clock, leftMs(waits.tensorBoardBeforeEndMs), syncing),
-    ]);
+    await deliveries.beforeEnd(exit);
     if (signal.aborted) return;
     const isNews = !this.isEnded && this.folder.forgotten === null;
     this.#state = AllocationReportState.ENDED;
     if (isNews) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();
-    await Promise.all([delivering, shipping, storing, syncing]);
+    await deliveries.ended();
     this.#isDelivered = !signal.aborted;
     this.#deps.onChange();
-  }
-
-  /** Delivers the reports and records this; a record that a full disk prevents is retried while the end is reported. */
-  async #deliver(signal: AbortSignal): Promise<void> {
-    if (this.folder.delivered !== null) return;
-    const { metricsUrl, events, clock } = this.#deps;
-    try {
-      const outcome = await deliverReports(
-        { folder: this.folder, metricsUrl, events, clock },
-        signal,
-      );
-      while (outcome !== null && !signal.aborted) {
-        try {
-          return this.folder.recordDelivered(outcome);
-        } catch (error) {
-          events.runFailed(this.allocation, error);
-          await pause(this.#deps.clock, limits.retry.lastMs, signal);
-        }
-      }
-    } catch (error) {
-      // A spool that the process has locked or replaced must not delay the report of the run's end.
-      events.reportsFailed(this.allocation, error);
-    }
   }
 }

@@ -27,11 +27,13 @@ export async function syncTensorBoard(deps: CheckpointDeps, signal: AbortSignal)
   const files = join(folder.runDir, "tensorboard");
   if (!areTensorBoardsSent(folder.launch) || !existsSync(files)) return;
   const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint: "", manifest: [] };
+  let isWaiting = false;
   await inRounds(clock, signal, async () => {
     const end = await uploadCheckpoint({ ...order, folder: files }, python, folder.owner, signal);
     if (end.kind === "refused") events.tensorBoardRefused(allocation, end.why);
     if (end.kind !== "later") return "over";
-    if (!signal.aborted) events.checkpointsWait(end.why);
+    if (!signal.aborted) events.checkpointsWait(allocation, end.why, isWaiting);
+    isWaiting = true;
     return 0;
   });
 }

@@ -55,7 +55,8 @@
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
- * and after a power cut nothing runs any more and the scheduler starts the runs again.
+ * and after a power cut nothing runs any more and the scheduler starts the runs again. Only spec.json is flushed, in
+ * the background: the checkpoints that a run left are delivered with its token.
  */
 import {
   closeSync,
@@ -69,7 +70,8 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type RequestedRun, runKeyOf } from "@trainyard/contracts/agent";
 
 export const layoutVersion = 1;
@@ -142,6 +144,15 @@ export function writeRecord(folder: string, name: string, record: object): void 
   } catch (error) {
     rmSync(draft, { force: true });
     if (!isDiskFull(error) || !writeReserved(folder, name, text)) throw error;
+  }
+}
+
+/** Makes a record survive a power cut, together with its folder. A failure leaves it to the system's own writes. */
+export async function flushRecord(folder: string, name: string): Promise<void> {
+  for (const path of [join(folder, name), folder, dirname(folder)]) {
+    const handle = await open(path, "r").catch(() => null);
+    await handle?.sync().catch(() => undefined);
+    await handle?.close();
   }
 }
 

@@ -1,9 +1,15 @@
-/** Reads a run's lines in order, from the end of the acknowledged lines (see layout.ts). */
-import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
+/**
+ * Reads a run's lines in order, from the end of the acknowledged lines (see layout.ts).
+ *
+ * Files are not synced. After a power cut the last lines may be gone, although the record of the acknowledged lines
+ * counts them, and zeros may be in their place. So the record may name a place behind the end of the file, or later one
+ * inside a line: reading continues at the next line, and what cannot be read becomes one line that says so.
+ */
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDiskFull, names, readRecord, type ShippedRecord, writeRecord } from "./layout.ts";
 import { LineRanks } from "../core/line-ranks.ts";
-import { type OutputSource, segmentName, segmentsOf } from "./output-writer.ts";
+import { outputSource, type OutputSource, segmentName, segmentsOf } from "./output-writer.ts";
 
 export type StoredLine = {
   readonly sequence: number;
@@ -44,6 +50,9 @@ export class OutputReader {
     this.#folder = runFolder;
     this.#output = join(runFolder, names.output);
     this.#at = readRecord(runFolder, names.shipped) ?? { segment: 1, offset: 0, sequence: 0 };
+    const path = join(this.#output, segmentName(this.#at.segment));
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (this.#at.offset > bytes) this.#at = { ...this.#at, offset: bytes };
   }
 
   /** Returns the next complete lines; empty if none. Repeats the same lines until `acknowledge`. */
@@ -85,43 +94,67 @@ export class OutputReader {
 
   #readSegment(limits: BatchLimits): Batch {
     const { segment, offset, sequence } = this.#at;
-    const chunk = readChunk(join(this.#output, segmentName(segment)), offset);
+    const { chunk, changedMs } = readChunk(join(this.#output, segmentName(segment)), offset);
     const lines: StoredLine[] = [];
     const ranks = this.#ranks.copy();
     let used = 0;
     let bytes = 0;
+    const next = (text: string): StoredLine => {
+      const number = sequence + lines.length + 1;
+      return lineOf(text, number) ?? unread(number, lines.at(-1)?.atMs ?? changedMs);
+    };
     while (lines.length < limits.lines) {
       const end = chunk.indexOf(10, used);
       if (end < 0) break;
       bytes += end - used + limits.lineOverheadBytes;
       if (lines.length > 0 && bytes > limits.bytes) break;
-      const line = lineOf(chunk.toString("utf8", used, end), sequence + lines.length + 1);
+      const line = next(chunk.toString("utf8", used, end));
       const rank = ranks.next(line);
       lines.push(rank === null ? line : { ...line, rank });
       used = end + 1;
+    }
+    if (used === 0 && chunk.length === chunkBytes) {
+      // No line is this long.
+      lines.push(next(""));
+      used = chunk.length;
     }
     const end = { segment, offset: offset + used, sequence: sequence + lines.length };
     return { lines, end, ranks };
   }
 }
 
-function lineOf(json: string, sequence: number): StoredLine {
-  const [source, atMs, text, continued] = JSON.parse(json) as [OutputSource, number, string, 1?];
-  return { sequence, source, atMs, text, continued: continued === 1 };
+/** Null for a text that no writer has written whole. */
+function lineOf(json: string, sequence: number): StoredLine | null {
+  try {
+    const [source, atMs, text, continued] = JSON.parse(json) as [OutputSource, number, string, 1?];
+    const isWhole = typeof atMs === "number" && typeof text === "string";
+    return isWhole ? { sequence, source, atMs, text, continued: continued === 1 } : null;
+  } catch {
+    return null;
+  }
 }
 
-function readChunk(path: string, offset: number): Buffer {
+function unread(sequence: number, atMs: number): StoredLine {
+  const text = "a line could not be read: its host lost it, as in a power cut";
+  return { sequence, source: outputSource.agent, atMs, text, continued: false };
+}
+
+type Chunk = { readonly chunk: Buffer; readonly changedMs: number };
+
+function readChunk(path: string, offset: number): Chunk {
   let file: number;
   try {
     file = openSync(path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return { chunk: Buffer.alloc(0), changedMs: 0 };
   }
   try {
-    const size = Math.min(chunkBytes, Math.max(0, fstatSync(file).size - offset));
+    const status = fstatSync(file);
+    const size = Math.min(chunkBytes, Math.max(0, status.size - offset));
     const chunk = Buffer.allocUnsafe(size);
-    return chunk.subarray(0, readSync(file, chunk, 0, size, offset));
+    const read = chunk.subarray(0, readSync(file, chunk, 0, size, offset));
+    return { chunk: read, changedMs: Math.floor(status.mtimeMs) };
   } finally {
     closeSync(file);
   }

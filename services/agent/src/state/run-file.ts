@@ -12,6 +12,8 @@ import {
   constants,
   fchownSync,
   fstatSync,
+  lchownSync,
+  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -85,6 +87,20 @@ export function writeRunFile(runDir: string, name: string, text: string): void {
     return true;
   });
   if (written === null) throw new Error(`the folder of ${name} does not exist in ${runDir}`);
+}
+
+/** Makes a folder of the run's user below one of the run's folders, unless it exists. */
+export function makeRunFolder(runDir: string, below: string, name: string): void {
+  const owner = ownerOfFolder(runDir);
+  withinRun(runDir, below, (path) => {
+    const made = `${path}/${name}`;
+    try {
+      mkdirSync(made, { mode: 0o700 });
+      if (owner !== null) lchownSync(made, owner.uid, owner.gid);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  });
 }
 
 /** A missing file counts as removed. */

@@ -29,6 +29,7 @@ import {
 } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import {
+  flushRecord,
   folderNameOf,
   isDiskFull,
   layoutVersion,
@@ -122,6 +123,8 @@ export class RunFolder {
       for (const name of reservedNames) reserveRecord(path, name);
       writeFileSync(folder.#claimDraft, claimOfNobody, { mode: 0o600 });
       writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
+      // A busy disk takes seconds, for which the agent does not wait: a run has nothing to deliver before.
+      void flushRecord(path, names.spec);
       return folder;
     } catch (error) {
       // Files made from this record would use the little space that is left.

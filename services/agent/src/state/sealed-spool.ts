@@ -1,7 +1,8 @@
 /**
  * The SDK's remains of a run's checkpoints in `run/spool/checkpoints`, by the rules of its README ("The run's folder"):
- * a `.begun` for each incomplete folder, a `.json` for each checkpoint that is sealed and not settled. The training
- * process can write there, so files that are not the SDK's records are skipped.
+ * a `.begun` for each incomplete folder, a `.json` for each checkpoint that is sealed and not settled. The records of
+ * complete checkpoints are in `run/spool/stored`. The training process can write there, so files that are not the SDK's
+ * records are skipped.
  */
 import { lstatSync, opendirSync } from "node:fs";
 import { basename } from "node:path";
@@ -9,7 +10,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { SealedCheckpoint, SealedCheckpoints } from "@trainyard/contracts/events";
 import { isCheckpointId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
-import { readRunFile, removeRunFile, withinRun } from "./run-file.ts";
+import { makeRunFolder, readRunFile, removeRunFile, withinRun, writeRunFile } from "./run-file.ts";
 
 /** The SDK's record of a checkpoint whose folder is complete. */
 export type Sealed = {
@@ -17,13 +18,15 @@ export type Sealed = {
   readonly sealedMs: number;
   readonly stepsCompleted: number;
   readonly metadata: object;
-  readonly manifest: readonly { readonly bytes: number }[];
+  readonly manifest: readonly object[];
   /** The files that other hosts send to the same object store, with their digests. */
   readonly ofOthers?: readonly object[];
   /** True for a part of a checkpoint that the chief's host completes. */
   readonly isPart?: boolean;
   /** The id of the storage that the process saw; absent if the storage could not be marked. */
   readonly storageId?: string;
+  /** True once the platform had completed the checkpoint. */
+  readonly isStored?: boolean;
   /** The key of the last validation that the run recorded before; absent for none. */
   readonly lastValidation?: string;
 };
@@ -32,6 +35,7 @@ export type Sealed = {
 type Names = { readonly names: readonly string[]; readonly isAll: boolean };
 
 const place = "spool/checkpoints";
+const storedPlace = "spool/stored";
 
 export class SealedSpool {
   readonly #runDir: string;
@@ -44,9 +48,36 @@ export class SealedSpool {
 
   /** Returns the sealed checkpoints, the earliest first. */
   sealed(): readonly Sealed[] {
-    return this.#names(".json")
-      .names.flatMap((checkpoint) => this.#record(checkpoint) ?? [])
-      .toSorted((a, b) => a.sealedMs - b.sealedMs);
+    return this.#records(place).toSorted((a, b) => a.sealedMs - b.sealedMs);
+  }
+
+  /** Returns the records of complete checkpoints, the latest first. */
+  stored(): readonly Sealed[] {
+    return this.#records(storedPlace)
+      .map((record) => ({ ...record, isStored: true }))
+      .toSorted((a, b) => b.sealedMs - a.sealedMs);
+  }
+
+  /** Keeps the record of a checkpoint that the platform has completed. */
+  keep(sealed: Sealed): void {
+    makeRunFolder(this.#runDir, "spool", "stored");
+    writeRunFile(this.#runDir, `${storedPlace}/${sealed.checkpoint}.json`, JSON.stringify(sealed));
+  }
+
+  settleAsStored(sealed: Sealed): void {
+    this.keep(sealed);
+    this.settle(sealed.checkpoint);
+  }
+
+  /** Counts a stored checkpoint as sealed again, since the platform's log lacks it. */
+  unsettle(stored: Sealed): void {
+    writeRunFile(this.#runDir, `${place}/${stored.checkpoint}.json`, JSON.stringify(stored));
+    removeRunFile(this.#runDir, `${storedPlace}/${stored.checkpoint}.json`);
+  }
+
+  #records(folder: string): readonly Sealed[] {
+    const { names } = this.#names(".json", folder);
+    return names.flatMap((checkpoint) => this.#record(checkpoint, folder) ?? []);
   }
 
   /** Returns the checkpoints with an incomplete folder; empty for a spool that was read in part. */
@@ -98,8 +129,8 @@ export class SealedSpool {
   }
 
   /** Returns the checkpoints with a file of this ending; other files are skipped, and do not count. */
-  #names(ending: string): Names {
-    const found = withinRun(this.#runDir, place, (path) => this.#namesIn(path, ending));
+  #names(ending: string, folder = place): Names {
+    const found = withinRun(this.#runDir, folder, (path) => this.#namesIn(path, ending));
     // A file or a link at the folder's path is not the SDK's.
     return found ?? { names: [], isAll: true };
   }
@@ -118,11 +149,11 @@ export class SealedSpool {
     return { names, isAll: false };
   }
 
-  #record(checkpoint: string): Sealed | null {
+  #record(checkpoint: string, folder = place): Sealed | null {
     try {
       const written = readRunFile(
         this.#runDir,
-        `${place}/${checkpoint}.json`,
+        `${folder}/${checkpoint}.json`,
         limits.sealedBytesMax,
       );
       if (!Buffer.isBuffer(written)) return null;
@@ -142,7 +173,8 @@ export class SealedSpool {
 
 function toldOf({ checkpoint, stepsCompleted, manifest }: Sealed): Plain<SealedCheckpoint> {
   // The size comes from the process: an invalid size counts as 0.
-  const bytes = manifest.reduce((sum, file) => sum + sizeOf(file?.bytes), 0);
+  const sizes = manifest.map((file) => sizeOf((file as { bytes?: unknown } | null)?.bytes));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
   return { checkpoint, step: stepsCompleted, bytes };
 }
 

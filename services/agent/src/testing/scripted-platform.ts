@@ -42,6 +42,12 @@ export class ScriptedPlatform implements AsyncDisposable {
   supersededKey = "";
   /** The status of every answer about checkpoints; 200 stores them, once their run is over. */
   checkpointStatus = 200;
+  /** The time before every answer about checkpoints. */
+  checkpointAnswerMs = 0;
+  /** The code of every refusal of a checkpoint. */
+  checkpointCode = "run_ended";
+  /** Checkpoints that the platform knows, and that are not complete. */
+  readonly incomplete = new Set<string>();
   /** Checkpoints of a lost run that the platform does not know yet. */
   readonly tooEarly = new Set<string>();
   checkpointRequests = 0;
@@ -218,7 +224,9 @@ export class ScriptedPlatform implements AsyncDisposable {
     }
     if (checkpoint !== null) {
       const status = this.#checkpointStatus(url, checkpoint[1], body);
-      answer(response, status, this.#checkpointAnswer(body));
+      const text = this.#checkpointAnswer(body, this.#codeOf(url, status));
+      if (this.checkpointAnswerMs === 0) answer(response, status, text);
+      else setTimeout(() => answer(response, status, text), this.checkpointAnswerMs);
       return;
     }
     if (url.includes("/signals") || url.endsWith("/environment")) {
@@ -233,18 +241,27 @@ export class ScriptedPlatform implements AsyncDisposable {
     answer(response, status, "{}");
   }
 
-  #checkpointAnswer(body: string): string {
+  #codeOf(url: string, status: number): string {
+    if (this.checkpointStatus === status) return this.checkpointCode;
+    if (!url.endsWith("/plan")) return "unavailable";
+    return status === 404 ? "checkpoint_not_found" : "checkpoint_not_complete";
+  }
+
+  #checkpointAnswer(body: string, code: string): string {
     const sent = (body === "" ? {} : JSON.parse(body)) as { checkpoint?: string };
     const path = `${this.checkpointRoot}/${sent.checkpoint ?? ""}`;
     const { store } = this;
-    return JSON.stringify({ detail: "as the test says", ...(store === "" ? { path } : { store }) });
+    const said = { code, detail: "as the test says" };
+    return JSON.stringify({ ...said, ...(store === "" ? { path } : { store }) });
   }
 
   #checkpointStatus(url: string, checkpoint: string | undefined, body: string): number {
     this.checkpointRequests += 1;
     if (url.endsWith("/plan")) {
-      if (this.checkpointStatus >= 500) return this.checkpointStatus;
-      return this.checkpoints.has(checkpoint ?? "") ? 200 : 404;
+      const isRefused = this.checkpointStatus !== 200 && this.checkpointCode !== "run_ended";
+      if (this.checkpointStatus >= 500 || isRefused) return this.checkpointStatus;
+      if (this.checkpoints.has(checkpoint ?? "")) return 200;
+      return this.incomplete.has(checkpoint ?? "") ? 409 : 404;
     }
     if (this.checkpointStatus !== 200) return this.checkpointStatus;
     const sent = JSON.parse(body) as { checkpoint: string; manifest?: unknown };

@@ -25,6 +25,7 @@ import {
   removeMatchingObjects,
   removeTensorBoardFolder,
   removeTensorBoardObjects,
+  storeAddress,
   type SeenStorage,
   type StorageClaims,
   type StorageDisk,
@@ -338,11 +339,12 @@ export class Deletion {
 
   /**
    * Removes an experiment's TensorBoard files. Without a tensorboard_storage they are beside its checkpoints. If the
-   * experiment has no checkpoints either, no event names their storage, and nothing is removed.
+   * experiment has no checkpoints either, its configuration names their bucket; a directory is named by no event, and
+   * nothing is removed.
    */
   async #deleteTensorboard(experiment: string): Promise<void> {
     const { cache } = this.#deps.executor;
-    const { tensorboards } = (await cache.load(experiments, experiment)).state;
+    const { tensorboards, storage } = (await cache.load(experiments, experiment)).state;
     if (tensorboards !== null) {
       await this.#removeTensorboard(experiment, tensorboards, () =>
         this.#lookForMarker(tensorboards),
@@ -352,6 +354,8 @@ export class Deletion {
       if (checkpoint !== null) {
         const { state: facts } = await cache.load(checkpoints, checkpoint);
         await this.#removeTensorboard(experiment, facts.storage, () => this.#lookForStorage(facts));
+      } else if (storage !== null && storeAddress(storage) !== null) {
+        await this.#removeTensorboard(experiment, storage, async () => {});
       }
     }
     await this.#index.forgetTensorboard(experiment);

@@ -11,7 +11,8 @@ export function changesOf(stored: StoredEvent, table: TableNames): readonly Chan
   const [event, id] = [decodeEvent(stored), idOf(stored.stream)];
   const change = changeOf(event, id, table);
   const facts = indexFacts(event, id).flatMap((fact) => changesByFact(fact, stored, table));
-  return [...(change === null ? [] : [change]), ...facts];
+  const due = event.type === "ExperimentDeleted" ? deletionsOf(id, table) : [];
+  return [...(change === null ? [] : [change]), ...due, ...facts];
 }
 
 function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null {
@@ -53,13 +54,17 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
         values: [id, step, run, JSON.stringify(Object.fromEntries(finite))],
       };
     }
-    case "ExperimentDeleted": {
-      const text = `insert into ${table("tensorboards")} (experiment) values ($1) on conflict do nothing`;
-      return { text, values: [id] };
-    }
     default:
       return null;
   }
+}
+
+/** Returns the rows that ask for the deletion of what is left of a deleted experiment. */
+function deletionsOf(experiment: string, table: TableNames): readonly Change[] {
+  return ["tensorboards", "leftovers"].map((name) => ({
+    text: `insert into ${table(name)} (experiment) values ($1) on conflict do nothing`,
+    values: [experiment],
+  }));
 }
 
 function changesByFact(

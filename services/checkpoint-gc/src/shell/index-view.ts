@@ -8,6 +8,7 @@ import { awaitedOf } from "../core/retention-rule/awaited.ts";
 import type { Candidate } from "../core/retention-rule/condemned.ts";
 import { gcLimits } from "../limits.ts";
 import { changesOf, experimentsOf } from "./index-rows.ts";
+import { mayBeForgotten } from "./leftovers.ts";
 
 export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
   /** The reason why the checkpoint's deletion waits; empty if it does not. */
@@ -87,14 +88,15 @@ export class CheckpointIndex {
     const concerns = (event: StoredEvent): boolean =>
       heard.has(categoryOf(event.stream)) || changesOf(event, (name) => name).length > 0;
     const tables = [
-      { name: "checkpoints" },
-      { name: "validations" },
-      { name: "declarations" },
-      { name: "arrived" },
-      { name: "run_ends" },
+      { name: "checkpoints", mayBeGone: mayBeForgotten.checkpoints },
+      { name: "validations", mayBeGone: mayBeForgotten.ofTrials },
+      { name: "declarations", mayBeGone: mayBeForgotten.ofTrials },
+      { name: "arrived", mayBeGone: mayBeForgotten.ofTrials },
+      { name: "run_ends", mayBeGone: mayBeForgotten.ofTrials },
       { name: "referrers" },
       // A row is deleted when the experiment was judged again.
       { name: "overdue", mayBeGone: "true" },
+      { name: "leftovers", mayBeGone: mayBeForgotten.leftovers },
       // A row is deleted when the TensorBoard files are.
       { name: "tensorboards", mayBeGone: "true" },
     ];

@@ -48,7 +48,7 @@ export type CommandDeps = ModelDeps &
     readonly brake: StoreBrake;
     /** The directories of checkpoints, behind the brake. */
     readonly disk: StorageDisk;
-    readonly placed: Pick<Placed, "groups" | "roots" | "statesAt">;
+    readonly placed: Pick<Placed, "anyAt" | "groups" | "roots" | "statesAt">;
     readonly unchanged: Unchanged;
     readonly uploads: UploadProgress;
     readonly blobs: BlobStore;

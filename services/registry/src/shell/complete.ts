@@ -14,6 +14,7 @@ import { checkpointDecider } from "../core/checkpoint/decide.ts";
 import { refusalOf } from "../core/foreign/trial.ts";
 import { bytesOf, canonicalText, type Manifest, readManifest } from "../core/manifest.ts";
 import type { CommandDeps } from "./commands.ts";
+import { refusalOfFolder } from "./folder-owner.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
@@ -41,7 +42,7 @@ export async function completeCheckpoint(
     const problem = { path: verdict.path, detail: verdict.detail };
     return reject("checkpoint_incomplete", reason, [problem]);
   }
-  await deps.manifests.put(summary.digest, manifest);
+  await deps.manifests.put(checkpoint, summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
     if (trial !== "") {
       const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
@@ -94,5 +95,7 @@ async function look(
   assert(root !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
   // A caller that joins a running verification thus learns that the storage does not answer.
   await deps.disk.seen(root);
+  const foreign = await refusalOfFolder(deps, root, request);
+  if (foreign !== null) return foreign;
   return { folder, storageId };
 }

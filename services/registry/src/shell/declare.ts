@@ -1,5 +1,6 @@
 import {
   checkpointFolder,
+  checkpointRoot,
   checkpointStorage,
   isStorageId,
   type ObjectStore,
@@ -8,6 +9,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/commands";
 import {
   isCheckpointId,
+  isFault,
   isRejection,
   parseReportKey,
   parseTrialId,
@@ -21,6 +23,7 @@ import { isOver, refusalOf } from "../core/foreign/trial.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { declareFolder } from "./declare-folder.ts";
+import { refusalOfFolder } from "./folder-owner.ts";
 import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
 
 type Storage = NonNullable<Declared["storage"]>;
@@ -37,7 +40,8 @@ export async function declareCheckpoint(
 ): Promise<Plain<UploadPlan> | Rejection> {
   const { checkpoint, trial, run, step, format, metadata } = request;
   const problem = problemOf(request);
-  if (problem !== null) return reject("invalid_request", problem);
+  // Final for the sender: a request that an older gateway cannot read is `invalid_request`.
+  if (problem !== null) return reject("invalid_checkpoint", problem);
   if (trial === "") return declareFolder(deps, request, context);
   const { identity } = context;
   const parts = parseTrialId(trial);
@@ -47,6 +51,8 @@ export async function declareCheckpoint(
   executor.cache.forget(streamName("trial", trial));
   const store = await storeOf(deps, parts.experiment);
   // The host of a directory sends its storage id; the id of an object store is known only to the platform.
+  const foreign = store === null ? await refusalOfWritten(deps, parts.experiment, request) : null;
+  if (foreign !== null) return foreign;
   const section = await newStorageOf(deps, parts.experiment);
   if (store === null) await deps.known.admit(section, request.storageId ?? "");
   const storageId = store === null ? request.storageId : await deps.known.idOf(section, store);
@@ -79,6 +85,22 @@ export async function declareCheckpoint(
   deps.events.declared(checkpoint);
   const { position } = result;
   return { checkpoint, path: path ?? "", position, store: store?.address ?? "" };
+}
+
+/** Returns why the run may not have the folder that it has written; null while the storage does not answer. */
+async function refusalOfWritten(
+  deps: CommandDeps,
+  experiment: string,
+  request: Plain<DeclareCheckpoint>,
+): Promise<Rejection | null> {
+  const { storage } = (await deps.executor.cache.load(experimentStorage, experiment)).state;
+  const root = checkpointRoot(checkpointStorage(storage, deps.checkpointDir));
+  if (root === null) return null;
+  return refusalOfFolder(deps, root, request).catch((error: unknown) => {
+    // The folder is compared again before the checkpoint completes.
+    if (isFault(error)) return null;
+    throw error;
+  });
 }
 
 /** The object store of an experiment's new checkpoints; null for a directory. */

@@ -22,7 +22,7 @@ export async function planFiles(
   if (store === null) {
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }
-  const manifest = await deps.manifests.get(complete.state.manifestDigest);
+  const manifest = await deps.manifests.get(checkpoint, complete.state.manifestDigest);
   const known = new Set(manifest.map(({ path }) => path));
   const files: Plain<FileDownload>[] = [];
   for (const path of paths) {

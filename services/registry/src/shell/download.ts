@@ -24,7 +24,7 @@ export async function planDownload(
   if (isRejection(complete)) return complete;
   const { state, declared, isGone } = complete;
   const storage = declared.storage ?? {};
-  const whole = await deps.manifests.get(state.manifestDigest);
+  const whole = await deps.manifests.get(checkpoint, state.manifestDigest);
   const manifest = whole.filter((file) => !isGone(file.path));
   const entries = manifest.map((file) => ({ ...file, partSha256: [], md5: "" }));
   const store = await deps.stores.of(storage);

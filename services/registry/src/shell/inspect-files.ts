@@ -32,7 +32,10 @@ export async function inspectFiles(
   if (compared.kind === "unreadable") return compared;
   const after = await problemOf(disk, place);
   if (after !== null) return { kind: "unreadable", detail: after };
-  if (compared.kind === "compared") return inspected(compared.differences, compared.extras);
+  if (compared.kind === "compared") {
+    const found = compared.differences.map(({ path, kind, detail }) => ({ path, kind, detail }));
+    return inspected(found, compared.extras);
+  }
   const missing = manifest.map(({ path }) => ({ path, kind: "missing", detail: "is missing" }));
   return inspected(missing, []);
 }

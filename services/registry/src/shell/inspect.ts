@@ -67,7 +67,9 @@ export async function verifyCheckpoint(
   const { deleted, globs } = (await executor.cache.load(retentions, checkpoint)).state;
   if (deleted) return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
   const isGone = globMatcher(globs);
-  const manifest = (await manifests.get(manifestDigest)).filter(({ path }) => !isGone(path));
+  const manifest = (await manifests.get(checkpoint, manifestDigest)).filter(
+    ({ path }) => !isGone(path),
+  );
   const place = await placeOf({ executor, stores, disk }, checkpoint, declared);
   const found = await inspector.inspect(checkpoint, place, manifest);
   const files = manifest.length;

@@ -3,9 +3,9 @@
  * log. The root of an object store is its address.
  */
 import { storageRoot } from "@trainyard/blob";
-import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import { type AnyEvent, decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { type Clock, Fault, idOf } from "@trainyard/kernel";
-import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
+import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/runtime";
 import type { EventLog } from "@trainyard/event-log";
 import type { Pool } from "pg";
 import { registryLimits } from "../limits.ts";
@@ -32,31 +32,41 @@ export class Placed {
   readonly #deps: PlacedDeps;
   readonly view: View;
 
-  constructor(deps: PlacedDeps) {
+  /** `onDeleted` is called after checkpoints were deleted. */
+  constructor(deps: PlacedDeps, onDeleted: () => void = () => {}) {
     this.#deps = deps;
     const spec: ViewSpec = {
       schema: "registry",
       view: "placed",
       version: 1,
-      tables: [{ name: "placed" }],
-      concerns: (event) => changeOf(decodeEvent(event), idOf(event.stream), "") !== null,
+      // A row of `gone` is deleted with the manifest.
+      tables: [{ name: "placed" }, { name: "gone", mayBeGone: "true" }],
+      concerns: (event) => changesOf(decodeEvent(event), idOf(event.stream), () => "").length > 0,
       apply: async (client, events, table) => {
         for (const event of events) {
-          const change = changeOf(decodeEvent(event), idOf(event.stream), table("placed"));
-          if (change !== null) await client.query(change.text, change.values);
+          for (const change of changesOf(decodeEvent(event), idOf(event.stream), table)) {
+            await client.query(change.text, change.values);
+          }
         }
+      },
+      after: (events) => {
+        if (events.some(({ type }) => shortNameOf(type) === "CheckpointDeleted")) onDeleted();
       },
     };
     this.view = new View(spec, deps.pool, deps.clock, deps.logger);
   }
 
-  /** The checkpoints in the log under a root, with their states; deleted ones are left out. */
+  /**
+   * The checkpoints in the log under a root whose files may be there, with their states. Deleted ones are left out, and
+   * failed or abandoned ones whose files were cleared: what is at their names came later.
+   */
   async statesAt(root: string): Promise<ReadonlyMap<string, string>> {
     const { log, pool } = this.#deps;
     await this.view.reach(await log.head());
     try {
       const { rows } = await pool.query<{ checkpoint: string; state: string }>(
-        "select checkpoint, state from registry.placed where root = $1",
+        `select checkpoint, state from registry.placed p where root = $1 and (state <> 'void'
+           or exists (select from registry.unfinished u where u.checkpoint = p.checkpoint))`,
         [root],
       );
       return new Map(rows.map(({ checkpoint, state }) => [checkpoint, state]));
@@ -76,6 +86,17 @@ export class Placed {
         [root],
       );
       return rows.map(({ id }) => id);
+    } catch (cause) {
+      throw databaseAway(cause);
+    }
+  }
+
+  /** Any checkpoint that was declared under a root and is not deleted; null for none. */
+  async anyAt(root: string): Promise<string | null> {
+    try {
+      const any = "select checkpoint from registry.placed where root = $1 limit 1";
+      const { rows } = await this.#deps.pool.query<{ checkpoint: string }>(any, [root]);
+      return rows[0]?.checkpoint ?? null;
     } catch (cause) {
       throw databaseAway(cause);
     }
@@ -132,18 +153,17 @@ function databaseAway(cause: unknown): Fault {
 type Change = { readonly text: string; readonly values: unknown[] };
 
 /** Applying the events again in the same order yields the same rows. */
-function changeOf(event: AnyEvent, id: string, table: string): Change | null {
+function changesOf(event: AnyEvent, id: string, names: TableNames): readonly Change[] {
+  const table = names("placed");
   switch (event.type) {
     case "CheckpointDeclared": {
       const { storage, storageId } = event.data;
       const root = storageRoot(storage ?? {});
-      if (root === null) return null;
-      return {
-        text: `insert into ${table} (checkpoint, root, storage_id, state)
+      if (root === null) return [];
+      const text = `insert into ${table} (checkpoint, root, storage_id, state)
                values ($1, $2, $3, 'declared')
-               on conflict (checkpoint) do update set storage_id = excluded.storage_id`,
-        values: [id, root, storageId ?? ""],
-      };
+               on conflict (checkpoint) do update set storage_id = excluded.storage_id`;
+      return [{ text, values: [id, root, storageId ?? ""] }];
     }
     case "CheckpointCompleted":
     case "CheckpointSpared":
@@ -155,15 +175,19 @@ function changeOf(event: AnyEvent, id: string, table: string): Change | null {
     case "CheckpointAbandoned":
       return stateOf(table, id, "void");
     case "CheckpointDeleted":
-      return { text: `delete from ${table} where checkpoint = $1`, values: [id] };
+      return [
+        { text: `delete from ${table} where checkpoint = $1`, values: [id] },
+        {
+          text: `insert into ${names("gone")} (checkpoint) values ($1) on conflict do nothing`,
+          values: [id],
+        },
+      ];
     default:
-      return null;
+      return [];
   }
 }
 
-function stateOf(table: string, checkpoint: string, state: string): Change {
-  return {
-    text: `update ${table} set state = $2 where checkpoint = $1`,
-    values: [checkpoint, state],
-  };
+function stateOf(table: string, checkpoint: string, state: string): readonly Change[] {
+  const text = `update ${table} set state = $2 where checkpoint = $1`;
+  return [{ text, values: [checkpoint, state] }];
 }

@@ -4,7 +4,10 @@ import { probeObjectStore } from "@trainyard/blob/objects";
 import type { Plain } from "@trainyard/contracts";
 import type { ProbeStorage, StorageProbe } from "@trainyard/contracts/commands";
 import { isFault, type Rejection } from "@trainyard/kernel";
+import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
+
+const neverAborts = new AbortController().signal;
 
 type Deps = Pick<CommandDeps, "stores" | "brake" | "disk" | "claims" | "checkpointDir">;
 
@@ -18,15 +21,17 @@ export async function probeStorage(
     const store = await stores.of(section);
     if (store === null) return { problems: await problemsOfDirectory(deps, section) };
     const place = markedPlace(section, store, disk);
-    const { problems } = await brake.ask(store, () => probeObjectStore(store));
-    const another =
-      problems.length > 0 ? null : await brake.ask(store, () => anothers(claims, place));
-    return {
-      problems: [...problems.map(({ detail }) => detail), ...(another === null ? [] : [another])],
-    };
+    const limit = { ms: registryLimits.probeMs, signal: neverAborts };
+    const { problems } = await brake.ask(store, () => probeObjectStore(store), limit);
+    const told = problems.map(({ detail }) => detail);
+    if (told.length > 0) return { problems: told };
+    const another = await brake.ask(store, () => anothers(claims, place), limit);
+    return { problems: another === null ? [] : [another] };
   } catch (error) {
-    // A missing bucket or missing credentials: retrying does not help.
-    if (isFault(error) && error.retry === "never") return { problems: [error.message] };
+    // A missing bucket, missing credentials, or a store that does not answer: the person who submits has to know it
+    // now, and a client would repeat an answer that says "later" for a minute.
+    const isOfStore = isFault(error) && (error.retry === "never" || error.code === "storage_away");
+    if (isOfStore) return { problems: [error.message] };
     throw error;
   }
 }

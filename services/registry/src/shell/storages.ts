@@ -41,8 +41,8 @@ export async function sectionOf(
   { executor, placed }: Pick<CommandDeps, "executor" | "placed">,
   root: string,
 ): Promise<CheckpointStorageSection> {
-  const [checkpoint] = (await placed.statesAt(root)).keys();
-  assert(checkpoint !== undefined, `a checkpoint was declared under ${root}`);
+  const checkpoint = await placed.anyAt(root);
+  assert(checkpoint !== null, `a checkpoint was declared under ${root}`);
   const { declared } = (await executor.cache.load(foldOf(checkpoints), checkpoint)).state;
   assert(declared !== null, `checkpoint ${checkpoint} was declared`);
   return declared.storage ?? {};

@@ -45,17 +45,21 @@ export class Unchanged {
     if (declared.storageId !== storageId) return none;
     const theirs = await deps.stores.of(declared.storage ?? {});
     if (theirs?.address !== store.address) return none;
-    const index = await this.#indexOf(deps, state.manifestDigest);
+    const index = await this.#indexOf(deps, latest, state.manifestDigest);
     return (file) => {
       const path = index.get(contentOf(file));
       return path === undefined || isGone(path) ? null : checkpointKey(latest, path);
     };
   }
 
-  async #indexOf({ manifests }: Deps, digest: string): Promise<ReadonlyMap<string, string>> {
+  async #indexOf(
+    { manifests }: Deps,
+    checkpoint: string,
+    digest: string,
+  ): Promise<ReadonlyMap<string, string>> {
     const known = this.#indexes.get(digest);
     if (known !== undefined) return known;
-    const index = indexOf(await manifests.get(digest));
+    const index = indexOf(await manifests.get(checkpoint, digest));
     this.#indexes.set(digest, index);
     const [oldest] = this.#indexes.keys();
     if (this.#indexes.size > registryLimits.manifestsIndexedMax && oldest !== undefined) {

@@ -8,6 +8,7 @@
  */
 import {
   type BrakedDisk,
+  checkpointRoot,
   type MarkedPlace,
   markedPlace,
   removeCheckpointFolder,
@@ -18,7 +19,15 @@ import {
 } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
+import {
+  assert,
+  type Clock,
+  idOf,
+  isFault,
+  parseTrialId,
+  type Rejection,
+  streamName,
+} from "@trainyard/kernel";
 import {
   type DeletionGate,
   EffectLoop,
@@ -36,6 +45,8 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
+import { refusalOfFolder } from "./folder-owner.ts";
+import type { ManifestTable } from "./manifest-table.ts";
 import type { KnownStorages } from "./known-storages.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
@@ -64,6 +75,7 @@ export type UnfinishedDeps = {
   readonly known: Pick<KnownStorages, "idOf">;
   readonly brake: StoreBrake;
   readonly disk: BrakedDisk;
+  readonly manifests: Pick<ManifestTable, "forget">;
   readonly hold: DeletionGate;
   readonly checkpointDir: string;
   /** Time that the files of a failed or abandoned checkpoint are kept. */
@@ -250,6 +262,11 @@ export class Unfinished {
     const id = await storageOf(executor, declared);
     const marked = markedPlace(storage, store, disk);
     if (store === null) {
+      const foreign = await this.#foreign(row, storage, declared);
+      if (foreign !== null) {
+        this.#deps.events.folderKept(row.checkpoint, foreign.detail);
+        return this.#drop(row);
+      }
       await this.#secure(marked, id);
       await removeCheckpointFolder(storage, row.checkpoint, id, disk.until(signal));
     } else {
@@ -261,6 +278,8 @@ export class Unfinished {
         await removeCheckpointObjects(store, row.checkpoint, own);
       });
     }
+    // A completion that a crash interrupted has stored its manifest.
+    await this.#deps.manifests.forget([row.checkpoint]);
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
   }
@@ -268,6 +287,17 @@ export class Unfinished {
   /** The events of this page's rows are in the log at or before this position. */
   #secure(marked: MarkedPlace, storageId: string): Promise<void> {
     return this.#deps.claims.secure(marked, storageId, this.#readTo);
+  }
+
+  /** The reason why a folder is not the run's that declared it, so that it is not removed; null if it is. */
+  async #foreign(
+    { checkpoint }: Row,
+    storage: Readonly<Record<string, unknown>>,
+    { trial, run }: { readonly trial: string; readonly run: number },
+  ): Promise<Rejection | null> {
+    const root = checkpointRoot(storage);
+    if (root === null) return null;
+    return refusalOfFolder(this.#deps, root, { checkpoint, trial, run });
   }
 
   /** Drops a row that needs no further work. */

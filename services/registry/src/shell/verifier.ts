@@ -19,7 +19,7 @@ export class Verifier {
   readonly #clock: Clock;
   readonly #events: Pick<Telemetry, "verified">;
   readonly #running = new Map<string, Promise<Verdict>>();
-  /** The time since when a requested folder was missing. */
+  /** The time since when a requested folder, or one of its files, was missing. */
   readonly #absentSinceMs = new Map<string, number>();
 
   constructor(read: Read, clock: Clock, events: Pick<Telemetry, "verified">) {
@@ -44,7 +44,7 @@ export class Verifier {
     return verdict;
   }
 
-  /** A missing folder counts as missing only after some time. */
+  /** A missing folder or file counts as missing only after some time. */
   #absent(folder: string, { path, detail }: Verdict & { readonly kind: "absent" }): Settled {
     const nowMs = this.#clock.monotonicMs();
     const sinceMs = this.#absentSinceMs.get(folder) ?? nowMs;
@@ -54,7 +54,7 @@ export class Verifier {
     }
     this.#absentSinceMs.set(folder, sinceMs);
     forgetOldest(this.#absentSinceMs);
-    throw unreadable(`${folder} is not there`);
+    throw unreadable(`the file ${JSON.stringify(path)} in ${folder} ${detail}`);
   }
 
   #begin(key: string, place: Place, manifest: Manifest): Promise<Verdict> {

@@ -44,9 +44,8 @@ describe("the files of a checkpoint", () => {
   });
 
   test.each([
-    ["is shorter", { f: "tru" }, "has 3 bytes, and the manifest says 9"],
+    ["is longer", { f: "truncated!" }, "has 10 bytes, and the manifest says 9"],
     ["has other content", { f: "truncatex" }, "has SHA-256"],
-    ["is missing", { g: "" }, "is missing"],
     ["is a folder", { "f/g": "" }, "is not a file"],
   ])("differ when one %s, and the verdict names it", async (_, files, detail) => {
     const folder = await folderWith(files as unknown as Record<string, string>);
@@ -66,6 +65,16 @@ describe("the files of a checkpoint", () => {
       const verdict = await verifyFiles(directoryDisk, { folder, storageId }, [entry(path, "r")]);
       expect(verdict, path).toMatchObject({ kind: "differs", path });
     }
+  });
+
+  test.each([
+    ["is missing", { g: "" }, "is missing"],
+    ["is shorter", { f: "tru" }, "has 3 bytes, and the manifest says 9"],
+  ])("are absent when one %s, as in a cache of names and sizes", async (_, files, detail) => {
+    const folder = await folderWith(files as unknown as Record<string, string>);
+    const place = { folder, storageId };
+    const verdict = await verifyFiles(directoryDisk, place, [entry("f", "truncated")]);
+    expect(verdict).toEqual({ kind: "absent", path: "f", detail });
   });
 
   test("are absent if the whole folder is missing", async () => {

@@ -14,7 +14,10 @@ export type FolderPlace = { readonly folder: string; readonly storageId: string 
 export type Verdict =
   | { readonly kind: "verified" }
   | { readonly kind: "differs"; readonly path: string; readonly detail: string }
-  /** The storage is visible, but the whole folder is missing: deleted, or not seen yet by a host that caches names. */
+  /**
+   * The storage is visible, but the folder or a file is missing, or a file is short: damaged, or not seen yet by a host
+   * that caches names and sizes.
+   */
   | { readonly kind: "absent"; readonly path: string; readonly detail: string }
   /** The storage cannot be read, so the files' state is unknown. */
   | { readonly kind: "unreadable"; readonly detail: string };
@@ -51,7 +54,8 @@ function verdictOf(
   }
   const [difference] = compared.differences;
   if (difference === undefined) return { kind: "verified" } as const;
-  return { kind: "differs", path: difference.path, detail: difference.detail } as const;
+  const { path, detail, mayBeStale } = difference;
+  return { kind: mayBeStale === true ? "absent" : "differs", path, detail } as const;
 }
 
 /**

@@ -87,6 +87,7 @@ export class TestRegistry implements AsyncDisposable {
     readonly step?: number;
     readonly storageId?: string;
     readonly format?: string;
+    readonly lastValidation?: string;
     readonly metadata?: { readonly [key: string]: string };
   }) {
     const { run = 1, checkpoint = randomUUID(), step = 10, ...more } = given;

@@ -15,12 +15,9 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import Any, NamedTuple, Union
-from urllib.parse import quote
 
 from .. import _log as log
-from .. import _values
-from .._http import Backoff, HttpConnection, Reply, UnreachableError
+from .._http import Backoff
 from .._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
     CHECKPOINT_BACKOFF_MAX_S,
@@ -29,26 +26,14 @@ from .._limits import (
     CHECKPOINT_TURN_S,
     CHECKPOINT_WAIT_S,
     DISK_LOOK_S,
-    FAIL_REASON_CHARACTERS,
-    SEND_TIMEOUT_S,
 )
 from ..errors import CheckpointError
+from ._offers import Offers, Undecided
+from ._refusals import is_lost
 from ._room import Room
 from ._spool import CheckpointSpool, Record
-from ._store import folder_of, is_defect, is_final, refusal_of
+from ._store import is_defect
 from ._uploads import Uploads
-
-
-class Undecided(NamedTuple):
-    """The platform has not decided on a checkpoint; ask again. ``own``: the cause may affect this checkpoint only."""
-
-    reply: Reply | None
-    why: str
-    own: bool = False
-
-
-Answer = Union[None, CheckpointError, Undecided]
-"""None once the checkpoint is complete."""
 
 
 class CheckpointSender:
@@ -72,7 +57,6 @@ class CheckpointSender:
         self._run_id = run
         self._url = url
         self._token = token
-        self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
         self._begin()
 
     def _begin(self) -> None:
@@ -88,11 +72,12 @@ class CheckpointSender:
         self._away_since: float | None = None
         self._why = "no answer yet"
         self._noted = False
+        self._lost_noted = False
         self._flushing = False
         self._stopping = False
         self._thread: threading.Thread | None = None
-        self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
         self._uploads = Uploads(self._url, self._run_id, self._token, self.root)
+        self._offers = Offers(self._url, self._run_id, self._token, self.root, self._uploads)
         self._room = Room(self._disk_share)
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
 
@@ -100,7 +85,7 @@ class CheckpointSender:
         """Raises RuntimeError once the context is closed."""
         if self._pid != os.getpid():
             # A forked child has neither its parent's thread nor the parent's checkpoints to deliver.
-            self._connection.close()
+            self._offers.close()
             self._begin()
         if self._stopping:
             raise RuntimeError("the context is closed: store inside `with trainyard.init()`")
@@ -191,7 +176,7 @@ class CheckpointSender:
                 self._changed.wait(min(left_s, self._until_away_s()))
             self._stopping = True
             self._changed.notify_all()
-        self._connection.abort()
+        self._offers.abort()
         self._uploads.end()
         if self._thread is not None:
             self._thread.join(1.0)
@@ -219,7 +204,7 @@ class CheckpointSender:
         except Exception:
             log.exception("checkpoints are no longer delivered by this process, but by the agent")
         finally:
-            self._connection.close()
+            self._offers.close()
 
     def _next(self) -> Record | None:
         with self._changed:
@@ -232,12 +217,12 @@ class CheckpointSender:
         defect_since: float | None = None
         own_since: float | None = None
         while not self._stopping:
-            try:
-                answer = self._ask(record)
-            except UnreachableError as error:
-                answer = Undecided(None, str(error))
+            answer = self._offers.ask(record)
             if not isinstance(answer, Undecided):
                 self._settle(record, answer)
+                return
+            if is_lost(answer.reply):
+                self._leave_lost(record, answer.why)
                 return
             if not is_defect(answer.reply):
                 defect_since = None
@@ -262,77 +247,10 @@ class CheckpointSender:
             self._pending[record.uuid] = self._pending.pop(record.uuid)
             return True
 
-    def _ask(self, record: Record) -> Answer:
-        """Declares and completes a checkpoint."""
-        failing = f"checkpoint {record.uuid} could not be declared"
-        reply = self._post(self._run_path, record.declaration())
-        if reply.is_success() and reply.json().get("store"):
-            return self._upload(record, str(reply.json()["store"]))
-        if reply.is_success():
-            try:
-                folder = folder_of(record.uuid, reply.json())
-            except CheckpointError as error:
-                return self._refused(record, error)
-            if folder != self.root / record.uuid:
-                why = f"the platform stores it in {folder}, but the agent named {self.root}"
-                # A person has to check which of the two mounts is wrong. Waiting loses nothing.
-                return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
-            return self._complete(record, record.completion())
-        return self._undone(record, failing, reply, own=False)
-
-    def _complete(self, record: Record, completion: dict[str, Any]) -> Answer:
-        reply = self._post(self._path(record, "complete"), completion)
-        if reply.is_success():
-            return None
-        failing = f"checkpoint {record.uuid} could not be completed"
-        return self._undone(record, failing, reply, own=True)
-
-    def _undone(self, record: Record, failing: str, reply: Reply, own: bool) -> Answer:
-        if not is_final(reply):
-            return Undecided(reply, reply.problem(), own)
-        return self._refused(record, refusal_of(failing, reply))
-
-    def _upload(self, record: Record, store: str) -> Answer:
-        """Uploads the files in a separate process, and completes the checkpoint."""
-        sent = self._uploads.send(record, store)
-        if sent.is_sent and record.is_part:
-            return None
-        if sent.is_sent:
-            return self._complete(record, {"manifest": [*(sent.manifest or []), *record.of_others]})
-        if not sent.refused:
-            return Undecided(None, sent.why, own=True)
-        # Other hosts may be waiting for these files.
-        failure = {"reason": sent.why[:FAIL_REASON_CHARACTERS]}
-        answer = self._post(self._path(record, "fail"), failure)
-        if not answer.is_success() and not is_final(answer):
-            return Undecided(answer, answer.problem(), own=True)
-        why = f"checkpoint {record.uuid} could not be sent: {sent.why}"
-        return self._refused(record, CheckpointError(why))
-
-    def _refused(self, record: Record, refusal: CheckpointError) -> Answer:
-        """Handles a refusal. An earlier attempt whose answer was lost may have completed the checkpoint."""
-        plan = self._connection.request("GET", f"/api/v1/checkpoints/{quote(record.uuid)}/plan")
-        if plan.is_success():
-            return None
-        if not is_final(plan):
-            return Undecided(plan, plan.problem())
-        if plan.status in (404, 409):
-            # The checkpoint will never be complete, but its files are stored. The platform removes them later:
-            # this host may be the one with the wrong mount.
-            folder = self.root / record.uuid
-            return type(refusal)(
-                f"{refusal}; its files stay in {folder} until the platform removes them"
-            )
-        return refusal
-
-    def _path(self, record: Record, action: str) -> str:
-        return f"{self._run_path}/{quote(record.uuid, safe='')}/{action}"
-
-    def _post(self, path: str, message: object) -> Reply:
-        return self._connection.request("POST", path, _values.encode(message))
-
     def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
+        if refusal is None and not record.is_part:
+            self._spool.keep(record, self._uploads.digested(record.uuid))
         self._uploads.forget(record.uuid)
         self._spool.settle(record.uuid)
         with self._changed:
@@ -376,6 +294,20 @@ class CheckpointSender:
             minutes,
             why,
         )
+        self._drop(record)
+
+    def _leave_lost(self, record: Record, why: str) -> None:
+        """Leaves a checkpoint of a run that the platform's log does not have, with one warning for the run."""
+        if not self._lost_noted:
+            self._lost_noted = True
+            message = (
+                "the platform stores nothing of this run any more (%s); checkpoint %s and later ones stay in %s, "
+                "and training continues"
+            )
+            log.warning(message, why, record.uuid, self.root)
+        self._drop(record)
+
+    def _drop(self, record: Record) -> None:
         with self._changed:
             del self._pending[record.uuid]
             self._changed.notify_all()

@@ -3,10 +3,13 @@ in the run's folder.
 
 A checkpoint has one of two files there until it is settled:
 
-- ``<uuid>.begun``, empty, from before its folder is created until the folder is complete. A process that finds it after
-  its writer has ended removes the checkpoint's folder, which nothing else refers to.
+- ``<uuid>.begun``, empty, from before its folder is created until the folder is complete. The agent that finds it after
+  its writer has ended removes the checkpoint's folder, unless the platform knows the checkpoint.
 - ``<uuid>.json``, created by rename once the folder is complete and on the disk: all that is needed to
-  declare and complete the checkpoint. Doing so twice is harmless.
+  declare and complete the checkpoint. Doing so twice is harmless. The record is on the disk, too, before the
+  ``.begun`` is removed.
+
+The record of a complete checkpoint then moves to ``spool/stored``: the agent offers it again to a log that went back.
 
 Each process of a node delivers its checkpoints. The agent delivers those of ended processes, the earliest first.
 """
@@ -24,6 +27,7 @@ from .._spool import last_validation
 from .._storage import FileEntry
 
 FOLDER = "checkpoints"
+STORED = "stored"
 
 
 class Record(NamedTuple):
@@ -72,6 +76,7 @@ class CheckpointSpool:
 
     def __init__(self, spool: Path) -> None:
         self.folder = spool / FOLDER
+        self.stored = spool / STORED
 
     def last_validation(self) -> str:
         """The key of the last validation that this node has recorded; empty for none."""
@@ -84,11 +89,18 @@ class CheckpointSpool:
 
     def seal(self, record: Record) -> None:
         """Records that the folder is complete. From then on the checkpoint survives the process."""
-        message = {"sealedMs": time.time_ns() // 1_000_000}
-        declared = {**message, **record.declaration()}
-        line = _values.encode({**declared, **record.completion(), **record.shares()})
-        write_by_rename(self.folder / f"{record.uuid}.json", line)
+        line = _line_of(record, record.completion())
+        write_by_rename(self.folder / f"{record.uuid}.json", line, durable=True)
         self.give_up(record.uuid)
+
+    def keep(self, record: Record, digested: list[Any] | None) -> None:
+        """Keeps the record of a complete checkpoint, with the digests of an upload: the local files may be removed."""
+        completion = record.completion() if digested is None else {"manifest": digested}
+        # Without the record, only an offer to a log that went back is missing.
+        with contextlib.suppress(OSError):
+            self.stored.mkdir(exist_ok=True)
+            path = self.stored / f"{record.uuid}.json"
+            write_by_rename(path, _line_of(record, completion), durable=True)
 
     def give_up(self, uuid: str) -> None:
         """Records that no unfinished folder of this checkpoint exists."""
@@ -103,3 +115,8 @@ class CheckpointSpool:
             return
         with contextlib.suppress(OSError):
             (self.folder / f"{uuid}.json").unlink()
+
+
+def _line_of(record: Record, completion: dict[str, Any]) -> bytes:
+    message = {"sealedMs": time.time_ns() // 1_000_000}
+    return _values.encode({**message, **record.declaration(), **completion, **record.shares()})

@@ -25,7 +25,7 @@ class TransferError(Exception):
 
 
 class WrongContentError(Exception):
-    """The bytes do not match their digest: a retry does not help."""
+    """The bytes do not match their digest: they were corrupted on the way, or the file or object has changed."""
 
 
 class Planned(NamedTuple):

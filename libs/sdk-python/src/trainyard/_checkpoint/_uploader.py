@@ -37,8 +37,9 @@ from .._limits import (
     UPLOAD_PLAN_S,
     UPLOAD_ROUNDS_MAX,
 )
-from .._storage import files_of
+from .._storage import FileEntry, files_of
 from ._parts import ChangedFileError, Digested, beginning, digest, snapshot
+from ._refusals import is_refusal
 from ._store import entry_of, is_final
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
 from ._uploader_status import LATER, REFUSED
@@ -95,11 +96,13 @@ class Uploader:
         self._progress = _Progress(order.name)
         # The manifest; None until all files are read.
         self.manifest: list[dict[str, Any]] | None = None
+        self._entries: dict[str, FileEntry] = {}
 
     def upload(self) -> None:
         """Uploads the missing parts. Raises TransferError if a retry may succeed, otherwise RefusedError."""
         files = self._read()
         self.manifest = [file.message() for file in files]
+        self._entries = {file.entry.path: file.entry for file in files}
         total = sum(file.entry.bytes for file in files)
         backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._progress.begin("sent", total)
@@ -185,7 +188,9 @@ class Uploader:
             reply = self._platform.request("POST", self._plan_path, _values.encode(message))
         except UnreachableError as error:
             raise TransferError(str(error)) from error
-        if is_final(reply):
+        # A person who uploads a folder has to see every refusal; a checkpoint of a run can wait.
+        waits = self._order.run and self._order.checkpoint
+        if is_refusal(reply) if waits else is_final(reply):
             raise RefusedError(reply.problem())
         if reply.json().get("code") == "being_copied":
             raise CopyingError(reply.problem())
@@ -195,7 +200,8 @@ class Uploader:
 
     def _send(self, until: float, sent: set[tuple[str, int]], part: _Part) -> TransferError | None:
         """Uploads one part and records it. Returns an error that a retry may resolve, so that the other parts are
-        sent meanwhile. After ``until`` the part is left to the next plan.
+        sent meanwhile. After ``until`` the part is left to the next plan. Raises ChangedFileError if the file differs
+        from the manifest.
         """
         if time.monotonic() > until:
             return None
@@ -204,6 +210,12 @@ class Uploader:
             self._store.send(part.request, path, part.offset, part.bytes, self._progress.moved)
         except TransferError as error:
             return error
+        except WrongContentError as error:
+            # The network may have corrupted the content: only the file on the disk can show that no attempt helps.
+            if self._order.checkpoint:
+                entry = self._entries[part.path]
+                digest(self._order.folder, entry, lambda count: None, wants_md5=False)
+            return TransferError(str(error))
         sent.add((part.path, part.offset))
         return None
 
@@ -271,7 +283,7 @@ def _status_of(uploader: Uploader, order: Order) -> int:
     except TransferError as error:
         say(str(error))
         return LATER
-    except (RefusedError, WrongContentError, ChangedFileError, ValueError) as error:
+    except (RefusedError, ChangedFileError, ValueError) as error:
         say(str(error))
         return REFUSED
     except FileNotFoundError as error:

@@ -48,6 +48,11 @@ class Uploads:
             self._uploads[record.uuid] = _Upload(sent.manifest, sent_at)
         return sent
 
+    def digested(self, uuid: str) -> list[dict[str, Any]] | None:
+        """The manifest with the digests that the store verifies; None if this process has not read the files."""
+        upload = self._uploads.get(uuid)
+        return None if upload is None else upload.manifest
+
     def forget(self, uuid: str) -> None:
         """Drops the remembered state of a checkpoint that is no longer pending."""
         self._uploads.pop(uuid, None)

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from .. import _storage_marker
 from .._checkpoint._parts import ChangedFileError
-from .._checkpoint._transfer import TransferError, WrongContentError
+from .._checkpoint._transfer import TransferError
 from .._checkpoint._uploader import Order, RefusedError, Uploader
 from .._files import sync_folder
 from .._limits import CHECKPOINT_FILES_MAX, SEAL_LANES
@@ -148,7 +148,7 @@ def _send(
                     f"{folder} could not be sent to {store}: {error}; a repeat sends what is missing"
                 ) from error
             time.sleep(_AGAIN_S * attempt)
-        except (RefusedError, WrongContentError, ChangedFileError) as error:
+        except (RefusedError, ChangedFileError) as error:
             raise UploadError(f"{folder} could not be sent to {store}: {error}") from error
     raise AssertionError
 

@@ -26,6 +26,8 @@ export type ExperimentFacts = {
   readonly smallerIsBetter: boolean;
   /** The folder of the experiment's TensorBoard files; null if they are beside its checkpoints. */
   readonly tensorboards: StoragePlace | null;
+  /** The storage of the experiment's checkpoints, as the configuration names it; null if it is unknown. */
+  readonly storage: StoragePlace | null;
 };
 
 /** The policy of an unknown experiment keeps every checkpoint. */
@@ -43,6 +45,7 @@ export const unknownExperiment: ExperimentFacts = {
   metric: "",
   smallerIsBetter: true,
   tensorboards: null,
+  storage: null,
 };
 
 export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): ExperimentFacts {
@@ -63,6 +66,7 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
         metric: searcher.metric,
         smallerIsBetter: searcher.smaller_is_better,
         tensorboards: config.tensorboard_storage ?? null,
+        storage: config.checkpoint_storage,
       };
     }
     case "ExperimentEnded":

@@ -40,6 +40,23 @@ function node(nodeRank: number, told: Told): Rank {
   };
 }
 
+test("the start of a run names the users of its processes that are not the agents'", () => {
+  const up = (nodeRank: number, userId: number | undefined): Rank => {
+    const placement = { agent: `a${nodeRank}`, nodeRank, slots: [], address: "" };
+    return { placement, state: { kind: "up", pid: 7, userId } };
+  };
+  const ranks = [up(0, 1_012), up(1, undefined)];
+  expect(judgeAllocation({ ...granted, started: false }, ranks)).toEqual([
+    {
+      kind: "start",
+      starts: [
+        { agent: "a0", nodeRank: 0, pid: 7, userId: 1_012 },
+        { agent: "a1", nodeRank: 1, pid: 7 },
+      ],
+    },
+  ]);
+});
+
 function lastWordOf(...told: readonly Told[]) {
   const commands = judgeAllocation(
     granted,

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { limits } from "../limits.ts";
+import { cleanUpForgotten } from "./forgotten-runs.ts";
+
+const never = new AbortController().signal;
+
+function stage(names: readonly { readonly name: string; readonly holds: boolean }[]) {
+  const removed: string[] = [];
+  const givenUp: string[] = [];
+  const runOf = (name: string, holds: boolean, upMs: number) => ({
+    allocation: name,
+    isDelivered: false,
+    holdsCheckpoints: holds,
+    folder: {
+      path: name,
+      key: name,
+      forgotten: { atMs: 0, upMs },
+      remove: async () => void removed.push(name),
+      removeWork: async () => {},
+    },
+    [Symbol.asyncDispose]: async () => {},
+  });
+  const runs = new Map(names.map(({ name, holds }, n) => [name, runOf(name, holds, n)] as const));
+  const events = {
+    givenUp: (allocation: string) => void givenUp.push(allocation),
+    notRemoved: () => {},
+    removed: () => {},
+  };
+  const lost = { notice: () => {}, cleanUp: async () => {} };
+  const cleanUp = (afterMs: number, isLow: (path: string) => boolean): Promise<void> =>
+    cleanUpForgotten({ runs, lost, events, uptime: { ms: afterMs }, isLow }, never);
+  return { cleanUp, removed, givenUp };
+}
+
+test("a folder with the only copy of a checkpoint stays beyond a week while the disk has room", async () => {
+  const { cleanUp, removed, givenUp } = stage([
+    { name: "a", holds: true },
+    { name: "b", holds: false },
+  ]);
+  await cleanUp(limits.undeliveredMs - 1, () => true);
+  expect(removed).toEqual([]);
+  await cleanUp(limits.undeliveredMs * 10, () => false);
+  expect([removed, givenUp]).toEqual([["b"], ["b"]]);
+});
+
+test("of the folders with only copies the oldest go, until the disk has room", async () => {
+  const { cleanUp, removed } = stage(["a", "b", "c"].map((name) => ({ name, holds: true })));
+  await cleanUp(limits.undeliveredMs * 2, () => removed.length < 2);
+  expect(removed).toEqual(["a", "b"]);
+});
