@@ -210,9 +210,8 @@ test("TensorBoard files of a deleted experiment that never had a checkpoint are 
   await gc.start(600, {}, variables);
   const checkpoint_storage = { type: "s3", bucket: "models", endpoint_url: server.url };
   const experiment = await gc.experiment([...keepAll], {}, { checkpoint_storage });
-  const [own, other] = [experiment, "999"].map(
-    (id) => `tensorboard/experiment/${id}/trial/${id}.1/events`,
-  );
+  const boards = await gc.tensorBoards("");
+  const [own, other] = [experiment, "999"].map((id) => `${boards}/${id}/trial/${id}.1/events`);
   for (const key of [own, other]) await store.put(key ?? "", Buffer.from("e"));
   await gc.endExperiment(experiment);
   await endGrace(experiment);
