@@ -227,7 +227,8 @@ test("TensorBoard files go to the bucket that the configuration names for them, 
   const out = await world.logs(`${id}.1`);
   expect(state, out).toBe("COMPLETED");
   const inBucket = () => [...(server.buckets.get("models")?.objects.keys() ?? [])];
-  const below = `boards/tensorboard/experiment/${id}/trial/${id}.1/`;
+  const { log } = await world.client.call("getVersion", {});
+  const below = `boards/tensorboard/${log}/experiment/${id}/trial/${id}.1/`;
   await eventually("the files of both runs are sent", async () => {
     return inBucket().filter((key) => key.startsWith(`${below}metrics/`)).length === 2;
   });
@@ -242,7 +243,7 @@ test("TensorBoard files go to the bucket that the configuration names for them, 
       .toSorted(),
   );
   expect(
-    inBucket().filter((key) => key.startsWith(`team/a/tensorboard/experiment/${id}/`)),
+    inBucket().filter((key) => key.startsWith(`team/a/tensorboard/${log}/experiment/${id}/`)),
   ).toEqual([]);
 });
 

@@ -5,6 +5,7 @@ import { outage, partsThatMayBeAway } from "./outages.ts";
 import { lostRuns } from "./lost-runs.ts";
 import { restoredLog } from "./restored-log.ts";
 import { scenarios } from "./scenarios/index.ts";
+import { sharedStorage } from "./shared-storage.ts";
 
 /** Longer than every timeout: an agent is lost after 30 s, and no other wait is longer. */
 const awayMs = 90_000;
@@ -18,8 +19,8 @@ const parts = [
     description: "of edges: what one user or host does to the others, and a log that is put back",
     async run({ log }) {
       const violations = [...(await eachScenario(log)), ...(await restoredLog(log))];
-      violations.push(...(await lostRuns(log)));
-      return { violations, summary: `${scenarios.length + 2} scenarios` };
+      violations.push(...(await lostRuns(log)), ...(await sharedStorage(log)));
+      return { violations, summary: `${scenarios.length + 3} scenarios` };
     },
   },
   {

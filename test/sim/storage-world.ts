@@ -11,13 +11,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { markStorage, StoreBrake, Stores, storageStreamId } from "@trainyard/blob";
+import { markStorage, StorageClaims, storageStreamId, StoreBrake, Stores } from "@trainyard/blob";
 import { createMemoryBlobStore } from "@trainyard/blob/testing";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { assert, idOf, isFault, isRejection } from "@trainyard/kernel";
-import { Executor, emptyMeta, FoldCache } from "@trainyard/runtime";
+import { Executor, emptyMeta, FoldCache, LogIdentity } from "@trainyard/runtime";
 import { Deletion } from "@trainyard/service-checkpoint-gc/deletion";
 import { LogClock } from "@trainyard/service-checkpoint-gc/log-time";
 import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
@@ -54,6 +54,7 @@ const silent = {
   ...{ declared() {}, completed() {}, refused() {}, abandoned() {}, cleared() {} },
   ...{
     notCleared() {},
+    markerNotRenewed() {},
     folderKept() {},
     verified() {},
     damageReported() {},
@@ -103,7 +104,8 @@ class StorageWorld {
     this.#time = new LogClock(log, this.#clock, graceMs);
     const [executor, clock, time] = [this.#gc, this.#clock, this.#time];
     const hold = { reason: async () => null };
-    const deps = { executor, log, clock, time, logger, disk: hosts.gc.disk, stores, hold };
+    const claims = new StorageClaims(new LogIdentity(log));
+    const deps = { executor, log, clock, time, logger, disk: hosts.gc.disk, stores, hold, claims };
     this.#deletion = new Deletion(deps, this.#index);
   }
 
@@ -226,6 +228,10 @@ class StorageWorld {
         statesAt: async () => new Map(),
         anyAt: async () => null,
       },
+      claims: new StorageClaims(new LogIdentity(this.#log.as("registry"))),
+      // Declarations in storages of other ids are admitted here: their checkpoints have to wait then.
+      known: { admit: async () => {}, idOf: async () => "" },
+      renewals: { completed() {} },
       unchanged: new Unchanged(),
       uploads: new UploadProgress(this.#clock),
       blobs: createMemoryBlobStore(),

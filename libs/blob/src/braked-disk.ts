@@ -40,6 +40,8 @@ export class BrakedDisk implements StorageDisk {
 
   mark: StorageDisk["mark"] = (root, id) => this.#work(root, (disk) => disk.mark(root, id));
 
+  renew: StorageDisk["renew"] = (root, mark) => this.#work(root, (disk) => disk.renew(root, mark));
+
   names: StorageDisk["names"] = (root) => this.#work(root, (disk) => disk.names(root));
 
   ownerOf: StorageDisk["ownerOf"] = (root, below) =>

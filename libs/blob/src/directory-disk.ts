@@ -8,7 +8,7 @@ import { FolderOfOthers, NotInside } from "./folder-of-others.ts";
 import { globMatcher } from "./glob.ts";
 import { removeMatching, removeWhole } from "./remove-below.ts";
 import type { Listing, OpenedFile, StorageDisk } from "./storage-disk.ts";
-import { markStorage, readStorageMarker } from "./storage-marker.ts";
+import { markStorage, readStorageMarker, renewStorageMarker } from "./storage-marker.ts";
 
 /** The bytes that are read at once from an opened file. */
 const chunkBytes = 256 * 1024;
@@ -16,6 +16,7 @@ const chunkBytes = 256 * 1024;
 export const directoryDisk: StorageDisk = {
   seen: readStorageMarker,
   mark: markStorage,
+  renew: renewStorageMarker,
   names: (root) => readdir(root),
   ownerOf,
   changedAtMs: (root, below) => lastChange(join(root, below)),

@@ -16,11 +16,22 @@ export { openDirectoryBlobStore } from "./directory-store.ts";
 export { globMatcher, problemOfGlob } from "./glob.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export {
+  isStorageId,
+  type LogEvent,
+  type SeenStorage,
+  type StorageMark,
+  storageMarkerName,
+  type StorageOwner,
+} from "./marker-text.ts";
+export {
   checkpointKey,
   markStore,
+  problemOfSeenStore,
   problemOfStore,
   removeCheckpointObjects,
   removeMatchingObjects,
+  seenStore,
+  writeStoreMarker,
 } from "./objects/checkpoint-objects.ts";
 export { compareWithFile } from "./objects/files.ts";
 export type {
@@ -35,19 +46,28 @@ export { StoreBrake, type StoreBrakeSettings } from "./objects/store-brake.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { ProcessDisk } from "./process-disk.ts";
+export {
+  adoptCommand,
+  type MarkedPlace,
+  markedPlace,
+  type OwnLog,
+  StorageClaims,
+  storageRoot,
+} from "./storage-claims.ts";
 export type { Removed } from "./remove-below.ts";
 export type { OpenedFile, StorageDisk } from "./storage-disk.ts";
 export type { CheckpointStorageSection } from "./storage-kind.ts";
 export { storageKinds, storeSettings } from "./storage-kinds.ts";
 export {
-  isStorageId,
   markStorage,
-  mendStorageMarker,
   problemOfMarker,
   problemOfStorage,
   readStorageMarker,
-  type SeenStorage,
-  storageMarkerName,
+  writeStorageMarker,
 } from "./storage-marker.ts";
 export { sectionOfAddress, storeAddress, withoutEndpoint } from "./store-address.ts";
-export { removeTensorBoardFolder, removeTensorBoardObjects } from "./tensorboard-folder.ts";
+export {
+  removeTensorBoardFolder,
+  removeTensorBoardObjects,
+  tensorBoardFolder,
+} from "./tensorboard-folder.ts";

@@ -60,6 +60,7 @@ const idleMs = 30_000;
 export class ProcessDisk implements StorageDisk, Disposable {
   readonly seen = this.#calling("seen");
   readonly mark = this.#calling("mark");
+  readonly renew = this.#calling("renew");
   readonly names = this.#calling("names");
   readonly ownerOf = this.#calling("ownerOf");
   readonly changedAtMs = this.#calling("changedAtMs");

@@ -61,6 +61,32 @@ function markerContract(open: () => Promise<OpenedDisk>): void {
     expect(await disk.mark(elsewhere, randomUUID())).not.toBe(id);
   });
 
+  test("a marker is renewed with the log and its witness, and keeps its id", async () => {
+    await using opened = await open();
+    const { disk, root } = opened;
+    const id = await disk.mark(root, randomUUID());
+    for (const position of [7, 8]) {
+      const owner = { log: randomUUID(), witness: { position, id: randomUUID() } };
+      await disk.renew(root, { id, owner });
+      expect(await disk.seen(root)).toEqual({ kind: "marked", id, owner });
+      expect(await disk.mark(root, randomUUID())).toBe(id);
+    }
+  });
+
+  test("a marker that is absent, damaged or another storage's is not renewed", async () => {
+    await using opened = await open();
+    const { disk, root, elsewhere } = opened;
+    const refused = { code: "storage_not_marked", retry: "later" };
+    await expect(disk.renew(root, { id: randomUUID() })).rejects.toMatchObject(refused);
+    expect(await disk.seen(root)).toEqual({ kind: "unmarked" });
+    await opened.damage(root);
+    await expect(disk.renew(root, { id: randomUUID() })).rejects.toMatchObject(refused);
+    expect(await disk.seen(root)).toEqual({ kind: "damaged" });
+    const id = await disk.mark(elsewhere, randomUUID());
+    await expect(disk.renew(elsewhere, { id: randomUUID() })).rejects.toMatchObject(refused);
+    expect(await disk.seen(elsewhere)).toEqual({ kind: "marked", id });
+  });
+
   test("a damaged marker has no id and stays unchanged", async () => {
     await using opened = await open();
     const { disk, root } = opened;
@@ -85,11 +111,7 @@ function removalContract(open: () => Promise<OpenedDisk>): void {
 
   test.each([
     ["an unmarked storage", async () => {}, "is the storage mounted here"],
-    [
-      "a damaged marker",
-      (opened: OpenedDisk) => opened.damage(opened.root),
-      "contains no storage id",
-    ],
+    ["a damaged marker", (opened: OpenedDisk) => opened.damage(opened.root), "is damaged"],
     [
       "another storage at the same path",
       async ({ disk, root }: OpenedDisk) => void (await disk.mark(root, randomUUID())),

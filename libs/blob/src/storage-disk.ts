@@ -6,8 +6,8 @@
  * below it, `a/b`, where training code may replace any file or folder by a link at any moment: no call follows one.
  */
 import type { Comparison, ExpectedFile, KnownDigest } from "./compare-files.ts";
+import type { SeenStorage, StorageMark } from "./marker-text.ts";
 import type { Removed } from "./remove-below.ts";
-import type { SeenStorage } from "./storage-marker.ts";
 
 export interface StorageDisk {
   /** Reads the marker of the root on this host. */
@@ -17,6 +17,11 @@ export interface StorageDisk {
    * root cannot be marked.
    */
   mark(root: string, id: string): Promise<string>;
+  /**
+   * Replaces the marker of the root as a whole, if it has the same id. Throws a Fault `storage_not_marked` if it does
+   * not, and nothing is written.
+   */
+  renew(root: string, mark: StorageMark): Promise<void>;
   /** Returns the names directly in the root. */
   names(root: string): Promise<readonly string[]>;
   /** Returns the user id of a folder's owner; null if no folder is there, or a link. */

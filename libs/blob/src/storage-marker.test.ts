@@ -17,13 +17,12 @@ import { describe, expect, test } from "vitest";
 import { directoryDisk } from "./directory-disk.ts";
 import { openDirectoryDisk } from "./testing/open-directory-disk.ts";
 import { storageDiskContract } from "./storage-contract.ts";
+import { isStorageId, storageMarkerName } from "./marker-text.ts";
 import {
-  isStorageId,
   markStorage,
-  mendStorageMarker,
   problemOfStorage,
   readStorageMarker,
-  storageMarkerName,
+  writeStorageMarker,
 } from "./storage-marker.ts";
 
 async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -59,7 +58,7 @@ describe("a directory as a storage", () => {
       await writeFile(join(root.path, storageMarkerName), content);
       expect(await readStorageMarker(root.path)).toEqual({ kind: "damaged" });
       const id = "00000000-0000-4000-8000-0000000000aa";
-      await mendStorageMarker(root.path, id);
+      await writeStorageMarker(root.path, { id });
       expect(await readStorageMarker(root.path)).toEqual({ kind: "marked", id });
       expect(await readdir(root.path)).toEqual([storageMarkerName]);
     },

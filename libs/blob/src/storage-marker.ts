@@ -12,30 +12,16 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { link, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault } from "@trainyard/kernel";
+import { Fault, isFault } from "@trainyard/kernel";
 import { flushFolder } from "./flush-folder.ts";
-
-export const storageMarkerName = ".trainyard-storage";
-
-/** The state of a root's marker on this host. */
-export type SeenStorage =
-  | { readonly kind: "marked"; readonly id: string }
-  | { readonly kind: "unmarked" }
-  | { readonly kind: "damaged" }
-  | { readonly kind: "unreadable"; readonly detail: string };
-
-const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** The id is the first line, 36 characters; the rest of a marker explains it to people. */
-const markerBytesMax = 4_096;
-
-const explanation = `# Trainyard knows this storage of checkpoints by the line above. Leave this file where it is: without it no checkpoint
-# here is verified or deleted. Where it was lost, "yard storage adopt" writes it again.
-`;
-
-export function isStorageId(text: string): boolean {
-  return idPattern.test(text);
-}
+import {
+  markerBytesMax,
+  markerText,
+  readMarkerText,
+  type SeenStorage,
+  type StorageMark,
+  storageMarkerName,
+} from "./marker-text.ts";
 
 /** Reads the marker of a root. */
 export async function readStorageMarker(root: string): Promise<SeenStorage> {
@@ -46,8 +32,7 @@ export async function readStorageMarker(root: string): Promise<SeenStorage> {
     await using file = await open(path, flags);
     if (!(await file.stat()).isFile()) return { kind: "damaged" };
     const { buffer, bytesRead } = await file.read(Buffer.alloc(markerBytesMax), 0, markerBytesMax);
-    const [id = ""] = buffer.toString("utf8", 0, bytesRead).split("\n", 1);
-    return isStorageId(id) ? { kind: "marked", id } : { kind: "damaged" };
+    return readMarkerText(buffer.toString("utf8", 0, bytesRead));
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return { kind: "unmarked" };
@@ -79,11 +64,34 @@ export async function markStorage(
   throw new Fault("storage_not_marked", problem, { retry: "later" });
 }
 
-/** Replaces a damaged marker by one with the given id. */
-export async function mendStorageMarker(root: string, id: string): Promise<void> {
-  const draft = await writeDraft(root, id);
-  await rename(draft, join(root, storageMarkerName));
+/** Writes the marker of a root; the rename replaces an earlier one as a whole. */
+export async function writeStorageMarker(root: string, mark: StorageMark): Promise<void> {
+  const draft = await writeDraft(root, mark);
+  try {
+    await rename(draft, join(root, storageMarkerName));
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
   await flushFolder(root).catch(() => {}); // Not every file system flushes folders.
+}
+
+/**
+ * Replaces the marker of a root that has the same id. The marker is read and written in one open folder: after an
+ * unmount in between, the path is the empty mount point, which must never get the storage's id.
+ */
+export async function renewStorageMarker(root: string, mark: StorageMark): Promise<void> {
+  try {
+    await using folder = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
+    const place = process.platform === "linux" ? `/proc/self/fd/${folder.fd}` : root;
+    const problem = problemOfStorage(root, mark.id, await readStorageMarker(place));
+    if (problem !== null) throw new Fault("storage_not_marked", problem, { retry: "later" });
+    await writeStorageMarker(place, mark);
+  } catch (cause) {
+    if (isFault(cause)) throw cause;
+    const detail = `the marker of ${root} cannot be written (${textOf(cause)}): give the user of this process write permission there`;
+    throw new Fault("storage_not_marked", detail, { retry: "later", cause });
+  }
 }
 
 /**
@@ -103,7 +111,7 @@ export function problemOfStorage(root: string, id: string, seen: SeenStorage): s
     case "unmarked":
       return `${root} has no ${storageMarkerName} on this host, which storage ${id} has: is the storage mounted here? If the file was deleted, run ${adopt}`;
     case "damaged":
-      return `${marker} contains no storage id, so it is unknown whether this is storage ${id}: run ${adopt}`;
+      return `${marker} is damaged, so it is unknown whether this is storage ${id}: run ${adopt}`;
     case "unreadable":
       return `${marker} cannot be read on this host: ${seen.detail}`;
   }
@@ -117,7 +125,7 @@ export function problemOfMarker(root: string, seen: SeenStorage): string | null 
     case "unmarked":
       return `${root} has no ${storageMarkerName} on this host: is the storage mounted here?`;
     case "damaged":
-      return `${join(root, storageMarkerName)} contains no storage id`;
+      return `${join(root, storageMarkerName)} is damaged`;
     case "unreadable":
       return `${join(root, storageMarkerName)} cannot be read on this host: ${seen.detail}`;
   }
@@ -125,14 +133,14 @@ export function problemOfMarker(root: string, seen: SeenStorage): string | null 
 
 async function createMarker(root: string, id: string, linkFile: typeof link): Promise<void> {
   const marker = join(root, storageMarkerName);
-  const draft = await writeDraft(root, id);
+  const draft = await writeDraft(root, { id });
   try {
     await linkFile(draft, marker);
   } catch (error) {
     // Another host was faster, or this link succeeded and the file server's answer was lost.
     if ((await readStorageMarker(root)).kind !== "unmarked") return;
     if (!withoutLinks.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    await writeFlushed(marker, id).catch(unlessThere);
+    await writeFlushed(marker, { id }).catch(unlessThere);
   } finally {
     await rm(draft, { force: true });
   }
@@ -142,17 +150,17 @@ async function createMarker(root: string, id: string, linkFile: typeof link): Pr
 /** The error codes of link(2) on a file system without links: vfat and some FUSE file systems. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
 
-async function writeDraft(root: string, id: string): Promise<string> {
+async function writeDraft(root: string, mark: StorageMark): Promise<string> {
   const draft = join(root, `${storageMarkerName}.${randomUUID()}.tmp`);
-  await writeFlushed(draft, id);
+  await writeFlushed(draft, mark);
   return draft;
 }
 
-async function writeFlushed(path: string, id: string): Promise<void> {
+async function writeFlushed(path: string, mark: StorageMark): Promise<void> {
   await using file = await open(path, "wx");
   // The verifier or deleter may run as another user, so this process's umask must not apply.
   await file.chmod(0o644).catch(() => {});
-  await file.writeFile(`${id}\n${explanation}`);
+  await file.writeFile(markerText(mark));
   await file.sync();
 }
 

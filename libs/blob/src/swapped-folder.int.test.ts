@@ -17,6 +17,7 @@ import { directoryDisk } from "./directory-disk.ts";
 import { markStorage } from "./storage-marker.ts";
 import { removeTensorBoardFolder } from "./tensorboard-folder.ts";
 
+const log = "00000000-0000-7000-8000-000000000001";
 const mine = "00000000-0000-4000-8000-000000000001";
 const others = "00000000-0000-4000-8000-000000000002";
 const names = Array.from({ length: 100 }, (_, at) => `f${at}`);
@@ -60,8 +61,8 @@ test.each([
   ["a checkpoint", mine, () => removeCheckpointFolder(section(), mine, storageId, directoryDisk)],
   [
     "TensorBoard files",
-    "tensorboard/experiment/7",
-    () => removeTensorBoardFolder(section(), "7", directoryDisk),
+    `tensorboard/${log}/experiment/7`,
+    () => removeTensorBoardFolder(section(), log, "7", directoryDisk),
   ],
 ])(
   "the removal of %s does not follow a link that replaces a folder meanwhile",
@@ -86,8 +87,8 @@ test("the removal of a checkpoint removes a link in the place of its folder, and
 
 test("TensorBoard files behind a link are not removed", async () => {
   await fill("elsewhere/7");
-  await mkdir(join(root, "tensorboard"));
-  await symlink(join(root, "elsewhere"), join(root, "tensorboard/experiment"));
-  await removeTensorBoardFolder(section(), "7", directoryDisk);
+  await mkdir(join(root, "tensorboard", log), { recursive: true });
+  await symlink(join(root, "elsewhere"), join(root, "tensorboard", log, "experiment"));
+  await removeTensorBoardFolder(section(), log, "7", directoryDisk);
   expect(readdirSync(join(root, "elsewhere/7"))).toHaveLength(names.length);
 });

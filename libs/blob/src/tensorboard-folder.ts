@@ -1,6 +1,6 @@
 /**
- * The TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its
- * storage.
+ * The TensorBoard files of an experiment: `tensorboard/<log>/experiment/<experiment>/trial/<trial>/…` below the root of
+ * its storage. The log is the id of its first event: two clusters may have an experiment of the same number.
  */
 import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
@@ -10,7 +10,10 @@ import { removeObjects } from "./objects/checkpoint-objects.ts";
 import type { ObjectStore } from "./objects/port.ts";
 import type { StorageDisk } from "./storage-disk.ts";
 
-const below = ["tensorboard", "experiment"] as const;
+/** The folder of an experiment, relative to the root of its storage. */
+export function tensorBoardFolder(log: string, experiment: string): string {
+  return `tensorboard/${log}/experiment/${experiment}`;
+}
 
 /**
  * Removes the TensorBoard folder of an experiment, if any. The caller has checked that this host sees the right
@@ -18,12 +21,13 @@ const below = ["tensorboard", "experiment"] as const;
  */
 export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,
+  log: string,
   experiment: string,
   disk: Pick<StorageDisk, "removeFolder">,
 ): Promise<void> {
   const root = checkpointRoot(storage);
   if (root === null) return;
-  const folder = [...below, experiment].join("/");
+  const folder = tensorBoardFolder(log, experiment);
   try {
     await disk.removeFolder(root, folder);
   } catch (cause) {
@@ -36,9 +40,10 @@ export async function removeTensorBoardFolder(
 /** Removes the TensorBoard objects of an experiment from an object store. */
 export async function removeTensorBoardObjects(
   store: ObjectStore,
+  log: string,
   experiment: string,
 ): Promise<void> {
-  const prefix = `${[...below, experiment].join("/")}/`;
+  const prefix = `${tensorBoardFolder(log, experiment)}/`;
   await store.abortUploads(prefix);
   await removeObjects(store, prefix, () => true);
 }

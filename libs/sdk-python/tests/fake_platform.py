@@ -19,6 +19,7 @@ from typing import Any, Callable, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 TOKEN = "ty1.k1.run-token"
+LOG = "00000000-0000-7000-8000-000000000001"
 
 RESET = "reset"
 """Closes the connection with a reset before the request is handled."""
@@ -66,6 +67,7 @@ class FakePlatform:
         self.stop_why: str | None = None
         # Whether a later run of the trial was requested, so that this run can declare and complete nothing.
         self.superseded = False
+        self.log = LOG
         self._stopped = threading.Event()
         self._server: ThreadingHTTPServer | None = None
         self.port = 0
@@ -130,6 +132,7 @@ class FakePlatform:
             "TRAINYARD_URL": self.url,
             "TRAINYARD_METRICS_URL": self.url,
             "TRAINYARD_TOKEN": TOKEN,
+            "TRAINYARD_LOG": LOG,
             "TRAINYARD_EXPERIMENT_ID": "12",
             "TRAINYARD_TRIAL_ID": "12.3",
             "TRAINYARD_RUN": "2",
@@ -167,6 +170,8 @@ class FakePlatform:
             return Answer(200, (), {"done": True, "damaged": True})
         if parts[0] == "checkpoints" and parts[2] == "plan":
             return self._plan(parts[1])
+        if parts == ["version"]:
+            return Answer(200, (), {"version": "0", "api": "v1", "log": self.log})
         return problem(404, "not_found", request.path)
 
     def _take_reports(self, reports: list[Any]) -> Answer:

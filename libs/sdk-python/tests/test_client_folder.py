@@ -110,6 +110,12 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(other.number, 2)
         self.assertNotEqual(other.checkpoint, first.checkpoint)
 
+    def test_the_same_folder_has_another_id_on_another_cluster(self) -> None:
+        found, platform = self.on_store()
+        first = found.register_folder("iris", self.folder)
+        platform.log = "00000000-0000-7000-8000-000000000002"
+        self.assertNotEqual(found.register_folder("iris", self.folder).checkpoint, first.checkpoint)
+
     def test_an_interrupted_upload_continues_with_the_missing_files(self) -> None:
         found, platform = self.on_store()
         refusing = {"on": True}

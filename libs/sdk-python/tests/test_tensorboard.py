@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from fake_platform import LOG
 from test_context import ContextCase
 
 from trainyard.tensorboard._events import EventFile, _masked_crc
@@ -86,7 +87,7 @@ class Files(unittest.TestCase):
 
 class InARun(ContextCase):
     def folder_of_trial(self):
-        return self.folder / "storage/tensorboard/experiment/12/trial/12.3"
+        return self.folder / f"storage/tensorboard/{LOG}/experiment/12/trial/12.3"
 
     def files(self):
         return sorted((self.folder_of_trial() / "metrics").glob("events.out.tfevents.*"))
@@ -135,7 +136,7 @@ class InARun(ContextCase):
         own = self.folder / "boards"
         out, err = self.run_script(MIRROR, TRAINYARD_TENSORBOARD_ROOT=str(own))
         self.assertEqual(
-            Path(out.strip()), own / "tensorboard" / "experiment" / "12" / "trial" / "12.3"
+            Path(out.strip()), own / "tensorboard" / LOG / "experiment" / "12" / "trial" / "12.3"
         )
         self.assertEqual(len(list((Path(out.strip()) / "metrics").iterdir())), 1)
         self.assertTrue((own / ".trainyard-storage").is_file())

@@ -118,7 +118,8 @@ test("a checkpoint of a deleted experiment is also removed if it completes after
 
 test("TensorBoard files of a deleted experiment are removed after the grace, those of other experiments stay, and no link is followed", async () => {
   await gc.start(600);
-  const board = (experiment: string) => join(gc.root, "tensorboard/experiment", experiment);
+  const boards = await gc.tensorBoards();
+  const board = (experiment: string) => join(boards, experiment);
   const made = async () => {
     const { experiment } = await gc.trained([...keepAll], [1]);
     await gc.endExperiment(experiment);
@@ -145,7 +146,7 @@ test("TensorBoard files of a deleted experiment wait while this host sees anothe
   await gc.start(600);
   const { experiment } = await gc.trained([...keepAll], [1]);
   await gc.endExperiment(experiment);
-  const board = join(gc.root, "tensorboard/experiment", experiment);
+  const board = join(await gc.tensorBoards(), experiment);
   await mkdir(board, { recursive: true });
   const marker = join(gc.root, storageMarkerName);
   const text = await readFile(marker, "utf8");
@@ -172,7 +173,8 @@ test("TensorBoard files of a deleted experiment are removed from its tensorboard
     // The experiment never had a checkpoint.
     const experiment = await gc.experiment([...keepAll], {}, { tensorboard_storage });
     await gc.endExperiment(experiment);
-    const folderIn = (root: string) => join(root, "tensorboard/experiment", experiment);
+    const below = await gc.tensorBoards("");
+    const folderIn = (root: string) => join(root, below, experiment);
     const root = join(boards, "b");
     for (const one of [root, gc.root]) await mkdir(folderIn(one), { recursive: true });
     await endGrace(experiment);
@@ -208,9 +210,8 @@ test("TensorBoard files of a deleted experiment that never had a checkpoint are 
   await gc.start(600, {}, variables);
   const checkpoint_storage = { type: "s3", bucket: "models", endpoint_url: server.url };
   const experiment = await gc.experiment([...keepAll], {}, { checkpoint_storage });
-  const [own, other] = [experiment, "999"].map(
-    (id) => `tensorboard/experiment/${id}/trial/${id}.1/events`,
-  );
+  const boards = await gc.tensorBoards("");
+  const [own, other] = [experiment, "999"].map((id) => `${boards}/${id}/trial/${id}.1/events`);
   for (const key of [own, other]) await store.put(key ?? "", Buffer.from("e"));
   await gc.endExperiment(experiment);
   await endGrace(experiment);

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { ProcessDisk, type StorageDisk, Stores } from "@trainyard/blob";
+import { ProcessDisk, StorageClaims, type StorageDisk, Stores } from "@trainyard/blob";
 import {
   DeletionHold,
+  LogIdentity,
   openParts,
   openTables,
   Partition,
@@ -47,7 +48,8 @@ export async function createService(
     const time = new LogClock(log, clock, config.graceMs);
     const judging = { index, time, graceMs: config.graceMs };
     const sweeper = new Sweeper({ ...judging, clock, executor, logger });
-    const deps = { executor, log, clock, time, logger, disk, stores, hold };
+    const claims = new StorageClaims(new LogIdentity(log));
+    const deps = { executor, log, clock, time, logger, disk, stores, hold, claims };
     const deletion = new Deletion(deps, index);
     const handlers = reactionHandlers(judging);
     return {

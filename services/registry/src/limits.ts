@@ -73,6 +73,10 @@ export const registryLimits = {
   storagesShownMax: 1_000,
   /** Checkpoints of a storage that are listed, so that a person who adopts it can check that they exist. */
   storageExamplesMax: 20,
+  /** A marker names an event that is at most this old, plus the time to the next completion in its storage. */
+  markerRenewedMs: 60_000,
+  /** Time for which a marker that was read is trusted in declarations: each completion reads it again. */
+  markerTrustedMs: 60_000,
   /** A folder counts as missing only after this time: a file server may cache its absence for about a minute. */
   folderMissingMs: 2 * 60 * 1000,
   /**

@@ -332,9 +332,4 @@ describe("an audit of a bucket", () => {
       reply: { roots: [{ problem: expect.stringContaining("not the same storage") }], count: 0 },
     });
   });
-
-  test("does not allow adopting a bucket, which is refused: the platform makes its marker", async () => {
-    const answer = await audited.registry.adopt(audited.root, randomUUID());
-    expect(answer).toMatchObject(rejectedAs("storage_unsupported"));
-  });
 });

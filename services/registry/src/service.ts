@@ -3,6 +3,7 @@ import {
   BrakedDisk,
   openDirectoryBlobStore,
   ProcessDisk,
+  StorageClaims,
   type StorageDisk,
   StoreBrake,
   Stores,
@@ -11,6 +12,7 @@ import {
   DeletionHold,
   EffectLoop,
   type ListeningService,
+  LogIdentity,
   openParts,
   openTables,
   Partition,
@@ -28,9 +30,11 @@ import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { type Inspection, inspectFiles } from "./shell/inspect-files.ts";
 import { Inspector } from "./shell/inspect.ts";
+import { KnownStorages } from "./shell/known-storages.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
 import { ReadAheads } from "./shell/read-ahead.ts";
+import { Renewals } from "./shell/renewals.ts";
 import { UploadProgress } from "./shell/upload-progress.ts";
 import { Unchanged } from "./shell/unchanged.ts";
 import { Unfinished } from "./shell/unfinished.ts";
@@ -84,11 +88,15 @@ export async function createService(
   const hold = new DeletionHold(parts);
   const shared = { log, clock, events, checkpointDir, stores, brake, disk, hold };
   const begin = async ({ executor }: TermContext): Promise<Term> => {
-    const unfinished = new Unfinished({ ...shared, executor, manifests, pool, logger, graceMs });
+    const claims = new StorageClaims(new LogIdentity(log));
     const forgetting = new EffectLoop("manifests", { clock, logger }, async () =>
       (await manifests.forgetGone()) ? 0 : null,
     );
     const placed = new Placed({ log, pool, clock, logger }, () => forgetting.wake());
+    const known = new KnownStorages({ executor, placed, claims, disk, brake, clock });
+    const renewals = new Renewals({ claims, disk, brake, clock, logger, events });
+    const settings = { ...shared, claims, known, executor, manifests, pool, logger, graceMs };
+    const unfinished = new Unfinished(settings);
     const decided = {
       executor,
       unfinished,
@@ -97,6 +105,9 @@ export async function createService(
       readAheads,
       inspector,
       placed,
+      claims,
+      known,
+      renewals,
       blobs,
       unchanged,
       uploads,
@@ -105,7 +116,7 @@ export async function createService(
       reactions: { handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),
       views: [unfinished.view, placed.view],
-      loops: [unfinished.loop, forgetting],
+      loops: [unfinished.loop, renewals.loop, forgetting],
     };
   };
   const service = serviceOf(parts, {

@@ -148,12 +148,13 @@ describe("a checkpoint that was declared without the id of its storage", () => {
   test("belongs to the adopted storage, even if the storage lost its marker", async () => {
     const trial = await other.newTrial();
     const lost = randomUUID();
-    const { checkpoint } = await other.declareIn({ trial, storageId: lost });
-    const manifest = await other.write(checkpoint, { weights: "w" });
-    const complete = () => other.complete(checkpoint, trial, manifest);
-    expect(await complete()).toEqual({ kind: "unavailable" });
+    const { checkpoint, answer } = await other.declareIn({ trial, storageId: lost });
+    expect(answer).toEqual({ kind: "unavailable" });
     expect(await other.adopt(root(), other.storageId, lost)).toMatchObject({ kind: "ok" });
-    expect(await complete()).toMatchObject({ kind: "ok" });
+    const again = await other.declareIn({ trial, checkpoint, storageId: lost });
+    expect(again.answer).toMatchObject({ kind: "ok" });
+    const manifest = await other.write(checkpoint, { weights: "w" });
+    expect(await other.complete(checkpoint, trial, manifest)).toMatchObject({ kind: "ok" });
   });
 
   test("is refused with an invalid id", async () => {

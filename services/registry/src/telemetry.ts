@@ -11,6 +11,7 @@ export type Telemetry = {
   abandoned(checkpoint: string): void;
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
+  markerNotRenewed(root: string, error: unknown): void;
   folderKept(checkpoint: string, why: string): void;
   versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
@@ -67,6 +68,9 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     notCleared(checkpoint, error) {
       logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
+    },
+    markerNotRenewed(root, error) {
+      logger.warn({ root, err: error }, "storage_marker_not_renewed");
     },
     folderKept(checkpoint, why) {
       logger.warn({ checkpoint, why }, "checkpoint_folder_kept");

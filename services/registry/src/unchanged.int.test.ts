@@ -211,7 +211,8 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a grown file r
     1, 0, 1, 0,
   ]);
   await using program = other();
-  const key = "team/tensorboard/experiment/2/trial/2.1/metrics/events";
+  const log = await registry.stage.identity.id();
+  const key = `team/tensorboard/${log}/experiment/2/trial/2.1/metrics/events`;
   expect(await program.head(key)).toMatchObject({ bytes: 4 });
   const pageAfter = async (after: string) => {
     const message = { trial, after };
@@ -269,7 +270,8 @@ test("TensorBoard files are stored in tensorboard_storage, and checkpoints in ch
   };
   const planned = await planIn("8", folder, boards);
   const [part] = planned.kind === "ok" ? (planned.reply.files[0]?.parts ?? []) : [];
-  expect(part?.request?.url).toContain("/boards/tensorboard/experiment/8/trial/8.1/events?");
+  const below = `/boards/tensorboard/${await registry.stage.identity.id()}/experiment/8/trial/8.1`;
+  expect(part?.request?.url).toContain(`${below}/events?`);
   expect(await planIn("9", { ...boards, prefix: "team" }, folder)).toMatchObject({
     rejection: { rejected: "storage_unsupported", detail: expect.stringContaining("directory") },
   });

@@ -5,12 +5,18 @@
  */
 import { randomUUID } from "node:crypto";
 import { Fault } from "@trainyard/kernel";
-import { isStorageId, type SeenStorage, storageMarkerName } from "../storage-marker.ts";
+import {
+  markerBytesMax,
+  markerText,
+  readMarkerText,
+  type SeenStorage,
+  type StorageMark,
+  storageMarkerName,
+  type StorageOwner,
+} from "../marker-text.ts";
 import type { Removed } from "../remove-below.ts";
 import type { ObjectStore } from "./port.ts";
 
-/** The number of bytes of a marker that are read at most. */
-const markerBytesMax = 4_096;
 /** The number of keys in one deletion request. */
 const deletePage = 1_000;
 
@@ -19,23 +25,31 @@ export function checkpointKey(checkpoint: string, path: string): string {
 }
 
 /**
- * Returns the id in the store's marker, which is created if absent. Throws a Fault `storage_not_marked` for a damaged
- * marker.
+ * Marks a store unless it has a marker, and returns its marker. Throws a Fault `storage_not_marked` for a damaged one.
  */
-export async function markStore(store: ObjectStore): Promise<string> {
+export async function markStore(store: ObjectStore, owner?: StorageOwner): Promise<StorageMark> {
   const seen = await seenStore(store);
-  if (seen.kind === "marked") return seen.id;
+  if (seen.kind === "marked") return seen;
   if (seen.kind === "unmarked") {
-    const text = `${randomUUID()}\n# Trainyard knows this storage of checkpoints by the line above. Leave this object where it is.\n`;
+    const text = markerText({ id: randomUUID(), ...(owner && { owner }) });
     await store.put(storageMarkerName, Buffer.from(text), { ifAbsent: true });
     const made = await seenStore(store);
-    if (made.kind === "marked") return made.id;
+    if (made.kind === "marked") return made;
   }
-  throw new Fault(
-    "storage_not_marked",
-    `the object ${storageMarkerName} of ${store.address} contains no storage id`,
-    { retry: "later" },
-  );
+  const detail = `the object ${storageMarkerName} of ${store.address} is damaged: run "yard storage adopt"`;
+  throw new Fault("storage_not_marked", detail, { retry: "later" });
+}
+
+/** Writes the marker of a store; it replaces an earlier one. */
+export async function writeStoreMarker(store: ObjectStore, mark: StorageMark): Promise<void> {
+  await store.put(storageMarkerName, Buffer.from(markerText(mark)));
+}
+
+/** Replaces the marker of a store that has the same id. */
+export async function renewStoreMarker(store: ObjectStore, mark: StorageMark): Promise<void> {
+  const problem = await problemOfStore(store, mark.id);
+  if (problem !== null) throw new Fault("storage_not_marked", problem, { retry: "later" });
+  await writeStoreMarker(store, mark);
 }
 
 export async function seenStore(store: ObjectStore): Promise<SeenStorage> {
@@ -48,8 +62,7 @@ export async function seenStore(store: ObjectStore): Promise<SeenStorage> {
     if (bytes > markerBytesMax) return { kind: "damaged" };
     chunks.push(chunk);
   }
-  const id = Buffer.concat(chunks).toString("utf8").split("\n")[0] ?? "";
-  return isStorageId(id) ? { kind: "marked", id } : { kind: "damaged" };
+  return readMarkerText(Buffer.concat(chunks).toString("utf8"));
 }
 
 /**
@@ -59,12 +72,20 @@ export async function problemOfStore(
   store: ObjectStore,
   storageId: string,
 ): Promise<string | null> {
-  const seen = await seenStore(store);
+  return problemOfSeenStore(store.address, storageId, await seenStore(store));
+}
+
+export function problemOfSeenStore(
+  address: string,
+  storageId: string,
+  seen: SeenStorage,
+): string | null {
   if (seen.kind === "marked" && seen.id === storageId) return null;
+  const adopt = `if it is the bucket that the checkpoint was stored in, run "yard storage adopt" with its address`;
   if (seen.kind === "marked") {
-    return `${store.address} is not the same storage: it has the id ${seen.id}, and the checkpoint was stored in ${storageId}`;
+    return `${address} is not the same storage: it has the id ${seen.id}, and the checkpoint was stored in ${storageId}: ${adopt}`;
   }
-  return `${store.address} has no readable ${storageMarkerName}: is it the bucket that the checkpoint was stored in?`;
+  return `${address} has no readable ${storageMarkerName}: ${adopt}`;
 }
 
 /**

@@ -20,7 +20,7 @@ test("a checkpoint in whose folder a console has left a marker object can be del
   await using server = await S3Server.start({ buckets: ["bucket"], users: [credentials] });
   const options = { bucket: "bucket", endpoint: server.url, credentials, clock: systemClock };
   await using store = openS3Store(options);
-  const id = await markStore(store);
+  const { id } = await markStore(store);
   await store.put(`${checkpoint}/weights`, Buffer.from("w"));
   const objects = server.buckets.get("bucket")?.objects;
   const weights = objects?.get(`${checkpoint}/weights`);
@@ -35,7 +35,7 @@ async function leftOf<Kept>(
   store: ObjectStore,
   objects: Map<string, Kept> | undefined,
 ): Promise<readonly string[]> {
-  const id = await markStore(store);
+  const { id } = await markStore(store);
   await store.put(`${checkpoint}/weights`, Buffer.from("w"));
   const weights = objects?.get(`${checkpoint}/weights`);
   if (objects === undefined || weights === undefined) throw new Error("nothing was stored");

@@ -7,7 +7,6 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import type { CheckpointStorageSection, StorePatience } from "../storage-kind.ts";
 import { objectStoreKind, type StoreSettings } from "../storage-kinds.ts";
 import { storeAddress } from "../store-address.ts";
-import { markStore } from "./checkpoint-objects.ts";
 import { readCredentialsFile } from "./credentials.ts";
 import { openObjectStore } from "./open-object-store.ts";
 import type { ObjectStore } from "./port.ts";
@@ -43,8 +42,6 @@ export class Stores implements AsyncDisposable {
   /** By address, the least recently used first. */
   readonly #opened = new Map<string, Opened>();
   #retired: readonly { readonly opening: Opening; readonly atMs: number }[] = [];
-  /** The ids of markers that this process has read or created, or is reading. */
-  readonly #ids = new WeakMap<ObjectStore, Promise<string>>();
 
   constructor(settings: StoresSettings) {
     this.#settings = settings;
@@ -62,16 +59,6 @@ export class Stores implements AsyncDisposable {
     this.#opened.delete(address);
     this.#opened.set(address, known);
     return await known.opening;
-  }
-
-  /** Returns the id in the store's marker, which is created if absent. */
-  async idOf(store: ObjectStore): Promise<string> {
-    const known = this.#ids.get(store);
-    if (known !== undefined) return known;
-    const asked = markStore(store);
-    this.#ids.set(store, asked);
-    asked.catch(() => this.#ids.delete(store));
-    return asked;
   }
 
   #begin(address: string, storage: CheckpointStorageSection, version: string): Opening {

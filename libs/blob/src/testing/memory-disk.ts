@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { Fault } from "@trainyard/kernel";
 import type { Comparison, Difference, ExpectedFile, KnownDigest } from "../compare-files.ts";
 import { globMatcher } from "../glob.ts";
+import { markerText, readMarkerText, type SeenStorage, type StorageMark } from "../marker-text.ts";
 import type { Removed } from "../remove-below.ts";
 import type { CompareOptions, Listing, OpenedFile, StorageDisk } from "../storage-disk.ts";
-import { isStorageId, type SeenStorage } from "../storage-marker.ts";
+import { problemOfStorage } from "../storage-marker.ts";
 
 type File = { readonly content: Uint8Array; readonly changedAtMs: number };
 
@@ -57,17 +58,21 @@ export class MemoryDisk implements StorageDisk {
 
   async seen(root: string): Promise<SeenStorage> {
     const { marker } = this.at(root);
-    if (marker === null) return { kind: "unmarked" };
-    return isStorageId(marker) ? { kind: "marked", id: marker } : { kind: "damaged" };
+    return marker === null ? { kind: "unmarked" } : readMarkerText(marker);
   }
 
   async mark(root: string, id: string): Promise<string> {
     const storage = this.at(root);
-    storage.marker ??= id;
-    if (!isStorageId(storage.marker)) {
-      throw new Fault("storage_not_marked", `the marker of ${root} is damaged`, { retry: "later" });
-    }
-    return storage.marker;
+    storage.marker ??= markerText({ id });
+    const seen = readMarkerText(storage.marker);
+    if (seen.kind === "marked") return seen.id;
+    throw new Fault("storage_not_marked", `the marker of ${root} is damaged`, { retry: "later" });
+  }
+
+  async renew(root: string, mark: StorageMark): Promise<void> {
+    const problem = problemOfStorage(root, mark.id, await this.seen(root));
+    if (problem !== null) throw new Fault("storage_not_marked", problem, { retry: "later" });
+    this.at(root).marker = markerText(mark);
   }
 
   async names(root: string): Promise<readonly string[]> {

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { storageMarkerName } from "../marker-text.ts";
 import type { OpenedDisk } from "../storage-contract.ts";
 import type { StorageDisk } from "../storage-disk.ts";
-import { storageMarkerName } from "../storage-marker.ts";
 
 /** Opens a disk, for its contract, with two storages in a temporary folder. */
 export async function openDirectoryDisk(disk: StorageDisk): Promise<OpenedDisk> {

@@ -26,6 +26,7 @@ import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";
 import { newTraceparent } from "../traceparent.ts";
 import { inTransaction } from "../views/transaction.ts";
+import { LogIdentity } from "../history/log-identity.ts";
 import { emptyMeta } from "../work/correlation.ts";
 
 const database = "trainyard";
@@ -45,6 +46,8 @@ export class DatabaseStage implements AsyncDisposable {
   readonly #admin: pg.Pool;
   readonly #log: EventLog;
   readonly #bus: Bus;
+  /** The name of the stage's log, and its last event. */
+  readonly identity: LogIdentity;
   #epoch = newEventId();
 
   private constructor(service: string, opened: TestDatabase, server: TestPostgres | null) {
@@ -55,6 +58,7 @@ export class DatabaseStage implements AsyncDisposable {
     // If the test kills the server, idle connections break; the next query reports it.
     this.#admin.on("error", () => {});
     this.#log = createPostgresLog({ connectionString: this.url(others) });
+    this.identity = new LogIdentity(this.#log);
     this.#bus = this.hub.connect("stage");
   }
 

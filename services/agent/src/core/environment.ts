@@ -97,6 +97,7 @@ function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
     TRAINYARD_URL: apiUrl,
     TRAINYARD_METRICS_URL: metricsUrl,
     TRAINYARD_TOKEN: launch.token,
+    TRAINYARD_LOG: launch.log,
     TRAINYARD_RUN_DIR: runDir,
     TRAINYARD_EXPERIMENT_ID: launch.experiment,
     TRAINYARD_TRIAL_ID: launch.trial,

@@ -8,6 +8,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync 
 import { dirname, join } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { markStorage } from "@trainyard/blob";
 import { Fault } from "@trainyard/kernel";
 import { makeFolder, names } from "../state/layout.ts";
 import { parentProgram, pythonIn } from "../supervisor/python.ts";
@@ -15,6 +16,7 @@ import type { Telemetry } from "../telemetry.ts";
 import { letPass } from "../state/run-folders.ts";
 import type { RunUser, UserRange } from "../state/run-user.ts";
 import { RunUsers } from "../users/run-users.ts";
+import { storageMode } from "../users/tensorboard-folders.ts";
 
 export type UserSettings = {
   /** The range of user ids; null if runs have the agent's own user. */
@@ -35,12 +37,6 @@ export type Places = {
   readonly checkpointDir: string;
 };
 
-/**
- * The mode of a storage folder: every user may add a folder, which gets the storage's group, and nobody can remove
- * another's. The SDK flushes the storage folder after adding one, and so must be able to open it.
- */
-const storageMode = 0o3777;
-
 /** Throws a Fault with the reason if runs cannot have users of their own on this host. */
 export async function openUsers(
   settings: UserSettings,
@@ -60,7 +56,7 @@ export async function openUsers(
   const groups = settings.groups.map(groupId);
   for (const folder of [places.folder, makeFolder(join(places.folder, names.runs))])
     letPass(folder);
-  makeStorage(places.checkpointDir);
+  await makeStorage(places.checkpointDir);
   const probe: RunUser = { uid: range.first, gid: range.first, groups };
   const problems = await unreachable(probe, places);
   if (problems.includes("storage")) events.storageClosed(places.checkpointDir);
@@ -155,12 +151,15 @@ function checkClosed(file: string): void {
   );
 }
 
-/** Makes the folder only if it does not exist: then only the agent has been in it. */
-function makeStorage(path: string): void {
+/**
+ * Makes the folder only if it does not exist: then only the agent has been in it. The marker is the agent's, too: the
+ * owner of the marker could replace it, and nothing in the storage would be verified any more.
+ */
+async function makeStorage(path: string): Promise<void> {
   if (path === "" || existsSync(path)) return;
-  const shared = join("tensorboard", "experiment");
-  mkdirSync(join(path, shared), { recursive: true, mode: 0o700 });
-  for (const folder of [shared, "tensorboard", "."]) chmodSync(join(path, folder), storageMode);
+  mkdirSync(join(path, "tensorboard"), { recursive: true, mode: 0o700 });
+  await markStorage(path);
+  for (const folder of ["tensorboard", "."]) chmodSync(join(path, folder), storageMode);
 }
 
 const script = `cd "$1/${names.runs}" 2>/dev/null || echo folder

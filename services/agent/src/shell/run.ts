@@ -24,7 +24,7 @@ import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import { storagePlaces } from "./checkpoint-delivery.ts";
+import { openStorages } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type CodeArchives, NoCode } from "./code-archives.ts";
 import { RunDeliveries } from "./run-deliveries.ts";
@@ -234,7 +234,7 @@ export class Run implements AsyncDisposable {
       // Throws if a device has disappeared since the run was placed: the run would silently train on the CPU.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
-      const storages = storagePlaces(launch, this.#deps);
+      const storages = await openStorages(this.folder, this.#deps);
       const launching = { folder: this.folder, work, slots, storages, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
       if (preparing.aborted) throw new Error("the run was killed before its start");

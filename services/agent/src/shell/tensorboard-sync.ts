@@ -1,12 +1,24 @@
 /**
- * Sends the TensorBoard files that an ended process left in its run's folder to their object store, with the program
- * that sends checkpoints: files that the store has are not sent again.
+ * Makes the folders of TensorBoard files that runs share, and sends the files that an ended process left in its run's
+ * folder to their object store, with the program that sends checkpoints: files that the store has are not sent again.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { areTensorBoardsSent, type CheckpointDeps } from "./checkpoint-delivery.ts";
+import type { StoragePlaces } from "../core/environment.ts";
+import type { RunFolder } from "../state/run-folder.ts";
+import { makeTensorBoardFolders } from "../users/tensorboard-folders.ts";
+import { areTensorBoardsSent, type CheckpointDeps, storagePlaces } from "./checkpoint-delivery.ts";
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
 import { inRounds } from "./delivery.ts";
+
+/** Returns the storages of a run. Where runs have users of their own, the shared folders of TensorBoard files exist. */
+export async function openStorages(
+  { owner, launch }: RunFolder,
+  agent: Parameters<typeof storagePlaces>[1],
+): Promise<StoragePlaces> {
+  if (owner !== null) await makeTensorBoardFolders(agent.checkpointDir, launch.log);
+  return storagePlaces(launch, agent);
+}
 
 /** Resolves when all files are sent or refused for good, or when the signal aborts. */
 export async function syncTensorBoard(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {

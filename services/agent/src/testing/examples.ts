@@ -58,6 +58,7 @@ export function launchOf(
     run: 1,
     grantPosition: "12",
     token: "ty1.1.x.12.y",
+    log: "00000000-0000-7000-8000-000000000001",
     entrypoint:
       typeof entrypoint === "string"
         ? { case: "shell", value: entrypoint }

@@ -13,6 +13,8 @@ import {
   type CheckpointStorageSection,
   checkpointRoot,
   globMatcher,
+  type MarkedPlace,
+  markedPlace,
   problemOfMarker,
   problemOfStorage,
   problemOfStore,
@@ -25,9 +27,11 @@ import {
   removeTensorBoardObjects,
   storeAddress,
   type SeenStorage,
+  type StorageClaims,
   type StorageDisk,
   StoreBrake,
   storageOfCheckpoint,
+  storageRoot,
   storageStreamId,
   type Stores,
 } from "@trainyard/blob";
@@ -67,6 +71,7 @@ export type DeletionDeps = {
   readonly logger: Logger;
   readonly disk: StorageDisk;
   readonly stores: Pick<Stores, "of">;
+  readonly claims: StorageClaims;
   readonly hold: DeletionGate;
 };
 
@@ -82,6 +87,8 @@ export class Deletion {
   /** The files that were removed from a checkpoint and are not recorded yet. */
   readonly #removed = new Map<string, Removed>();
   #adopted = false;
+  /** The events that started this pass's removals are in the log at or before this position. */
+  #startedTo = 0;
   #stopping = new AbortController().signal;
 
   constructor(deps: DeletionDeps, index: Index) {
@@ -113,7 +120,8 @@ export class Deletion {
     await time.look();
     const due = time.heldMs() > 0 ? [] : await this.#index.due(time.nowMs());
     if (!(await this.#each(due, (checkpoint) => this.#settle(checkpoint)))) return heldLookMs;
-    await this.#index.view.reach(await log.head());
+    this.#startedTo = await log.head();
+    await this.#index.view.reach(this.#startedTo);
     const deleting = await this.#index.deleting(time.nowMs());
     if (!(await this.#each(deleting, (checkpoint) => this.#delete(checkpoint)))) return heldLookMs;
     const thinning = await this.#index.thinning(time.nowMs());
@@ -201,7 +209,7 @@ export class Deletion {
 
   /** Returns the id of the storage that a checkpoint is in; empty if it is unknown. */
   async #storageOf({ storage, storageId }: CheckpointFacts): Promise<string> {
-    const id = storageStreamId(checkpointRoot(storage) ?? "");
+    const id = storageStreamId(storageRoot(storage) ?? "");
     const { cache } = this.#deps.executor;
     // The cached state of another service's stream may be stale, and a deletion must not depend on it.
     cache.forget(streamName(adoptions.category, id));
@@ -219,11 +227,38 @@ export class Deletion {
 
   async #problemOf(facts: CheckpointFacts): Promise<string | null> {
     const store = await this.#deps.stores.of(facts.storage);
+    const id = await this.#storageOf(facts);
     if (store !== null) {
-      return this.#brake.ask(store, () => problemOfStore(store, facts.storageId ?? ""));
+      const problem = await this.#brake.ask(store, () => problemOfStore(store, id));
+      return problem ?? this.#held(facts.storage);
     }
     const root = checkpointRoot(facts.storage) ?? "";
-    return problemOfStorage(root, await this.#storageOf(facts), await this.#seen(root));
+    const problem = problemOfStorage(root, id, await this.#seen(root));
+    return problem ?? this.#held(facts.storage);
+  }
+
+  /** Returns why nothing may be removed in the storage, by the log that its marker names. */
+  #held(storage: CheckpointStorageSection): Promise<string | null> {
+    return this.#atMarker(storage, (place) => this.#deps.claims.problem(place));
+  }
+
+  /** Lets the marker name an event that is not older than those that started the removals of this pass. */
+  #secure(storage: CheckpointStorageSection, storageId: string): Promise<void> {
+    return this.#atMarker(storage, (place) =>
+      this.#deps.claims.secure(place, storageId, this.#startedTo),
+    );
+  }
+
+  async #atMarker<Result>(
+    storage: CheckpointStorageSection,
+    work: (place: MarkedPlace) => Promise<Result>,
+  ): Promise<Result> {
+    const { disk, stores } = this.#deps;
+    const store = await stores.of(storage);
+    const place = markedPlace(storage, store, disk);
+    if (store !== null) return this.#brake.ask(store, () => work(place));
+    const limit = { ms: gcLimits.seenMs, signal: this.#stopping };
+    return this.#brake.ask(place.name, () => work(place), limit);
   }
 
   #seen(root: string): Promise<SeenStorage> {
@@ -243,11 +278,11 @@ export class Deletion {
   async #remove(checkpoint: string, facts: CheckpointFacts): Promise<void> {
     const { disk, stores } = this.#deps;
     const store = await stores.of(facts.storage);
-    if (store !== null) {
-      const remove = () => removeCheckpointObjects(store, checkpoint, facts.storageId ?? "");
-      return this.#brake.ask(store, remove);
-    }
     const id = await this.#storageOf(facts);
+    await this.#secure(facts.storage, id);
+    if (store !== null) {
+      return this.#brake.ask(store, () => removeCheckpointObjects(store, checkpoint, id));
+    }
     await this.#seen(checkpointRoot(facts.storage) ?? "");
     const remove = () => removeCheckpointFolder(facts.storage, checkpoint, id, disk);
     await this.#removeFrom(facts.storage, remove);
@@ -292,6 +327,7 @@ export class Deletion {
     const { state } = await executor.cache.load(checkpoints, checkpoint);
     const { globs } = (await executor.cache.load(foldOf(retentions), checkpoint)).state;
     await this.#lookForStorage(state);
+    await this.#secure(state.storage, await this.#storageOf(state));
     const removed = await this.#removeFiles(checkpoint, state, globs);
     // If the share was unmounted meanwhile, its files are still there, and the removal must not be recorded.
     await this.#lookForStorage(state);
@@ -332,10 +368,13 @@ export class Deletion {
   ): Promise<void> {
     const { disk, stores } = this.#deps;
     await look();
+    await this.#secure(storage, "");
+    const log = await this.#deps.claims.log();
     const store = await stores.of(storage);
     if (store === null) {
-      await this.#removeFrom(storage, () => removeTensorBoardFolder(storage, experiment, disk));
-    } else await this.#brake.ask(store, () => removeTensorBoardObjects(store, experiment));
+      const remove = () => removeTensorBoardFolder(storage, log, experiment, disk);
+      await this.#removeFrom(storage, remove);
+    } else await this.#brake.ask(store, () => removeTensorBoardObjects(store, log, experiment));
     // If the share was unmounted meanwhile, its files are still there, and the removal must not be recorded.
     await look();
   }

@@ -152,6 +152,11 @@ export class TestGc implements AsyncDisposable {
     return existsSync(join(root, checkpoint));
   }
 
+  /** The folder of the TensorBoard files of all experiments, below a root. */
+  async tensorBoards(root = this.root): Promise<string> {
+    return join(root, "tensorboard", await this.stage.identity.id(), "experiment");
+  }
+
   async retention(checkpoint: string): Promise<readonly string[]> {
     return (await this.stage.events(`retention-${checkpoint}`)).map(({ type }) => type);
   }

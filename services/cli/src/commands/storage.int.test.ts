@@ -1,18 +1,36 @@
 /** Tests of the commands about storages, with a simulated registry and a folder in place of the mount. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { markStorage, readStorageMarker, storageMarkerName } from "@trainyard/blob";
+import {
+  markStorage,
+  readStorageMarker,
+  storageMarkerName,
+  writeStorageMarker,
+} from "@trainyard/blob";
 import { programFile } from "@trainyard/kernel/program-file";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { storageFindings } from "./cluster-doctor.ts";
 
 const main = programFile(join(import.meta.dirname, "..", "main.ts"));
 const first = "00000000-0000-4000-8000-00000000000a";
 const lost = "00000000-0000-4000-8000-00000000000b";
+const log = "00000000-0000-7000-8000-000000000001";
+const event = "00000000-0000-7000-8000-000000000007";
+const owner = { log, witnessPosition: "7", witnessEvent: event };
+const mark = { log, witness: { position: 7, id: event } };
 const checkpoint = "00000000-0000-4000-8000-000000000001";
 
 let root: string;
@@ -49,9 +67,9 @@ function answerOf(method: string, url: string, body: string): object {
     released.push(JSON.parse(body) as object);
     return { position: "8" };
   }
-  if (method === "GET") return { items };
+  if (method === "GET") return { items, owner };
   adopted.push(JSON.parse(body) as object);
-  return { position: "7", checkpoints: 3 };
+  return { position: "7", checkpoints: 3, storageId: first };
 }
 
 const entry = (storageId: string, more: object = {}) => ({
@@ -81,7 +99,7 @@ test("storage list marks the storages whose id is unknown, and says what to do a
   items = [entry(""), entry(first)];
   const { code, out, err } = await yard("list");
   expect(code).toBe(0);
-  expect(out).toMatch(/ROOT +STORAGE +COUNTS AS +CHECKPOINTS +CONDEMNED +LEFT OVER/);
+  expect(out).toMatch(/ROOT +STORAGE +COUNTS AS +CHECKPOINTS +CONDEMNED +LEFT OVER +HELD/);
   expect(out).toContain("not declared");
   expect(out).toContain(first);
   expect(err).toContain(`the storage of 5 checkpoints under ${root} is unknown`);
@@ -128,7 +146,36 @@ test.each([
   mkdirSync(join(root, checkpoint));
   spoil();
   expect((await yard("adopt", root)).code).toBe(0);
-  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: first });
+  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: first, owner: mark });
+});
+
+test("storage adopt takes over a directory whose marker names another cluster, and keeps its id", async () => {
+  items = [entry(first, { held: `${root} belongs to another cluster` })];
+  mkdirSync(join(root, checkpoint));
+  const another = { log: lost, witness: { position: 3, id: lost } };
+  await writeStorageMarker(root, { id: first, owner: another });
+  const listed = await yard("list");
+  expect(listed.out).toContain("yes");
+  expect(listed.err).toContain(`nothing is removed or replaced in ${root}: ${root} belongs to`);
+  expect((await yard("adopt", root)).code).toBe(0);
+  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: first, owner: mark });
+});
+
+test("storage adopt --id writes the id of the checkpoints over a marker that somebody made", async () => {
+  items = [entry(first)];
+  mkdirSync(join(root, checkpoint));
+  await markStorage(root, lost);
+  expect((await yard("adopt", root, "--id", first)).code).toBe(0);
+  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: first, owner: mark });
+  expect(adopted).toEqual([{ root, storageId: first, replacedIds: [lost] }]);
+});
+
+test("storage adopt lets the platform write the marker of a bucket", async () => {
+  const address = "s3://models/team at https://minio.internal";
+  items = [entry(first, { root: address })];
+  const { code, out } = await yard("adopt", address);
+  expect([code, out]).toEqual([0, expect.stringContaining(`${address} is storage ${first}: 3`)]);
+  expect(adopted).toEqual([{ root: address }]);
 });
 
 test("storage adopt asks for --id if the path has had several storages", async () => {
@@ -137,7 +184,7 @@ test("storage adopt asks for --id if the path has had several storages", async (
   const { code, err } = await yard("adopt", root);
   expect([code, err]).toEqual([2, expect.stringContaining("Say with --id")]);
   expect((await yard("adopt", root, "--id", lost)).code).toBe(0);
-  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: lost });
+  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: lost, owner: mark });
 });
 
 test("storage adopt refuses an empty mount point, and leaves it unmarked", async () => {
@@ -208,4 +255,22 @@ describe("after the log went back", () => {
     expect([code, err]).toEqual([0, expect.stringContaining("no deletions are held")]);
     expect(released).toEqual([]);
   });
+});
+
+test("the doctor names held storages, and a marker that a run can replace", async () => {
+  items = [entry(first, { held: "it belongs to another cluster" })];
+  await markStorage(root, first);
+  const access = { api: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t" };
+  const detail = `nothing is removed or replaced in ${root}: it belongs to another cluster`;
+  expect(await storageFindings(access)).toEqual([{ check: "storages", state: "problem", detail }]);
+  items = [entry(first)];
+  expect(await storageFindings(access)).toMatchObject([{ state: "ok" }]);
+  chmodSync(root, 0o1777);
+  expect(await storageFindings(access)).toMatchObject([{ state: "ok" }]);
+  // Only root can give a file away.
+  if (process.getuid?.() !== 0) return;
+  chownSync(join(root, storageMarkerName), 61_234, 61_234);
+  expect(await storageFindings(access)).toMatchObject([
+    { state: "problem", detail: expect.stringContaining("the user 61234 of a run") },
+  ]);
 });

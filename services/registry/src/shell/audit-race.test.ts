@@ -14,7 +14,7 @@ test("a checkpoint that completed after the storage was listed is not missing", 
   const root = await mkdtemp(join(tmpdir(), "trainyard-audit-"));
   try {
     await mkdir(join(root, late));
-    const stores = { of: async () => null, idOf: async () => "" };
+    const stores = { of: async () => null };
     const section = { type: "directory", container_path: root };
     const place = await auditedPlace({ stores, disk: directoryDisk }, section, "");
     const known = new Map([late, gone, listed].map((name) => [name, "complete"]));

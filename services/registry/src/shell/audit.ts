@@ -5,17 +5,16 @@
  * audit deletes unknown folders: their names have the form of checkpoint ids, the log does not have them (or says that
  * they were deleted), and their files have not changed for a given time.
  */
-import { storageStreamId, withoutEndpoint } from "@trainyard/blob";
+import { storageRoot, storageStreamId, withoutEndpoint } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { AuditStorage, StorageAudit } from "@trainyard/contracts/commands";
-import { assert, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { type CommandContext, foldOf } from "@trainyard/runtime";
 import { newEventId } from "@trainyard/event-log";
 import { registryLimits } from "../limits.ts";
 import { type AuditedPlace, auditedPlace } from "./audited-places.ts";
 import type { CommandDeps } from "./commands.ts";
-import { placedRoot } from "./placed.ts";
-import { listStorages } from "./storages.ts";
+import { groupsOf, sectionOf } from "./storages.ts";
 import { checkpoints, storages } from "../streams.ts";
 
 type Finding = Plain<StorageAudit>["findings"][number];
@@ -35,7 +34,7 @@ export async function auditStorage(
   }
   const held = ageMs === undefined ? null : await deps.hold.reason();
   if (held !== null) return reject("deletions_held", held);
-  const groups = (await listStorages(deps)).storages;
+  const groups = await groupsOf(deps);
   const wanted = [...new Set(groups.map(({ root }) => root))].filter(
     (root) => only === "" || root === only,
   );
@@ -88,15 +87,6 @@ async function auditRoot(
   }
 }
 
-/** The storage section of a root's checkpoints; all sections of one root name the same place. */
-async function sectionOf({ executor, placed }: CommandDeps, root: string) {
-  const checkpoint = await placed.anyAt(root);
-  assert(checkpoint !== null, `a checkpoint was declared under ${root}`);
-  const { declared } = (await executor.cache.load(foldOf(checkpoints), checkpoint)).state;
-  assert(declared !== null, `checkpoint ${checkpoint} was declared`);
-  return declared.storage ?? {};
-}
-
 /**
  * Compares one root with the log. Checkpoints that were declared under another root are no findings: both roots may
  * name the same place, by a link, another spelling or another address of one server. A folder that contains another
@@ -109,7 +99,7 @@ async function compare({ executor, placed }: CommandDeps, root: string, place: A
   const found: Finding[] = [];
   for (const name of names.filter((one) => !known.has(one) && !roots.has(one))) {
     const { declared } = (await executor.cache.load(foldOf(checkpoints), name)).state;
-    if (declared !== null && placedRoot(declared.storage ?? {}) !== root) continue;
+    if (declared !== null && storageRoot(declared.storage ?? {}) !== root) continue;
     const kind = declared === null ? "unknown" : "left_over";
     found.push({ root, name, kind, deleted: false, changedAtMs: await place.changedAtMs(name) });
   }
@@ -158,7 +148,7 @@ type Deleted = { readonly names: ReadonlySet<string>; readonly problem: string }
  * remaining files again.
  */
 async function deleteAll(
-  { executor }: CommandDeps,
+  { executor, claims }: CommandDeps,
   root: string,
   place: AuditedPlace,
   names: readonly string[],
@@ -170,6 +160,8 @@ async function deleteAll(
   const deleted = new Set<string>();
   for (let at = 0; at < names.length; at += page) {
     const some = names.slice(at, at + page);
+    const held = await claims.problem(place.marked);
+    if (held !== null) return { names: deleted, problem: held };
     const commit = { ...identity, commitId: at === 0 ? identity.commitId : newEventId() };
     const command = { kind: "delete_unknown", root, names: some, olderThanMs, by, reason } as const;
     const result = await executor.execute(commit, async (work) => {
@@ -180,6 +172,7 @@ async function deleteAll(
       try {
         const problem = await place.problem();
         if (problem !== null) return { names: deleted, problem };
+        await claims.secure(place.marked, place.storageId, result.position);
         await place.remove(name);
       } catch (error) {
         if (!isFault(error)) throw error;

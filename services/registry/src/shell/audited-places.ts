@@ -1,7 +1,8 @@
 /** The storages that an audit lists and deletes from: folders in a directory, or keys below a name in a bucket. */
 import {
   type CheckpointStorageSection,
-  checkpointRoot,
+  type MarkedPlace,
+  markedPlace,
   type ObjectStore,
   problemOfStorage,
   problemOfStore,
@@ -12,6 +13,9 @@ import { isCheckpointId } from "@trainyard/kernel";
 import type { CommandDeps } from "./commands.ts";
 
 export interface AuditedPlace {
+  /** The place of the marker. */
+  readonly marked: MarkedPlace;
+  readonly storageId: string;
   /** The reason why the content proves nothing; null where this is the storage in which checkpoints were declared. */
   problem(): Promise<string | null>;
   /** The names that have the form of checkpoint ids. */
@@ -29,23 +33,26 @@ export async function auditedPlace(
   storageId: string,
 ): Promise<AuditedPlace> {
   const store = await stores.of(section);
-  if (store !== null) return new AuditedBucket(store, storageId);
-  return new AuditedDirectory(disk, checkpointRoot(section) ?? "", storageId);
+  const marked = markedPlace(section, store, disk);
+  if (store !== null) return new AuditedBucket(marked, store, storageId);
+  return new AuditedDirectory(marked, disk, storageId);
 }
 
 class AuditedDirectory implements AuditedPlace {
+  readonly marked: MarkedPlace;
+  readonly storageId: string;
   readonly #disk: StorageDisk;
   readonly #root: string;
-  readonly #storageId: string;
 
-  constructor(disk: StorageDisk, root: string, storageId: string) {
+  constructor(marked: MarkedPlace, disk: StorageDisk, storageId: string) {
+    this.marked = marked;
     this.#disk = disk;
-    this.#root = root;
-    this.#storageId = storageId;
+    this.#root = marked.name;
+    this.storageId = storageId;
   }
 
   async problem(): Promise<string | null> {
-    return problemOfStorage(this.#root, this.#storageId, await this.#disk.seen(this.#root));
+    return problemOfStorage(this.#root, this.storageId, await this.#disk.seen(this.#root));
   }
 
   async names(): Promise<readonly string[]> {
@@ -62,17 +69,19 @@ class AuditedDirectory implements AuditedPlace {
 }
 
 class AuditedBucket implements AuditedPlace {
+  readonly marked: MarkedPlace;
+  readonly storageId: string;
   readonly #store: ObjectStore;
-  readonly #storageId: string;
   readonly #changes = new Map<string, number>();
 
-  constructor(store: ObjectStore, storageId: string) {
+  constructor(marked: MarkedPlace, store: ObjectStore, storageId: string) {
+    this.marked = marked;
     this.#store = store;
-    this.#storageId = storageId;
+    this.storageId = storageId;
   }
 
   problem(): Promise<string | null> {
-    return problemOfStore(this.#store, this.#storageId);
+    return problemOfStore(this.#store, this.storageId);
   }
 
   /**
@@ -94,6 +103,6 @@ class AuditedBucket implements AuditedPlace {
   }
 
   remove(name: string): Promise<void> {
-    return removeCheckpointObjects(this.#store, name, this.#storageId);
+    return removeCheckpointObjects(this.#store, name, this.storageId);
   }
 }

@@ -1,5 +1,5 @@
 /** The commands of the registry: checkpoints of runs, sent by the gateway, and model code for agents. */
-import type { BlobStore, StorageDisk, StoreBrake, Stores } from "@trainyard/blob";
+import type { BlobStore, StorageClaims, StorageDisk, StoreBrake, Stores } from "@trainyard/blob";
 import { type Clock, reject, streamName } from "@trainyard/kernel";
 import {
   type Content,
@@ -15,6 +15,7 @@ import { failCheckpoint } from "./fail.ts";
 import { planDownload } from "./download.ts";
 import { getDeletionHold, type HoldDeps, recordRewind, releaseDeletions } from "./hold.ts";
 import { type Inspector, verifyCheckpoint } from "./inspect.ts";
+import type { KnownStorages } from "./known-storages.ts";
 import type { ManifestTable } from "./manifest-table.ts";
 import { type ModelDeps, modelCommands } from "./models.ts";
 import { pinCheckpoint, unpinCheckpoint } from "./pins.ts";
@@ -24,6 +25,7 @@ import type { Unchanged } from "./unchanged.ts";
 import type { UploadProgress } from "./upload-progress.ts";
 import { planUpload } from "./upload.ts";
 import { type ReadAheads, readAhead } from "./read-ahead.ts";
+import type { Renewals } from "./renewals.ts";
 import { probeStorage } from "./probe.ts";
 import { reportDamage } from "./report-damage.ts";
 import { isContextDigest, signedContextPath } from "./signed-urls.ts";
@@ -39,7 +41,10 @@ export type CommandDeps = ModelDeps &
     readonly verifier: Verifier;
     readonly readAheads: Pick<ReadAheads, "begin">;
     readonly inspector: Inspector;
-    readonly stores: Pick<Stores, "of" | "idOf">;
+    readonly stores: Pick<Stores, "of">;
+    readonly claims: StorageClaims;
+    readonly known: Pick<KnownStorages, "admit" | "idOf">;
+    readonly renewals: Pick<Renewals, "completed">;
     readonly brake: StoreBrake;
     /** The directories of checkpoints, behind the brake. */
     readonly disk: StorageDisk;

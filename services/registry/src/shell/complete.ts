@@ -54,7 +54,10 @@ export async function completeCheckpoint(
     });
     return isRejection(decided) ? decided : undefined;
   });
-  if (!isRejection(result)) deps.events.completed(checkpoint, summary.files, summary.bytes);
+  if (!isRejection(result)) {
+    deps.events.completed(checkpoint, summary.files, summary.bytes);
+    deps.renewals.completed(looked);
+  }
   return accepted(result);
 }
 
@@ -80,11 +83,12 @@ async function look(
   const refusal = await refusalOfRun(deps, request);
   if (refusal !== null) return refusal;
   const storage = declared.storage ?? {};
+  const storageId = await storageOf(deps.executor, declared);
   const store = await deps.stores.of(storage);
   if (store !== null) {
     deps.brake.check(store);
     const { manifest: entries } = request;
-    return { store, section: storage, checkpoint, entries, storageId: declared.storageId ?? "" };
+    return { store, section: storage, checkpoint, entries, storageId };
   }
   const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
@@ -93,5 +97,5 @@ async function look(
   await deps.disk.seen(root);
   const foreign = await refusalOfFolder(deps, root, request);
   if (foreign !== null) return foreign;
-  return { folder, storageId: await storageOf(deps.executor, declared) };
+  return { folder, storageId };
 }

@@ -22,8 +22,8 @@ export async function declareFolder(
     const detail = "folders can be uploaded only to a directory, to S3 or to Google Cloud Storage";
     return reject("storage_unsupported", detail);
   }
-  const storageId =
-    store === null ? told : await deps.brake.ask(store, () => deps.stores.idOf(store));
+  if (store === null) await deps.known.admit(storage, told ?? "");
+  const storageId = store === null ? told : await deps.known.idOf(storage, store);
   deps.executor.cache.forget(streamName("retention", checkpoint));
   const result = await deps.executor.execute(identity, async (work) => {
     if ((await work.guard(holdables, checkpoint)) !== "kept") {

@@ -51,10 +51,11 @@ export async function declareCheckpoint(
   executor.cache.forget(streamName("trial", trial));
   const store = await storeOf(deps, parts.experiment);
   // The host of a directory sends its storage id; the id of an object store is known only to the platform.
-  const storageId =
-    store === null ? request.storageId : await deps.brake.ask(store, () => deps.stores.idOf(store));
   const foreign = store === null ? await refusalOfWritten(deps, parts.experiment, request) : null;
   if (foreign !== null) return foreign;
+  const section = await newStorageOf(deps, parts.experiment);
+  if (store === null) await deps.known.admit(section, request.storageId ?? "");
+  const storageId = store === null ? request.storageId : await deps.known.idOf(section, store);
   let path: string | null = null;
   const found: { refusal: Rejection | null } = { refusal: null };
   const result = await executor.execute(identity, async (work) => {
@@ -104,11 +105,18 @@ async function refusalOfWritten(
 
 /** The object store of an experiment's new checkpoints; null for a directory. */
 export async function storeOf(
-  { executor, stores, checkpointDir }: CommandDeps,
+  deps: Pick<CommandDeps, "executor" | "stores" | "checkpointDir">,
   experiment: string,
 ): Promise<ObjectStore | null> {
+  return await deps.stores.of(await newStorageOf(deps, experiment));
+}
+
+async function newStorageOf(
+  { executor, checkpointDir }: Pick<CommandDeps, "executor" | "checkpointDir">,
+  experiment: string,
+): Promise<Storage> {
   const { storage } = (await executor.cache.load(experimentStorage, experiment)).state;
-  return await stores.of(checkpointStorage(storage, checkpointDir));
+  return checkpointStorage(storage, checkpointDir);
 }
 
 /** The storage section of new checkpoints of an experiment. */

@@ -31,8 +31,7 @@ export async function planDownload(
   const path = checkpointFolder(storage, checkpoint);
   assert(store !== null || path !== null, `checkpoint ${checkpoint} was declared with a storage`);
   const { metadata } = declared;
-  const storageId =
-    store === null ? await storageOf(deps.executor, declared) : (declared.storageId ?? "");
+  const storageId = await storageOf(deps.executor, declared);
   const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
   return { checkpoint, path: path ?? "", store: store?.address ?? "", manifest: entries, ...more };
 }

@@ -102,9 +102,9 @@ async function placeOf(
   declared: Declared,
 ): Promise<Place> {
   const storage = declared.storage ?? {};
+  const storageId = await storageOf(executor, declared);
   const store = await stores.of(storage);
   if (store !== null) {
-    const storageId = declared.storageId ?? "";
     return { store, section: storage, checkpoint, entries: [], storageId };
   }
   const root = checkpointRoot(storage);
@@ -113,5 +113,5 @@ async function placeOf(
   assert(isDirectory, `checkpoint ${checkpoint} was declared with a directory`);
   // A caller that joins a running inspection thus learns that the storage does not answer.
   await disk.seen(root);
-  return { folder, storageId: await storageOf(executor, declared) };
+  return { folder, storageId };
 }

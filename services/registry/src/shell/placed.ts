@@ -2,7 +2,7 @@
  * Lists the storages in which checkpoints were declared, by root, for adoptions and audits. The list is folded from the
  * log. The root of an object store is its address.
  */
-import { type CheckpointStorageSection, checkpointRoot, storeAddress } from "@trainyard/blob";
+import { storageRoot } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { type Clock, Fault, idOf } from "@trainyard/kernel";
 import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/runtime";
@@ -75,6 +75,22 @@ export class Placed {
     }
   }
 
+  /** The ids with which checkpoints under a root were declared; those of failed and abandoned ones do not count. */
+  async idsAt(root: string): Promise<readonly string[]> {
+    const { log, pool } = this.#deps;
+    await this.view.reach(await log.head());
+    try {
+      const { rows } = await pool.query<{ id: string }>(
+        `select distinct storage_id as id from registry.placed
+         where root = $1 and state <> 'void' and storage_id <> '' order by id`,
+        [root],
+      );
+      return rows.map(({ id }) => id);
+    } catch (cause) {
+      throw databaseAway(cause);
+    }
+  }
+
   /** Any checkpoint that was declared under a root and is not deleted; null for none. */
   async anyAt(root: string): Promise<string | null> {
     try {
@@ -134,11 +150,6 @@ function databaseAway(cause: unknown): Fault {
   return new Fault("database_away", told, { retry: "later", cause });
 }
 
-/** Returns the root of checkpoints in this storage; null for other kinds of storage. */
-export function placedRoot(storage: CheckpointStorageSection): string | null {
-  return checkpointRoot(storage) ?? storeAddress(storage);
-}
-
 type Change = { readonly text: string; readonly values: unknown[] };
 
 /** Applying the events again in the same order yields the same rows. */
@@ -147,7 +158,7 @@ function changesOf(event: AnyEvent, id: string, names: TableNames): readonly Cha
   switch (event.type) {
     case "CheckpointDeclared": {
       const { storage, storageId } = event.data;
-      const root = placedRoot(storage ?? {});
+      const root = storageRoot(storage ?? {});
       if (root === null) return [];
       const text = `insert into ${table} (checkpoint, root, storage_id, state)
                values ($1, $2, $3, 'declared')

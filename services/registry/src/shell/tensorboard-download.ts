@@ -23,7 +23,7 @@ export async function planTensorBoardDownload(
   const { state } = await deps.executor.cache.load(experimentStorage, experiment);
   const store = await storeOfTensorBoards(deps, experiment, state);
   if (isRejection(store)) return store;
-  const below = `${folderOfTrial(experiment, trial)}/`;
+  const below = `${await folderOfTrial(deps, experiment, trial)}/`;
   return deps.brake.ask(store, async () => {
     const files: Plain<FileDownload>[] = [];
     for await (const { key } of store.list(below)) {

@@ -1,20 +1,24 @@
 /**
  * TensorBoard files of a trial, in the object store of the experiment's TensorBoard section, or else of its
- * checkpoints: `tensorboard/experiment/<e>/trial/<t>/<path>` below the prefix; no checkpoint has such a name.
+ * checkpoints: `tensorboard/<log>/experiment/<e>/trial/<t>/<path>` below the prefix; no checkpoint has such a name.
  *
  * A file that has grown replaces the shorter one. A file of an earlier run replaces only an object that equals its own
  * beginning: any other object may be a newer run's.
  */
 import {
   checkpointStorage,
+  type CheckpointStorageSection,
   type Claim,
   compareWithFile,
+  markedPlace,
   type ObjectHead,
   type ObjectStore,
+  tensorBoardFolder,
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { FileUploads, ManifestEntry, PlanTensorBoard } from "@trainyard/contracts/commands";
 import {
+  Fault,
   isRejection,
   mapConcurrently,
   parseTrialId,
@@ -49,7 +53,8 @@ export async function planTensorBoard(
   }
   const store = await storeOfTensorBoards(deps, parts.experiment, experiment);
   if (isRejection(store)) return store;
-  const below = folderOfTrial(parts.experiment, trial);
+  await refuseHeld(deps, checkpointStorage(experiment.tensorboards, deps.checkpointDir), store);
+  const below = await folderOfTrial(deps, parts.experiment, trial);
   const beginningOf = new Map(beginnings.map((entry) => [entry.path, entry]));
   const claim = claimOf(registryLimits.partsPlannedMax);
   const plan = async (entry: Entry) => {
@@ -80,9 +85,27 @@ export async function storeOfTensorBoards(
   return reject("storage_unsupported", detail);
 }
 
+/** Throws a Fault with retry "later" if nothing may be replaced in the store. A new store is marked. */
+async function refuseHeld(
+  { known, claims, disk, brake }: CommandDeps,
+  section: CheckpointStorageSection,
+  store: ObjectStore,
+): Promise<void> {
+  await known.idOf(section, store);
+  const place = markedPlace(section, store, disk);
+  const problem = await brake.ask(store, () => claims.problem(place));
+  if (problem === null) return;
+  const detail = `no TensorBoard file is replaced: ${problem}`;
+  throw new Fault("storage_held", detail, { retry: "later" });
+}
+
 /** The prefix of the keys of a trial's files, without the slash that follows. */
-export function folderOfTrial(experiment: string, trial: string): string {
-  return `tensorboard/experiment/${experiment}/trial/${trial}`;
+export async function folderOfTrial(
+  { claims }: Pick<CommandDeps, "claims">,
+  experiment: string,
+  trial: string,
+): Promise<string> {
+  return `${tensorBoardFolder(await claims.log(), experiment)}/trial/${trial}`;
 }
 
 /** Reports whether the object equals the beginning of the file, by the store's checksum. */

@@ -1,9 +1,9 @@
 /** The checkpoints that were never completed, for a person who decides about them after the log went back. */
+import { storageRoot } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DeletionHold } from "@trainyard/contracts/commands";
 import { tableFault } from "@trainyard/runtime";
 import type { Pool } from "pg";
-import { placedRoot } from "./placed.ts";
 
 export type UnfinishedPage = Pick<Plain<DeletionHold>, "unfinished" | "more">;
 
@@ -32,6 +32,6 @@ export async function unfinishedPage(
 }
 
 function placeOf(storage: string, checkpoint: string): string {
-  const root = placedRoot(JSON.parse(storage) as Record<string, unknown>);
+  const root = storageRoot(JSON.parse(storage) as Record<string, unknown>);
   return root === null ? "" : `${root.replace(/\/$/, "")}/${checkpoint}`;
 }

@@ -9,8 +9,11 @@
 import {
   type BrakedDisk,
   checkpointRoot,
+  type MarkedPlace,
+  markedPlace,
   removeCheckpointFolder,
   removeCheckpointObjects,
+  type StorageClaims,
   type StoreBrake,
   type Stores,
 } from "@trainyard/blob";
@@ -44,6 +47,7 @@ import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
 import { refusalOfFolder } from "./folder-owner.ts";
 import type { ManifestTable } from "./manifest-table.ts";
+import type { KnownStorages } from "./known-storages.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { unfinishedPage, type UnfinishedPage } from "./unfinished-list.ts";
@@ -66,7 +70,9 @@ export type UnfinishedDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Telemetry;
-  readonly stores: Pick<Stores, "of" | "idOf">;
+  readonly stores: Pick<Stores, "of">;
+  readonly claims: StorageClaims;
+  readonly known: Pick<KnownStorages, "idOf">;
   readonly brake: StoreBrake;
   readonly disk: BrakedDisk;
   readonly manifests: Pick<ManifestTable, "forget">;
@@ -101,6 +107,7 @@ export class Unfinished {
   readonly #deps: UnfinishedDeps;
   readonly view: View;
   readonly loop: EffectLoop;
+  #readTo = 0;
 
   constructor(deps: UnfinishedDeps) {
     this.#deps = deps;
@@ -129,6 +136,7 @@ export class Unfinished {
       if (rows.length > 0 && (await this.#deps.hold.reason()) !== null) {
         return runtimeLimits.heldLookMs;
       }
+      if (rows.length > 0) this.#readTo = (await this.#deps.claims.owner()).witness.position;
       for (const row of rows) {
         if (signal.aborted) return null;
         await this.#deal(row, signal);
@@ -249,32 +257,36 @@ export class Unfinished {
     const { executor } = this.#deps;
     const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
     assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
-    const { stores, brake, disk } = this.#deps;
+    const { stores, brake, disk, known } = this.#deps;
     const store = await stores.of(storage);
+    const id = await storageOf(executor, declared);
+    const marked = markedPlace(storage, store, disk);
     if (store === null) {
       const foreign = await this.#foreign(row, storage, declared);
       if (foreign !== null) {
         this.#deps.events.folderKept(row.checkpoint, foreign.detail);
         return this.#drop(row);
       }
-      await removeCheckpointFolder(
-        storage,
-        row.checkpoint,
-        await storageOf(executor, declared),
-        disk.until(signal),
-      );
+      await this.#secure(marked, id);
+      await removeCheckpointFolder(storage, row.checkpoint, id, disk.until(signal));
     } else {
+      // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
+      // prefix.
+      const own = id === "" ? await known.idOf(storage, store) : id;
       await brake.ask(store, async () => {
-        // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
-        // prefix.
-        const id = declared.storageId ?? (await stores.idOf(store));
-        await removeCheckpointObjects(store, row.checkpoint, id);
+        await this.#secure(marked, own);
+        await removeCheckpointObjects(store, row.checkpoint, own);
       });
     }
     // A completion that a crash interrupted has stored its manifest.
     await this.#deps.manifests.forget([row.checkpoint]);
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
+  }
+
+  /** The events of this page's rows are in the log at or before this position. */
+  #secure(marked: MarkedPlace, storageId: string): Promise<void> {
+    return this.#deps.claims.secure(marked, storageId, this.#readTo);
   }
 
   /** The reason why a folder is not the run's that declared it, so that it is not removed; null if it is. */

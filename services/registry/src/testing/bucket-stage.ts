@@ -29,6 +29,8 @@ export class BucketStage implements AsyncDisposable {
   readonly server: S3Server;
   /** The store with the platform's credentials, for changes by other programs. */
   readonly store: ObjectStore;
+  /** The registry's variables for the server. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly #stack: AsyncDisposableStack;
   readonly #late: { ms: number };
 
@@ -36,12 +38,14 @@ export class BucketStage implements AsyncDisposable {
     registry: TestRegistry,
     server: S3Server,
     store: ObjectStore,
+    variables: Readonly<Record<string, string>>,
     stack: AsyncDisposableStack,
     late: { ms: number },
   ) {
     this.registry = registry;
     this.server = server;
     this.store = store;
+    this.variables = variables;
     this.#stack = stack;
     this.#late = late;
   }
@@ -62,17 +66,22 @@ export class BucketStage implements AsyncDisposable {
       TRAINYARD_STORAGE_ENDPOINTS: server.url,
     };
     const registry = stack.use(await TestRegistry.start(variables));
-    const storage = { type: "s3", bucket, prefix, endpoint_url: server.url };
+    const storage = sectionAt(server.url);
     await registry.stage.tell(`experiment-${experiment}`, experimentStoredIn(storage));
     const { url: endpoint } = server;
     const opened = { bucket, prefix, endpoint, credentials: testUser, clock: systemClock };
     const store = stack.use(openS3Store(opened));
-    return new BucketStage(registry, server, store, stack.move(), late);
+    return new BucketStage(registry, server, store, variables, stack.move(), late);
   }
 
   /** The storage's root, as an audit names it. */
   get root(): string {
     return `s3://${bucket}/${prefix} at ${this.server.url}`;
+  }
+
+  /** The section of the experiment's configuration. */
+  get section(): ReturnType<typeof sectionAt> {
+    return sectionAt(this.server.url);
   }
 
   newTrial(): Promise<string> {
@@ -169,6 +178,8 @@ export class BucketStage implements AsyncDisposable {
     return this.#stack.disposeAsync();
   }
 }
+
+const sectionAt = (endpoint_url: string) => ({ type: "s3", bucket, prefix, endpoint_url });
 
 async function send(request: Plain<PlannedRequest> | undefined, body: string): Promise<number> {
   if (request === undefined) throw new Error("a part has no request");

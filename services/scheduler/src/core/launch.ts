@@ -16,13 +16,15 @@ export type LaunchSources = {
   readonly experiment: ExperimentCode | null;
   readonly trial: TrialWork;
   readonly token: string;
+  /** The name of the cluster's log. */
+  readonly log: string;
 };
 
 /** Returns the launch, or the reason why the run's streams do not allow one. */
 export function launchOf(
   allocation: Allocation,
   agent: Agent,
-  { experiment, trial, token }: LaunchSources,
+  { experiment, trial, token, log }: LaunchSources,
 ): Plain<Launch> | { readonly problem: string } {
   const { grant } = allocation;
   const placement = grant?.placements.find((one) => one.agent === agent.id);
@@ -64,6 +66,7 @@ export function launchOf(
     container: recordedContainer(experiment.config, device),
     searchNeedsMetric:
       config.early_stopping.length > 0 || searcherFacts(config.searcher.name).needsMetric,
+    log,
   };
 }
 

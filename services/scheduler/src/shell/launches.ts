@@ -2,7 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
 import { type Launch, LaunchSchema } from "@trainyard/contracts/agent";
-import { type Executor, runToken, type SigningKey } from "@trainyard/runtime";
+import { type Executor, type LogIdentity, runToken, type SigningKey } from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import { launchOf } from "../core/launch.ts";
 import { experimentCode, trialWork } from "../streams.ts";
@@ -13,12 +13,19 @@ export class Launches {
   readonly #cluster: Cluster;
   readonly #executor: Executor;
   readonly #key: SigningKey;
+  readonly #identity: Pick<LogIdentity, "id">;
   readonly #built = new Map<string, BuiltLaunch>();
 
-  constructor(cluster: Cluster, executor: Executor, key: SigningKey) {
+  constructor(
+    cluster: Cluster,
+    executor: Executor,
+    key: SigningKey,
+    identity: Pick<LogIdentity, "id">,
+  ) {
     this.#cluster = cluster;
     this.#executor = executor;
     this.#key = key;
+    this.#identity = identity;
   }
 
   /** The launches of some allocations on an agent. A launch that can never be built is reported to `onProblem`. */
@@ -46,7 +53,8 @@ export class Launches {
     const experiment = (await cache.load(experimentCode, allocation.job)).state;
     const { position: grantPosition, eventId: grantId } = allocation.grant;
     const token = runToken(this.#key, { allocation: id, grantPosition, grantId });
-    const launch = launchOf(allocation, agent, { experiment, trial, token });
+    const log = await this.#identity.id();
+    const launch = launchOf(allocation, agent, { experiment, trial, token, log });
     if ("problem" in launch) return launch;
     const bytes = Buffer.byteLength(codecOf<Plain<Launch>>(LaunchSchema).encode(launch));
     const built = { launch, bytes };

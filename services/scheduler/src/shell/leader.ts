@@ -5,7 +5,7 @@ import { type Report, ReportSchema } from "@trainyard/contracts/agent";
 import type { StoredEvent } from "@trainyard/event-log";
 import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { isName } from "@trainyard/kernel";
-import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
+import { LogIdentity, type PartitionDeps, type Term, type TermContext } from "@trainyard/runtime";
 import type { SchedulerSettings } from "../config.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { commandTable } from "./commands.ts";
@@ -26,7 +26,9 @@ export function beginTerm(
   return async ({ log, executor, epoch, owner }) => {
     executor.cache.follow(trialWork);
     const follower = await ClusterFollower.open(log, deps.logger);
-    const reconciler = new Reconciler({ ...deps, follower, executor, epoch, owner, settings });
+    const identity = new LogIdentity(log);
+    const term = { follower, executor, epoch, owner, identity };
+    const reconciler = new Reconciler({ ...deps, ...term, settings });
     return {
       reactions: {
         eventsTogetherMax: limits.eventsTogetherMax,

@@ -10,7 +10,13 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
-import { endsTerm, type Executor, type Logger, runtimeLimits } from "@trainyard/runtime";
+import {
+  endsTerm,
+  type Executor,
+  type LogIdentity,
+  type Logger,
+  runtimeLimits,
+} from "@trainyard/runtime";
 import type { Decision } from "../core/reconcile/decision.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { explanations } from "../core/reconcile/explanations.ts";
@@ -42,6 +48,7 @@ export type ReconcilerDeps = {
   readonly telemetry: Telemetry;
   readonly follower: ClusterFollower;
   readonly executor: Executor;
+  readonly identity: Pick<LogIdentity, "id">;
   readonly epoch: number;
   /** The id of this process for the lease. */
   readonly owner: string;
@@ -89,7 +96,7 @@ export class Reconciler {
         deps.telemetry.setAside(decision);
       },
     });
-    this.#launches = new Launches(cluster, deps.executor, deps.settings.tokenKey);
+    this.#launches = new Launches(cluster, deps.executor, deps.settings.tokenKey, deps.identity);
     this.#runs = new ReportedRuns(cluster, requestOf);
   }
 

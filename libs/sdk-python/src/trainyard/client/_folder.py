@@ -1,8 +1,9 @@
 """Uploads a local folder as a checkpoint without a trial. Its files go to the cluster's storage, like a run's.
 
-The checkpoint's id is computed from the names and contents of the files. Thus a retry after an interruption
-continues the same upload, and a folder that was uploaded before is not sent again. If the id cannot be used (its
-upload failed, or it was deleted), the next id of the same content is used.
+The checkpoint's id is computed from the cluster's log and the names and contents of the files. Thus a retry after
+an interruption continues the same upload, and a folder that was uploaded before is not sent again. Two clusters
+that share a storage have different ids for the same folder. If the id cannot be used (its upload failed, or it was
+deleted), the next id of the same content is used.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def upload_folder(api: Api, folder: Path) -> str:
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
         manifest = list(lanes.map(lambda path: entry_of_file(folder, path), paths))
     check_manifest(folder, manifest)
+    log = str(api.get("/api/v1/version").get("log") or "")
     for attempt in range(_IDS_MAX):
-        checkpoint = _id_of(manifest, attempt)
+        checkpoint = _id_of(log, manifest, attempt)
         try:
             if _is_complete(api, checkpoint, manifest):
                 return checkpoint
@@ -108,9 +110,9 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _id_of(manifest: Sequence[FileEntry], attempt: int) -> str:
+def _id_of(log: str, manifest: Sequence[FileEntry], attempt: int) -> str:
     text = json.dumps([list(entry) for entry in manifest])
-    digest = hashlib.sha256(f"trainyard folder {attempt} {text}".encode()).digest()
+    digest = hashlib.sha256(f"trainyard folder {log} {attempt} {text}".encode()).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))
 
 

@@ -10,8 +10,9 @@ from .._info import Info
 
 
 def folder_of(info: Info) -> Path:
-    """Returns ``<storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform uses, too. The storage is
-    that of ``tensorboard_storage``, or else that of the checkpoints.
+    """Returns ``<storage>/tensorboard/<log>/experiment/<e>/trial/<t>``, which the platform uses, too. The log's name
+    separates clusters that share a storage. The storage is that of ``tensorboard_storage``, or else that of the
+    checkpoints.
 
     In local mode the folder is ``tensorboard`` in the local folder. It is in the run's folder if the storage's
     root is unknown here or is an object store (see _sync). No checkpoint has such a name, so deletions of
@@ -23,7 +24,8 @@ def folder_of(info: Info) -> Path:
     if not root:
         return info.run_dir / "tensorboard"
     experiment = str(info.experiment_id)
-    return Path(root) / "tensorboard" / "experiment" / experiment / "trial" / info.trial_id
+    log = os.environ.get("TRAINYARD_LOG", "")
+    return Path(root) / "tensorboard" / log / "experiment" / experiment / "trial" / info.trial_id
 
 
 def is_kept(info: Info) -> bool:

@@ -1,7 +1,7 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { EventLog, SomeEvents } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
-import { streamsOfExperiment, version } from "@trainyard/runtime";
+import { LogIdentity, streamsOfExperiment, version } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
@@ -19,9 +19,10 @@ const watchedPositions = 4_000;
 const watchPage = 500;
 
 export function clusterHandlers(backend: Backend, moved: PositionSignal) {
+  const identity = new LogIdentity(backend.parts.log);
   return {
     unary: {
-      getVersion: async () => ({ version, api: "v1" }),
+      getVersion: async () => ({ version, api: "v1", log: await identity.id() }),
       listEvents: (request, context) => listEvents(backend, request, context),
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {

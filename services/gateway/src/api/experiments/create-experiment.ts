@@ -194,8 +194,8 @@ async function refuseImpossible(
 }
 
 /**
- * Refuses an unusable object store. The registry, which has the credentials, probes it. Throws a 503 if the registry or
- * the store is unavailable.
+ * Refuses an unusable object store, and a storage of another cluster. The registry, which has the credentials, looks at
+ * it. Throws a 503 if the registry or the object store is unavailable.
  */
 export async function refuseStorage(
   backend: Backend,
@@ -203,9 +203,14 @@ export async function refuseStorage(
   context: RequestContext,
   path: "checkpoint_storage" | "tensorboard_storage" = "checkpoint_storage",
 ): Promise<void> {
-  if (storeAddress(storage) === null) return;
   const message = { storage: { ...storage } };
-  const { problems } = await backend.command("registry", "ProbeStorage", message, context);
+  const probing = backend.command("registry", "ProbeStorage", message, context);
+  const isDirectory = storeAddress(storage) === null;
+  const { problems } = await probing.catch((error: unknown) => {
+    // The first declaration asks again.
+    if (isDirectory && error instanceof Problem && error.status === 503) return { problems: [] };
+    throw error;
+  });
   const [detail] = problems;
   if (detail === undefined) return;
   const told = problems.map((problem) => ({ path, detail: problem }));

@@ -6,17 +6,28 @@ import type { UnaryHandlers } from "../../http/request-context.ts";
 export function storageHandlers(backend: Backend) {
   return {
     listStorages: async (_request, context) => {
-      const { storages } = await backend.command("registry", "ListStorages", {}, context);
-      return { items: storages };
+      const { storages, owner } = await backend.command("registry", "ListStorages", {}, context);
+      if (owner === undefined) return { items: storages };
+      const { log, witnessPosition, witnessEvent } = owner;
+      const told = { log, witnessPosition: String(witnessPosition), witnessEvent };
+      return { items: storages, owner: told };
     },
     adoptStorage: async ({ root, storageId, replacedIds }, context) => {
-      const { position, checkpoints } = await backend.command(
+      const {
+        position,
+        checkpoints,
+        storageId: adopted,
+      } = await backend.command(
         "registry",
         "AdoptStorage",
         { root, storageId, replacedIds },
         context,
       );
-      return { position: String(position || backend.position), checkpoints };
+      return {
+        position: String(position || backend.position),
+        checkpoints,
+        storageId: adopted,
+      };
     },
     getDeletionHold: async ({ pageSize: asked, pageToken: after }, context) => {
       const request = { after, limit: pageSize(asked) };

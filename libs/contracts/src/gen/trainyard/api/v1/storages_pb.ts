@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/storages.proto.
  */
 export const file_trainyard_api_v1_storages: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL3N0b3JhZ2VzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIhUKE0xpc3RTdG9yYWdlc1JlcXVlc3QiQAoUTGlzdFN0b3JhZ2VzUmVzcG9uc2USKAoFaXRlbXMYASADKAsyGS50cmFpbnlhcmQuYXBpLnYxLlN0b3JhZ2UiiwEKB1N0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhEKCWNvdW50c19hcxgDIAEoCRITCgtjaGVja3BvaW50cxgEIAEoDRIRCgljb25kZW1uZWQYBSABKA0SEQoJbGVmdF9vdmVyGAYgASgNEhAKCGV4YW1wbGVzGAcgAygJIk0KE0Fkb3B0U3RvcmFnZVJlcXVlc3QSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI9ChRBZG9wdFN0b3JhZ2VSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRITCgtjaGVja3BvaW50cxgCIAEoDSI/ChZHZXREZWxldGlvbkhvbGRSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJIpcBChdHZXREZWxldGlvbkhvbGRSZXNwb25zZRIsCgRob2xkGAEgASgLMh4udHJhaW55YXJkLmFwaS52MS5EZWxldGlvbkhvbGQSNQoFaXRlbXMYAiADKAsyJi50cmFpbnlhcmQuYXBpLnYxLlVuZmluaXNoZWRDaGVja3BvaW50EhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJlCgxEZWxldGlvbkhvbGQSEAoIc2luY2VfbXMYASABKAESEAoIcG9zaXRpb24YAiABKAkSDQoFZXZlbnQYAyABKAkSEgoKbm90aWNlZF9ieRgEIAEoCRIOCgZkZXRhaWwYBSABKAkihAEKFFVuZmluaXNoZWRDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESDQoFc3RhdGUYBSABKAkSDQoFcGxhY2UYBiABKAkSEAoIc2luY2VfbXMYByABKAEiKQoXUmVsZWFzZURlbGV0aW9uc1JlcXVlc3QSDgoGcmVhc29uGAEgASgJIiwKGFJlbGVhc2VEZWxldGlvbnNSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCTKxBAoOU3RvcmFnZVNlcnZpY2USdwoMTGlzdFN0b3JhZ2VzEiUudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXNwb25zZSIYgtPkkwISEhAvYXBpL3YxL3N0b3JhZ2VzEoYBCgxBZG9wdFN0b3JhZ2USJS50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlc3BvbnNlIieKtRgCIAGC0+STAhs6ASoiFi9hcGkvdjEvc3RvcmFnZXM6YWRvcHQShQEKD0dldERlbGV0aW9uSG9sZBIoLnRyYWlueWFyZC5hcGkudjEuR2V0RGVsZXRpb25Ib2xkUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuR2V0RGVsZXRpb25Ib2xkUmVzcG9uc2UiHYLT5JMCFxIVL2FwaS92MS9zdG9yYWdlczpob2xkEpQBChBSZWxlYXNlRGVsZXRpb25zEikudHJhaW55YXJkLmFwaS52MS5SZWxlYXNlRGVsZXRpb25zUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuUmVsZWFzZURlbGV0aW9uc1Jlc3BvbnNlIimKtRgCIAGC0+STAh06ASoiGC9hcGkvdjEvc3RvcmFnZXM6cmVsZWFzZWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_options_v1_call]);
+  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL3N0b3JhZ2VzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIhUKE0xpc3RTdG9yYWdlc1JlcXVlc3QibwoUTGlzdFN0b3JhZ2VzUmVzcG9uc2USKAoFaXRlbXMYASADKAsyGS50cmFpbnlhcmQuYXBpLnYxLlN0b3JhZ2USLQoFb3duZXIYAiABKAsyHi50cmFpbnlhcmQuYXBpLnYxLlN0b3JhZ2VPd25lciJMCgxTdG9yYWdlT3duZXISCwoDbG9nGAEgASgJEhgKEHdpdG5lc3NfcG9zaXRpb24YAiABKAkSFQoNd2l0bmVzc19ldmVudBgDIAEoCSKZAQoHU3RvcmFnZRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkSDAoEaGVsZBgIIAEoCSJNChNBZG9wdFN0b3JhZ2VSZXF1ZXN0EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiUQoUQWRvcHRTdG9yYWdlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSEwoLY2hlY2twb2ludHMYAiABKA0SEgoKc3RvcmFnZV9pZBgDIAEoCSI/ChZHZXREZWxldGlvbkhvbGRSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJIpcBChdHZXREZWxldGlvbkhvbGRSZXNwb25zZRIsCgRob2xkGAEgASgLMh4udHJhaW55YXJkLmFwaS52MS5EZWxldGlvbkhvbGQSNQoFaXRlbXMYAiADKAsyJi50cmFpbnlhcmQuYXBpLnYxLlVuZmluaXNoZWRDaGVja3BvaW50EhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSJlCgxEZWxldGlvbkhvbGQSEAoIc2luY2VfbXMYASABKAESEAoIcG9zaXRpb24YAiABKAkSDQoFZXZlbnQYAyABKAkSEgoKbm90aWNlZF9ieRgEIAEoCRIOCgZkZXRhaWwYBSABKAkihAEKFFVuZmluaXNoZWRDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESDQoFc3RhdGUYBSABKAkSDQoFcGxhY2UYBiABKAkSEAoIc2luY2VfbXMYByABKAEiKQoXUmVsZWFzZURlbGV0aW9uc1JlcXVlc3QSDgoGcmVhc29uGAEgASgJIiwKGFJlbGVhc2VEZWxldGlvbnNSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCTKxBAoOU3RvcmFnZVNlcnZpY2USdwoMTGlzdFN0b3JhZ2VzEiUudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5MaXN0U3RvcmFnZXNSZXNwb25zZSIYgtPkkwISEhAvYXBpL3YxL3N0b3JhZ2VzEoYBCgxBZG9wdFN0b3JhZ2USJS50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLkFkb3B0U3RvcmFnZVJlc3BvbnNlIieKtRgCIAGC0+STAhs6ASoiFi9hcGkvdjEvc3RvcmFnZXM6YWRvcHQShQEKD0dldERlbGV0aW9uSG9sZBIoLnRyYWlueWFyZC5hcGkudjEuR2V0RGVsZXRpb25Ib2xkUmVxdWVzdBopLnRyYWlueWFyZC5hcGkudjEuR2V0RGVsZXRpb25Ib2xkUmVzcG9uc2UiHYLT5JMCFxIVL2FwaS92MS9zdG9yYWdlczpob2xkEpQBChBSZWxlYXNlRGVsZXRpb25zEikudHJhaW55YXJkLmFwaS52MS5SZWxlYXNlRGVsZXRpb25zUmVxdWVzdBoqLnRyYWlueWFyZC5hcGkudjEuUmVsZWFzZURlbGV0aW9uc1Jlc3BvbnNlIimKtRgCIAGC0+STAh06ASoiGC9hcGkvdjEvc3RvcmFnZXM6cmVsZWFzZWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.ListStoragesRequest
@@ -35,6 +35,13 @@ export type ListStoragesResponse = Message<"trainyard.api.v1.ListStoragesRespons
    * @generated from field: repeated trainyard.api.v1.Storage items = 1;
    */
   items: Storage[];
+
+  /**
+   * The text that `yard storage adopt` writes to the marker of a directory, besides the storage id.
+   *
+   * @generated from field: trainyard.api.v1.StorageOwner owner = 2;
+   */
+  owner?: StorageOwner | undefined;
 };
 
 /**
@@ -43,6 +50,41 @@ export type ListStoragesResponse = Message<"trainyard.api.v1.ListStoragesRespons
  */
 export const ListStoragesResponseSchema: GenMessage<ListStoragesResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_storages, 1);
+
+/**
+ * The cluster that a storage belongs to, as the storage's marker names it.
+ *
+ * @generated from message trainyard.api.v1.StorageOwner
+ */
+export type StorageOwner = Message<"trainyard.api.v1.StorageOwner"> & {
+  /**
+   * The id of the first event of the cluster's log.
+   *
+   * @generated from field: string log = 1;
+   */
+  log: string;
+
+  /**
+   * The position of a late event of the log. A log that has the event there is this log or a later state of it.
+   *
+   * @generated from field: string witness_position = 2;
+   */
+  witnessPosition: string;
+
+  /**
+   * The id of that event.
+   *
+   * @generated from field: string witness_event = 3;
+   */
+  witnessEvent: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.StorageOwner.
+ * Use `create(StorageOwnerSchema)` to create a new message.
+ */
+export const StorageOwnerSchema: GenMessage<StorageOwner> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_storages, 2);
 
 /**
  * The checkpoints that were declared under one root with the same storage id, and are not deleted.
@@ -97,6 +139,14 @@ export type Storage = Message<"trainyard.api.v1.Storage"> & {
    * @generated from field: repeated string examples = 7;
    */
   examples: string[];
+
+  /**
+   * The reason why nothing is removed or replaced in the storage now, such as a marker that names another cluster.
+   * Empty if there is none, or if the storage does not answer.
+   *
+   * @generated from field: string held = 8;
+   */
+  held: string;
 };
 
 /**
@@ -104,7 +154,7 @@ export type Storage = Message<"trainyard.api.v1.Storage"> & {
  * Use `create(StorageSchema)` to create a new message.
  */
 export const StorageSchema: GenMessage<Storage> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 2);
+  messageDesc(file_trainyard_api_v1_storages, 3);
 
 /**
  * @generated from message trainyard.api.v1.AdoptStorageRequest
@@ -116,6 +166,8 @@ export type AdoptStorageRequest = Message<"trainyard.api.v1.AdoptStorageRequest"
   root: string;
 
   /**
+   * The id in the marker. Empty for an object store: the id that most of its checkpoints count as stored in.
+   *
    * @generated from field: string storage_id = 2;
    */
   storageId: string;
@@ -133,7 +185,7 @@ export type AdoptStorageRequest = Message<"trainyard.api.v1.AdoptStorageRequest"
  * Use `create(AdoptStorageRequestSchema)` to create a new message.
  */
 export const AdoptStorageRequestSchema: GenMessage<AdoptStorageRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 3);
+  messageDesc(file_trainyard_api_v1_storages, 4);
 
 /**
  * @generated from message trainyard.api.v1.AdoptStorageResponse
@@ -150,6 +202,11 @@ export type AdoptStorageResponse = Message<"trainyard.api.v1.AdoptStorageRespons
    * @generated from field: uint32 checkpoints = 2;
    */
   checkpoints: number;
+
+  /**
+   * @generated from field: string storage_id = 3;
+   */
+  storageId: string;
 };
 
 /**
@@ -157,7 +214,7 @@ export type AdoptStorageResponse = Message<"trainyard.api.v1.AdoptStorageRespons
  * Use `create(AdoptStorageResponseSchema)` to create a new message.
  */
 export const AdoptStorageResponseSchema: GenMessage<AdoptStorageResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 4);
+  messageDesc(file_trainyard_api_v1_storages, 5);
 
 /**
  * @generated from message trainyard.api.v1.GetDeletionHoldRequest
@@ -181,7 +238,7 @@ export type GetDeletionHoldRequest = Message<"trainyard.api.v1.GetDeletionHoldRe
  * Use `create(GetDeletionHoldRequestSchema)` to create a new message.
  */
 export const GetDeletionHoldRequestSchema: GenMessage<GetDeletionHoldRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 5);
+  messageDesc(file_trainyard_api_v1_storages, 6);
 
 /**
  * @generated from message trainyard.api.v1.GetDeletionHoldResponse
@@ -212,7 +269,7 @@ export type GetDeletionHoldResponse = Message<"trainyard.api.v1.GetDeletionHoldR
  * Use `create(GetDeletionHoldResponseSchema)` to create a new message.
  */
 export const GetDeletionHoldResponseSchema: GenMessage<GetDeletionHoldResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 6);
+  messageDesc(file_trainyard_api_v1_storages, 7);
 
 /**
  * After the log went back, nothing is deleted until a person releases the deletions.
@@ -257,7 +314,7 @@ export type DeletionHold = Message<"trainyard.api.v1.DeletionHold"> & {
  * Use `create(DeletionHoldSchema)` to create a new message.
  */
 export const DeletionHoldSchema: GenMessage<DeletionHold> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 7);
+  messageDesc(file_trainyard_api_v1_storages, 8);
 
 /**
  * A checkpoint that was declared or named and never completed. After a log went back, its files may be complete.
@@ -315,7 +372,7 @@ export type UnfinishedCheckpoint = Message<"trainyard.api.v1.UnfinishedCheckpoin
  * Use `create(UnfinishedCheckpointSchema)` to create a new message.
  */
 export const UnfinishedCheckpointSchema: GenMessage<UnfinishedCheckpoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 8);
+  messageDesc(file_trainyard_api_v1_storages, 9);
 
 /**
  * @generated from message trainyard.api.v1.ReleaseDeletionsRequest
@@ -332,7 +389,7 @@ export type ReleaseDeletionsRequest = Message<"trainyard.api.v1.ReleaseDeletions
  * Use `create(ReleaseDeletionsRequestSchema)` to create a new message.
  */
 export const ReleaseDeletionsRequestSchema: GenMessage<ReleaseDeletionsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 9);
+  messageDesc(file_trainyard_api_v1_storages, 10);
 
 /**
  * @generated from message trainyard.api.v1.ReleaseDeletionsResponse
@@ -349,7 +406,7 @@ export type ReleaseDeletionsResponse = Message<"trainyard.api.v1.ReleaseDeletion
  * Use `create(ReleaseDeletionsResponseSchema)` to create a new message.
  */
 export const ReleaseDeletionsResponseSchema: GenMessage<ReleaseDeletionsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_storages, 10);
+  messageDesc(file_trainyard_api_v1_storages, 11);
 
 /**
  * @generated from service trainyard.api.v1.StorageService
@@ -366,7 +423,8 @@ export const StorageService: GenService<{
     output: typeof ListStoragesResponseSchema;
   },
   /**
-   * Assigns a storage to a root. Before the call, the caller checks the storage on a host that mounts it.
+   * Assigns a storage to a root. Before the call, the caller checks a directory, and writes its marker, on a host that
+   * mounts it. The marker of an object store is written by the platform.
    *
    * @generated from rpc trainyard.api.v1.StorageService.AdoptStorage
    */

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEikAIKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPbGFzdF92YWxpZGF0aW9uGAkgASgJSAGIAQFCDQoLX3N0b3JhZ2VfaWRCEgoQX2xhc3RfdmFsaWRhdGlvbiJPCgpVcGxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoARINCgVzdG9yZRgEIAEoCSI4CgxQcm9iZVN0b3JhZ2USKAoHc3RvcmFnZRgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiIAoMU3RvcmFnZVByb2JlEhAKCHByb2JsZW1zGAEgAygJInAKClBsYW5VcGxvYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SMgoFZmlsZXMYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IpoBCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeRI3CgpiZWdpbm5pbmdzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI3ChdQbGFuVGVuc29yQm9hcmREb3dubG9hZBINCgV0cmlhbBgBIAEoCRINCgVhZnRlchgCIAEoCSJFChBUZW5zb3JCb2FyZEZpbGVzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIj4KC0ZpbGVVcGxvYWRzEi8KBWZpbGVzGAEgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZVVwbG9hZCJhCgpGaWxlVXBsb2FkEgwKBHBhdGgYASABKAkSLwoFcGFydHMYAiADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5QYXJ0VXBsb2FkEhQKDHN0b3JlZF9ieXRlcxgDIAEoASJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IkoKCVJlYWRBaGVhZBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRINCgVwYXRocxgEIAMoCSIfCg5SZWFkQWhlYWRCZWd1bhINCgVmaWxlcxgBIAEoDSJQCg5GYWlsQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIOCgZyZWFzb24YBCABKAkiTgoMUmVwb3J0RGFtYWdlEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBmRldGFpbBgEIAEoCSIuCg1EYW1hZ2VGaW5kaW5nEgwKBGRvbmUYASABKAgSDwoHZGFtYWdlZBgCIAEoCCJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMiQwoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkikAEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkiRgoMQWRvcHRTdG9yYWdlEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkiOAoPU3RvcmFnZUFkb3B0aW9uEhAKCHBvc2l0aW9uGAEgASgBEhMKC2NoZWNrcG9pbnRzGAIgASgNIkMKDFJlY29yZFJld2luZBIQCghwb3NpdGlvbhgBIAEoARINCgVldmVudBgCIAEoCRISCgpub3RpY2VkX2J5GAMgASgJIiIKEFJlbGVhc2VEZWxldGlvbnMSDgoGcmVhc29uGAEgASgJIi8KD0dldERlbGV0aW9uSG9sZBINCgVhZnRlchgBIAEoCRINCgVsaW1pdBgCIAEoDSK8AQoMRGVsZXRpb25Ib2xkEgwKBGhlbGQYASABKAgSEAoIc2luY2VfbXMYAiABKAESEAoIcG9zaXRpb24YAyABKAESDQoFZXZlbnQYBCABKAkSEgoKbm90aWNlZF9ieRgFIAEoCRIOCgZkZXRhaWwYBiABKAkSOQoKdW5maW5pc2hlZBgHIAMoCzIlLnRyYWlueWFyZC5jb21tYW5kLnYxLlVuZmluaXNoZWRFbnRyeRIMCgRtb3JlGAggASgIIn8KD1VuZmluaXNoZWRFbnRyeRISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIMCgRzdGVwGAQgASgBEg0KBXN0YXRlGAUgASgJEg0KBXBsYWNlGAYgASgJEhAKCHNpbmNlX21zGAcgASgBYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEikAIKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPbGFzdF92YWxpZGF0aW9uGAkgASgJSAGIAQFCDQoLX3N0b3JhZ2VfaWRCEgoQX2xhc3RfdmFsaWRhdGlvbiJPCgpVcGxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoARINCgVzdG9yZRgEIAEoCSI4CgxQcm9iZVN0b3JhZ2USKAoHc3RvcmFnZRgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiIAoMU3RvcmFnZVByb2JlEhAKCHByb2JsZW1zGAEgAygJInAKClBsYW5VcGxvYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SMgoFZmlsZXMYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IpoBCg9QbGFuVGVuc29yQm9hcmQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEjIKBWZpbGVzGAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeRI3CgpiZWdpbm5pbmdzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI3ChdQbGFuVGVuc29yQm9hcmREb3dubG9hZBINCgV0cmlhbBgBIAEoCRINCgVhZnRlchgCIAEoCSJFChBUZW5zb3JCb2FyZEZpbGVzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIj4KC0ZpbGVVcGxvYWRzEi8KBWZpbGVzGAEgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZVVwbG9hZCJhCgpGaWxlVXBsb2FkEgwKBHBhdGgYASABKAkSLwoFcGFydHMYAiADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5QYXJ0VXBsb2FkEhQKDHN0b3JlZF9ieXRlcxgDIAEoASJiCgpQYXJ0VXBsb2FkEg4KBm9mZnNldBgBIAEoARINCgVieXRlcxgCIAEoARI1CgdyZXF1ZXN0GAMgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiswEKDlBsYW5uZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQgoHaGVhZGVycxgDIAMoCzIxLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0LkhlYWRlcnNFbnRyeRIQCgh2YWxpZF9tcxgEIAEoARouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IkoKCVJlYWRBaGVhZBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRINCgVwYXRocxgEIAMoCSIfCg5SZWFkQWhlYWRCZWd1bhINCgVmaWxlcxgBIAEoDSJQCg5GYWlsQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3J1bhgDIAEoDRIOCgZyZWFzb24YBCABKAkiTgoMUmVwb3J0RGFtYWdlEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEg4KBmRldGFpbBgEIAEoCSIuCg1EYW1hZ2VGaW5kaW5nEgwKBGRvbmUYASABKAgSDwoHZGFtYWdlZBgCIAEoCCJeCg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJEhMKC3BhcnRfc2hhMjU2GAQgAygJEgsKA21kNRgFIAEoCSIsChZQbGFuQ2hlY2twb2ludERvd25sb2FkEhIKCmNoZWNrcG9pbnQYASABKAkiyQEKDERvd25sb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSNQoIbWFuaWZlc3QYAyADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5EikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAUgASgJSACIAQESDQoFc3RvcmUYBiABKAlCDQoLX3N0b3JhZ2VfaWQiLgoJUGxhbkZpbGVzEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFcGF0aHMYAiADKAkiQgoNRmlsZURvd25sb2FkcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCJTCgxGaWxlRG93bmxvYWQSDAoEcGF0aBgBIAEoCRI1CgdyZXF1ZXN0GAIgASgLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUGxhbm5lZFJlcXVlc3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCSIOCgxMaXN0U3RvcmFnZXMidgoLU3RvcmFnZUxpc3QSNAoIc3RvcmFnZXMYASADKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlRW50cnkSMQoFb3duZXIYAiABKAsyIi50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yYWdlT3duZXIiTAoMU3RvcmFnZU93bmVyEgsKA2xvZxgBIAEoCRIYChB3aXRuZXNzX3Bvc2l0aW9uGAIgASgBEhUKDXdpdG5lc3NfZXZlbnQYAyABKAkingEKDFN0b3JhZ2VFbnRyeRIMCgRyb290GAEgASgJEhIKCnN0b3JhZ2VfaWQYAiABKAkSEQoJY291bnRzX2FzGAMgASgJEhMKC2NoZWNrcG9pbnRzGAQgASgNEhEKCWNvbmRlbW5lZBgFIAEoDRIRCglsZWZ0X292ZXIYBiABKA0SEAoIZXhhbXBsZXMYByADKAkSDAoEaGVsZBgIIAEoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSJMCg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA0SEgoKc3RvcmFnZV9pZBgDIAEoCSJDCgxSZWNvcmRSZXdpbmQSEAoIcG9zaXRpb24YASABKAESDQoFZXZlbnQYAiABKAkSEgoKbm90aWNlZF9ieRgDIAEoCSIiChBSZWxlYXNlRGVsZXRpb25zEg4KBnJlYXNvbhgBIAEoCSIvCg9HZXREZWxldGlvbkhvbGQSDQoFYWZ0ZXIYASABKAkSDQoFbGltaXQYAiABKA0ivAEKDERlbGV0aW9uSG9sZBIMCgRoZWxkGAEgASgIEhAKCHNpbmNlX21zGAIgASgBEhAKCHBvc2l0aW9uGAMgASgBEg0KBWV2ZW50GAQgASgJEhIKCm5vdGljZWRfYnkYBSABKAkSDgoGZGV0YWlsGAYgASgJEjkKCnVuZmluaXNoZWQYByADKAsyJS50cmFpbnlhcmQuY29tbWFuZC52MS5VbmZpbmlzaGVkRW50cnkSDAoEbW9yZRgIIAEoCCJ/Cg9VbmZpbmlzaGVkRW50cnkSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoARINCgVzdGF0ZRgFIAEoCRINCgVwbGFjZRgGIAEoCRIQCghzaW5jZV9tcxgHIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * Declares a checkpoint that is about to be written.
@@ -829,6 +829,13 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
    * @generated from field: repeated trainyard.command.v1.StorageEntry storages = 1;
    */
   storages: StorageEntry[];
+
+  /**
+   * Absent if no checkpoint was declared.
+   *
+   * @generated from field: trainyard.command.v1.StorageOwner owner = 2;
+   */
+  owner?: StorageOwner | undefined;
 };
 
 /**
@@ -837,6 +844,36 @@ export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
  */
 export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 27);
+
+/**
+ * The cluster that a storage belongs to, as the storage's marker names it: the id of the first event of its log, and
+ * the position and id of a late event.
+ *
+ * @generated from message trainyard.command.v1.StorageOwner
+ */
+export type StorageOwner = Message<"trainyard.command.v1.StorageOwner"> & {
+  /**
+   * @generated from field: string log = 1;
+   */
+  log: string;
+
+  /**
+   * @generated from field: double witness_position = 2;
+   */
+  witnessPosition: number;
+
+  /**
+   * @generated from field: string witness_event = 3;
+   */
+  witnessEvent: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.StorageOwner.
+ * Use `create(StorageOwnerSchema)` to create a new message.
+ */
+export const StorageOwnerSchema: GenMessage<StorageOwner> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 28);
 
 /**
  * The checkpoints that were declared under one root with the same storage id, and are not deleted.
@@ -891,6 +928,14 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
    * @generated from field: repeated string examples = 7;
    */
   examples: string[];
+
+  /**
+   * The reason why nothing is removed or replaced in the storage now. Empty if there is none, or if the storage does
+   * not answer.
+   *
+   * @generated from field: string held = 8;
+   */
+  held: string;
 };
 
 /**
@@ -898,7 +943,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
  * Use `create(StorageEntrySchema)` to create a new message.
  */
 export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 28);
+  messageDesc(file_trainyard_command_v1_registry, 29);
 
 /**
  * Assigns a storage to a root.
@@ -912,6 +957,8 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
   root: string;
 
   /**
+   * Empty for an object store: the id that most of its checkpoints count as stored in.
+   *
    * @generated from field: string storage_id = 2;
    */
   storageId: string;
@@ -929,7 +976,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
  * Use `create(AdoptStorageSchema)` to create a new message.
  */
 export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 29);
+  messageDesc(file_trainyard_command_v1_registry, 30);
 
 /**
  * @generated from message trainyard.command.v1.StorageAdoption
@@ -946,6 +993,11 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
    * @generated from field: uint32 checkpoints = 2;
    */
   checkpoints: number;
+
+  /**
+   * @generated from field: string storage_id = 3;
+   */
+  storageId: string;
 };
 
 /**
@@ -953,7 +1005,7 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
  * Use `create(StorageAdoptionSchema)` to create a new message.
  */
 export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 30);
+  messageDesc(file_trainyard_command_v1_registry, 31);
 
 /**
  * Reports that the log went back: the sender read an event that the log has no more. The registry compares it with the
@@ -987,7 +1039,7 @@ export type RecordRewind = Message<"trainyard.command.v1.RecordRewind"> & {
  * Use `create(RecordRewindSchema)` to create a new message.
  */
 export const RecordRewindSchema: GenMessage<RecordRewind> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 31);
+  messageDesc(file_trainyard_command_v1_registry, 32);
 
 /**
  * Releases the deletions that a log that went back holds.
@@ -1006,7 +1058,7 @@ export type ReleaseDeletions = Message<"trainyard.command.v1.ReleaseDeletions"> 
  * Use `create(ReleaseDeletionsSchema)` to create a new message.
  */
 export const ReleaseDeletionsSchema: GenMessage<ReleaseDeletions> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 32);
+  messageDesc(file_trainyard_command_v1_registry, 33);
 
 /**
  * Asks whether deletions are held, and for the checkpoints that were never completed.
@@ -1034,7 +1086,7 @@ export type GetDeletionHold = Message<"trainyard.command.v1.GetDeletionHold"> & 
  * Use `create(GetDeletionHoldSchema)` to create a new message.
  */
 export const GetDeletionHoldSchema: GenMessage<GetDeletionHold> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 33);
+  messageDesc(file_trainyard_command_v1_registry, 34);
 
 /**
  * @generated from message trainyard.command.v1.DeletionHold
@@ -1092,7 +1144,7 @@ export type DeletionHold = Message<"trainyard.command.v1.DeletionHold"> & {
  * Use `create(DeletionHoldSchema)` to create a new message.
  */
 export const DeletionHoldSchema: GenMessage<DeletionHold> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 34);
+  messageDesc(file_trainyard_command_v1_registry, 35);
 
 /**
  * A checkpoint that was never completed.
@@ -1149,5 +1201,5 @@ export type UnfinishedEntry = Message<"trainyard.command.v1.UnfinishedEntry"> & 
  * Use `create(UnfinishedEntrySchema)` to create a new message.
  */
 export const UnfinishedEntrySchema: GenMessage<UnfinishedEntry> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_registry, 35);
+  messageDesc(file_trainyard_command_v1_registry, 36);
 
