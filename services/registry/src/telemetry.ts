@@ -20,28 +20,27 @@ export type Telemetry = {
 };
 
 export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
-  const registers = [registry];
   const checkpoints = new Counter({
     name: "trainyard_registry_checkpoints_total",
     help: "Checkpoints by outcome",
     labelNames: ["state"],
-    registers,
+    registers: [registry],
   });
   const bytesVerified = new Counter({
     name: "trainyard_registry_verified_bytes_total",
     help: "Bytes of checkpoints that were hashed",
-    registers,
+    registers: [registry],
   });
   const seconds = new Histogram({
     name: "trainyard_registry_verification_seconds",
     help: "How long the files of a checkpoint took to verify",
     buckets: [0.01, 0.1, 1, 10, 100, 1000],
-    registers,
+    registers: [registry],
   });
   const contexts = new Counter({
     name: "trainyard_registry_context_bytes_total",
     help: "Bytes of model code that agents were sent",
-    registers,
+    registers: [registry],
   });
   return {
     declared(checkpoint) {

@@ -1,8 +1,8 @@
-import { Stores } from "@trainyard/blob";
+import { StorageClaims, Stores } from "@trainyard/blob";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog } from "@trainyard/event-log/testing";
-import { emptyMeta, Executor, FoldCache } from "@trainyard/runtime";
+import { emptyMeta, Executor, FoldCache, LogIdentity } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { expect, test } from "vitest";
@@ -47,6 +47,7 @@ test("a checkpoint that was condemned again since its grace was over keeps the n
     ...{ executor: new Executor(log, new FoldCache(log)), time: new LogClock(log, clock, 600_000) },
     disk: {} as DeletionDeps["disk"],
     hold: { reason: async () => null },
+    claims: new StorageClaims(new LogIdentity(log)),
   };
   const running = new Deletion(deps, index as Index).loop.run(stop.signal);
   await clock.advance(1);

@@ -1,8 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StoreBrake, Stores } from "@trainyard/blob";
+import { directoryDisk, StorageClaims, StoreBrake, Stores } from "@trainyard/blob";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { LogIdentity } from "@trainyard/runtime";
 import { SilentServer } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { registryLimits } from "../limits.ts";
@@ -19,9 +21,12 @@ test("a store that does not answer is reported as a problem of the submission, w
   const settings = { clock: systemClock, endpoints: [endpoint], patience, credentialsFile };
   await using stores = new Stores(settings);
   const brake = new StoreBrake({ clock: systemClock, ...registryLimits.storeBrake });
+  const log = createMemoryLog({ clock: systemClock }).as("registry");
+  const claims = new StorageClaims(new LogIdentity(log));
+  const deps = { stores, brake, claims, disk: directoryDisk, checkpointDir: folder };
   const storage = { type: "s3", bucket: "models", endpoint_url: endpoint };
   const startedMs = systemClock.monotonicMs();
-  const answer = await probeStorage({ stores, brake }, { storage });
+  const answer = await probeStorage(deps, { storage });
   expect(answer).toEqual({ problems: [expect.stringContaining("s3://models")] });
   expect(systemClock.monotonicMs() - startedMs).toBeLessThan(registryLimits.probeMs + 2_000);
   await rm(folder, { recursive: true });

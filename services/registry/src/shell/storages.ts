@@ -20,7 +20,6 @@ import { assert, isFault, isRejection, type Rejection, reject } from "@trainyard
 import { type CommandContext, type Executor, foldOf } from "@trainyard/runtime";
 import type { Declared } from "../core/checkpoint/state.ts";
 import type { StorageState } from "../core/storage/state.ts";
-import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import type { PlacedGroup } from "./placed.ts";
 import { checkpoints, storages } from "../streams.ts";
