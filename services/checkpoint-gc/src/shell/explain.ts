@@ -33,7 +33,6 @@ export async function explain(
   { experiment, checkpoint, limit, after, policy: asked }: Plain<ExplainRetention>,
 ): Promise<Plain<RetentionPage> | Rejection> {
   await index.view.reach(await log.head());
-  if (experiment !== "") executor.cache.forget(streamName("experiment", experiment));
   const reader = readerOf(executor);
   if (experiment === "") return explainFolder(reader, index, checkpoint);
   const { exists, metric, smallerIsBetter } = await reader.load(experiments, experiment);
@@ -110,8 +109,17 @@ async function verdictOf(
   };
 }
 
-/** Reads the cached states without guards, because nothing is decided on them. */
+/**
+ * Reads states without guards, because nothing is decided on them. Without a guard a cached state may be older than the
+ * request, so each stream is read from the log once.
+ */
 export function readerOf({ cache }: Executor): Reader {
-  const load: Reader["load"] = async (fold, id) => (await cache.load(fold, id)).state;
+  const read = new Set<string>();
+  const load: Reader["load"] = async (fold, id) => {
+    const stream = streamName(fold.category, id);
+    if (!read.has(stream)) cache.forget(stream);
+    read.add(stream);
+    return (await cache.load(fold, id)).state;
+  };
   return { load, guard: load };
 }

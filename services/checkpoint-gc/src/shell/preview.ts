@@ -4,7 +4,7 @@
  */
 import type { Plain } from "@trainyard/contracts";
 import type { DeletionPreview } from "@trainyard/contracts/commands";
-import { type Rejection, reject, streamName } from "@trainyard/kernel";
+import { type Rejection, reject } from "@trainyard/kernel";
 import { gcLimits } from "../limits.ts";
 import { type ExplainDeps, readerOf } from "./explain.ts";
 import { needOf } from "./needs.ts";
@@ -15,7 +15,6 @@ export async function previewDeletion(
   experiment: string,
 ): Promise<Plain<DeletionPreview> | Rejection> {
   await index.view.reach(await log.head());
-  executor.cache.forget(streamName("experiment", experiment));
   const reader = readerOf(executor);
   const { exists } = await reader.load(experiments, experiment);
   if (!exists) return reject("experiment_not_found", `there is no experiment ${experiment}`);
