@@ -1,5 +1,6 @@
 /** Tests of the hold on deletions after the log went back. */
 import { randomUUID } from "node:crypto";
+import { markStorage, writeStorageMarker } from "@trainyard/blob";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runEnded, TestRegistry } from "./testing/test-registry.ts";
 
@@ -62,8 +63,12 @@ test("a checkpoint whose completion the log lost stays until a person releases t
   ]);
   await vi.waitFor(async () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointAbandoned"]);
-    expect(registry.has(checkpoint)).toBe(false);
   }, soon);
+  // The log lost the event that the marker names, too: an adoption writes the marker again.
+  const { storage, stage } = registry;
+  const owner = { log: await stage.identity.id(), witness: await stage.identity.latest() };
+  await writeStorageMarker(storage, { id: await markStorage(storage), owner });
+  await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
 });
 
 test("a rewind is recorded once, only if the log lacks the event, and not again after its release", async () => {

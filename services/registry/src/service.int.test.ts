@@ -59,7 +59,7 @@ describe("a checkpoint", () => {
     const [declared] = await registry.stage.events(`checkpoint-${named.checkpoint}`);
     expect(declared?.data).toMatchObject({ lastValidation: "0-17" });
     const { answer } = await registry.declareIn({ trial, lastValidation: "the last one" });
-    expect(answer).toMatchObject(rejectedAs("invalid_request"));
+    expect(answer).toMatchObject(rejectedAs("invalid_checkpoint"));
   });
 
   test("with too long metadata is refused with advice", async () => {

@@ -66,9 +66,10 @@ test("yard trial profile shows each run separately, even steps that the next run
   expect(table).toMatch(/^run +1 of 1, 2$/m);
   expect(table).toContain(profile.tensorboardPath);
 
+  const { log } = await world.client.call("getVersion", {});
   // The script's files are at the path that the platform and the configuration give: a file for each run.
   expect(profile.tensorboardPath).toBe(
-    join(boards, "tensorboard", "experiment", id, "trial", trial),
+    join(boards, "tensorboard", log, "experiment", id, "trial", trial),
   );
   const folder = await world.yard("trial", "tensorboard", trial);
   expect(folder).toMatchObject({ code: 0, out: `${profile.tensorboardPath}\n` });

@@ -15,6 +15,7 @@ beforeEach(async () => {
   await writeFile(join(folder, "model", "deep", "weights.bin"), "w");
   gateway = await playGateway(({ call, body }) => {
     const path = call.replace(/^\w+ \/api\/v1\//, "");
+    if (path === "version") return { body: { version: "1", api: "v1", log: "a-log" } };
     if (path === "models/iris") return { body: { name: "iris" } };
     if (path === "models/iris/versions") {
       const { checkpoint } = body as { readonly checkpoint: string };

@@ -92,6 +92,9 @@ async function show(
   output.line(
     `After the release their files are removed once they are abandoned and their grace is over. ${condemned} condemned checkpoints are deleted once their grace is over: pin what you need first.`,
   );
+  for (const { root, held } of storages.filter((one) => one.held !== "")) {
+    output.line(`${root} stays held after the release: ${held}`);
+  }
 }
 
 /** Prints a note while deletions are held. */

@@ -48,10 +48,15 @@ export class KnownStorages {
   async idOf(section: CheckpointStorageSection, store: ObjectStore): Promise<string> {
     const root = storageRoot(section);
     assert(root !== null, "an object store has an address");
+    // Each caller counts for the brake, and all wait for one look.
+    return this.#deps.brake.ask(store, () => this.#lastLook(root, store));
+  }
+
+  #lastLook(root: string, store: ObjectStore): Promise<string> {
     const nowMs = this.#deps.clock.monotonicMs();
     const last = this.#looks.get(root);
     if (last !== undefined && nowMs < last.untilMs) return last.id;
-    const id = this.#deps.brake.ask(store, () => this.#look(root, store));
+    const id = this.#look(root, store);
     this.#looks.set(root, { id, untilMs: nowMs + registryLimits.markerTrustedMs });
     id.catch(() => this.#looks.delete(root));
     return id;

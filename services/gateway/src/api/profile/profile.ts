@@ -3,13 +3,19 @@
  * documents.
  */
 import { join } from "node:path";
-import { checkpointRoot, checkpointStorage, storeAddress } from "@trainyard/blob";
+import {
+  checkpointRoot,
+  checkpointStorage,
+  storeAddress,
+  tensorBoardFolder,
+} from "@trainyard/blob";
 import {
   type NormalisedConfig,
   recordedConfig,
   tensorboardStorage,
 } from "@trainyard/experiment-config/recorded";
 import { assert } from "@trainyard/kernel";
+import { LogIdentity } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { archiveOf } from "../../http/archive.ts";
 import { openPlanned } from "../../http/planned-download.ts";
@@ -19,9 +25,19 @@ import type { TrialDocument } from "../../read-model/core/views/documents.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
 
+type Place = { readonly root: string | null; readonly below: string };
+
 export function profileHandlers(backend: Backend, checkpointDir: string) {
+  const identity = new LogIdentity(backend.parts.log);
+  const place = async (config: NormalisedConfig, experiment: string, trial: string) =>
+    tensorboardPlace(
+      config,
+      tensorBoardFolder(await identity.id(), experiment),
+      trial,
+      checkpointDir,
+    );
   return {
-    unary: unaryHandlers(backend, checkpointDir),
+    unary: unaryHandlers(backend, place),
     raw: {
       downloadTensorBoard: async ({ trial }, context) => {
         const { experiment } = await backend.get("trial", trial);
@@ -29,7 +45,7 @@ export function profileHandlers(backend: Backend, checkpointDir: string) {
         if (storeAddress(tensorboardStorage(config)) !== null) {
           return downloadObjects(backend, trial, context);
         }
-        const { root, below } = tensorboardPlace(config, experiment, trial, checkpointDir);
+        const { root, below } = await place(config, experiment, trial);
         return download(backend, trial, root, below);
       },
     },
@@ -82,7 +98,10 @@ async function download(backend: Backend, trial: string, root: string | null, be
   return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
 }
 
-function unaryHandlers(backend: Backend, checkpointDir: string) {
+function unaryHandlers(
+  backend: Backend,
+  place: (config: NormalisedConfig, experiment: string, trial: string) => Promise<Place>,
+) {
   return {
     listTrialSystemMetrics: async (request, context) => {
       const { trial, group } = request;
@@ -104,7 +123,7 @@ function unaryHandlers(backend: Backend, checkpointDir: string) {
       const trial = await backend.get("trial", id);
       const { experiment } = trial;
       const config = recordedConfig(await backend.configOf(experiment));
-      const { root, below } = tensorboardPlace(config, experiment, id, checkpointDir);
+      const { root, below } = await place(config, experiment, id);
       const { totals, paces } = await backend.command(
         "metrics",
         "QueryProfile",
@@ -135,11 +154,10 @@ function agentOf(trial: TrialDocument, run: number, node: number): string {
 /** The folder to which the SDK writes (trainyard.tensorboard). Training code may write anything below the root. */
 function tensorboardPlace(
   config: NormalisedConfig,
-  experiment: string,
+  folder: string,
   trial: string,
   checkpointDir: string,
-): { readonly root: string | null; readonly below: string } {
+): Place {
   const storage = checkpointStorage(tensorboardStorage(config), checkpointDir);
-  const below = join("tensorboard", "experiment", experiment, "trial", trial);
-  return { root: checkpointRoot(storage), below };
+  return { root: checkpointRoot(storage), below: join(folder, "trial", trial) };
 }
