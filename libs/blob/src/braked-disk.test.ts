@@ -1,5 +1,5 @@
 import { ManualClock } from "@trainyard/testing";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { BrakedDisk } from "./braked-disk.ts";
 import { StoreBrake } from "./objects/store-brake.ts";
 import type { StorageDisk } from "./storage-disk.ts";
@@ -86,4 +86,25 @@ test("a file whose content hangs breaks off after a limited time, and its closin
   await clock.advance(workMs);
   await clock.advance(seenMs);
   await failed;
+});
+
+test("a few folders of a root are hashed at once, in order, and another root does not wait for them", async () => {
+  const ends = new Map<string, () => void>();
+  const begun: string[] = [];
+  const compare: StorageDisk["compare"] = async (root, below) => {
+    begun.push(`${root}/${below}`);
+    if (root === "/c") await new Promise<void>((resolve) => ends.set(below, resolve));
+    return { kind: "compared", differences: [], extras: [] };
+  };
+  const { disk } = stage({ compare });
+  const files = [{ path: "f", bytes: 1, sha256: "a" }];
+  const all = ["1", "2", "3", "4", "5"].map((below) => disk.compare("/c", below, files));
+  await disk.compare("/d", "1", files);
+  expect(begun).toEqual(["/c/1", "/c/2", "/c/3", "/d/1"]);
+  for (const below of ["2", "1", "3", "4", "5"]) {
+    await vi.waitFor(() => expect(ends.has(below)).toBe(true));
+    ends.get(below)?.();
+  }
+  await Promise.all(all);
+  expect(begun.slice(4)).toEqual(["/c/4", "/c/5"]);
 });

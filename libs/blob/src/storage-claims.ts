@@ -101,7 +101,12 @@ export class StorageClaims {
     }
     if (seen.kind !== "marked" || (storageId !== "" && seen.id !== storageId)) return;
     if ((seen.owner?.witness.position ?? 0) >= position) return;
-    await place.renew({ id: seen.id, owner: await this.owner() });
+    const owner = await this.owner();
+    if (owner.witness.position < position) {
+      const detail = `nothing is removed or replaced in ${place.name}: the log ends before position ${position}, so it went back`;
+      throw new Fault("storage_held", detail, { retry: "later" });
+    }
+    await place.renew({ id: seen.id, owner });
   }
 
   /** Lets the marker name the last event of this log, unless the storage is held. */

@@ -11,7 +11,9 @@ import {
   writeStorageMarker,
   writeStoreMarker,
 } from "@trainyard/blob";
+import { RunEndWhy } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { registryLimits } from "./limits.ts";
 import { BucketStage } from "./testing/bucket-stage.ts";
 import { entry, experimentStoredIn, runEnded, TestRegistry } from "./testing/test-registry.ts";
 
@@ -233,6 +235,13 @@ describe("a directory", () => {
     const { checkpoint, answer } = await registry.declareIn({ trial, storageId: another });
     expect(answer).toEqual(unavailable);
     expect(await registry.names(checkpoint)).toEqual([]);
+    // Nor is one given up meanwhile that an agent may still deliver.
+    const named = randomUUID();
+    const ended = runEnded(1, RunEndWhy.FINISHED, [named]);
+    await registry.stage.tell(`trial-${await registry.newTrial()}`, ended);
+    await registry.restart({ aheadMs: registryLimits.namedMs + 60_000 });
+    await untilHeld(registry, named);
+    expect(await registry.names(named)).toEqual([]);
     await registry.adopt(registry.storage, another);
     const again = await registry.declareIn({ trial, checkpoint, storageId: another });
     expect(again.answer).toMatchObject({ kind: "ok" });

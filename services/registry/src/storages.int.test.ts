@@ -147,6 +147,8 @@ describe("a checkpoint that was declared without the id of its storage", () => {
 
   test("belongs to the adopted storage, even if the storage lost its marker", async () => {
     const trial = await other.newTrial();
+    // Complete checkpoints tie the root to their storage.
+    await other.stored(trial);
     const lost = randomUUID();
     const { checkpoint, answer } = await other.declareIn({ trial, storageId: lost });
     expect(answer).toEqual({ kind: "unavailable" });

@@ -1,4 +1,5 @@
 /** The streams that this service owns, and foreign streams that its decisions depend on. */
+import type { EventData } from "@trainyard/contracts";
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import type { CheckpointCommand } from "./core/checkpoint/commands.ts";
 import { checkpointDecider } from "./core/checkpoint/decide.ts";
@@ -53,16 +54,22 @@ export const trialRuns: StreamFold<TrialRuns> = {
   evolve: evolveRuns,
 };
 
-/** The users of a run's processes on its nodes; none if they have their agents' user. */
+/**
+ * The users of a run's processes on its nodes. None if a node has its agent's user: that one is not known, so nothing
+ * can be compared with it.
+ */
 export const runUsers: StreamFold<readonly number[]> = {
   name: "run-users",
   category: "allocation",
   initial: [],
   evolve: (users, event) =>
-    event.type === "AllocationStarted"
-      ? event.data.starts.flatMap(({ userId }) => (userId === undefined ? [] : [userId]))
-      : users,
+    event.type === "AllocationStarted" ? usersOf(event.data.starts) : users,
 };
+
+function usersOf(starts: EventData<"AllocationStarted">["starts"]): readonly number[] {
+  const users = starts.flatMap(({ userId }) => (userId === undefined ? [] : [userId]));
+  return users.length === starts.length ? users : [];
+}
 
 export const experimentStorage: StreamFold<ExperimentStorage> = {
   name: "experiment-storage",

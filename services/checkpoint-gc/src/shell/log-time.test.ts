@@ -51,6 +51,8 @@ test("the log's time is that of its newest event, and advances with the monotoni
 test("no grace is over for one more grace after the log's clock was set forward", async () => {
   await append();
   await time.look();
+  await append();
+  await time.look();
   await database.advance(dayMs);
   await append();
   await time.look();
@@ -71,4 +73,17 @@ test("a long time without events, or a small difference of the clocks, holds not
   await append();
   await time.look();
   expect(time.heldMs()).toBe(0);
+});
+
+test("the first event after a start, with whose time the age of the one before becomes known, holds nothing", async () => {
+  await append();
+  await database.advance(dayMs);
+  await time.look();
+  await append();
+  await time.look();
+  expect(time.heldMs()).toBe(0);
+  await database.advance(dayMs);
+  await append();
+  await time.look();
+  expect(time.heldMs()).toBe(graceMs);
 });

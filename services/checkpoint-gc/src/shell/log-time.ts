@@ -3,9 +3,9 @@
  * passed here since, on the monotonic clock. So neither the clock of the host that condemned a checkpoint nor this
  * host's can end a grace early.
  *
- * The time is behind the log's clock until the first event after a start is seen. If the log's time then advances
- * further than the monotonic clock explains, either no event was recorded for a while or the log's clock was set
- * forward. Both look the same, so nothing is deleted for one more grace.
+ * The time is behind the log's clock until the first event after a start is seen. If the log's time later advances
+ * further than the monotonic clock explains, the log's clock was set forward, and nothing is deleted for one more
+ * grace. At the first event after a start that cannot be told from a time without events.
  */
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -19,6 +19,8 @@ export class LogClock {
   readonly #graceMs: number;
   /** The difference of the log's clock and the monotonic clock; null until an event was seen. */
   #aheadMs: number | null = null;
+  /** The newest position at the start, until a later event tells the age of that one; then null. */
+  #ofUnknownAge: number | null = null;
   #heldUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -47,10 +49,12 @@ export class LogClock {
     const [newest] = head === 0 ? [] : await this.#log.readAll(head - 1, 1);
     if (newest === undefined) return;
     const aheadMs = newest.timeMs - this.#clock.monotonicMs();
-    if (this.#aheadMs === null) this.#aheadMs = aheadMs;
-    if (aheadMs - this.#aheadMs > gcLimits.clockJumpMs) {
+    if (this.#aheadMs === null) this.#ofUnknownAge = head;
+    const jumpMs = aheadMs - (this.#aheadMs ?? aheadMs);
+    if (jumpMs > gcLimits.clockJumpMs && this.#ofUnknownAge === null) {
       this.#heldUntilMs = this.#clock.monotonicMs() + this.#graceMs;
     }
-    this.#aheadMs = Math.max(this.#aheadMs, aheadMs);
+    if (head > (this.#ofUnknownAge ?? head)) this.#ofUnknownAge = null;
+    this.#aheadMs = Math.max(this.#aheadMs ?? aheadMs, aheadMs);
   }
 }

@@ -96,7 +96,10 @@ export class Sweeper {
       fold: Parameters<typeof executor.cache.load<State>>[0],
       id: string,
     ) => (await executor.cache.load(fold, id)).state;
+    const kept = new Set(await this.#deps.index.kept(experiment));
     for (const [checkpoint, given] of await judged(this.#deps, { load, guard: load }, experiment)) {
+      // What is condemned already is judged again when its grace is over.
+      if (!kept.has(checkpoint)) continue;
       await executor.execute({ commitId: newEventId(), meta }, async (work) => {
         const now = await work.guard(experiments, experiment);
         if (isJudged(now)) await condemn(this.#deps, work, checkpoint, given);

@@ -34,5 +34,7 @@ test("a run may have a folder that its user owns, and none that another user own
 
 test("no folder is compared without users of runs, or if this host does not see it", async () => {
   expect(await asked([undefined], async () => 1_002)).toBeNull();
+  // While agents get users one after the other, the chief may still write as its agent.
+  expect(await asked([undefined, 1_001], async () => 0)).toBeNull();
   expect(await asked([1_001], async () => null)).toBeNull();
 });

@@ -96,6 +96,23 @@ export class KnownStorages {
     this.#admitted.set(key, nowMs + registryLimits.markerTrustedMs);
   }
 
+  /**
+   * Throws a Fault with retry "later" while no checkpoint of the section could be declared, as this host sees its
+   * storage. A checkpoint that nobody can declare is not given up.
+   */
+  async requireOpen(section: CheckpointStorageSection, store: ObjectStore | null): Promise<void> {
+    if (store !== null) {
+      await this.idOf(section, store);
+      return;
+    }
+    const root = storageRoot(section);
+    if (root === null) return;
+    const seen = await this.#seen(root);
+    if (seen?.kind === "marked") return this.admit(section, seen.id);
+    const known = await this.#knownAt(root);
+    if (known.length > 0) throw notKnown(root, "has no readable marker on this host", known);
+  }
+
   /** Returns null if the disk does not answer: the completion needs it anyway. */
   async #seen(root: string): Promise<SeenStorage | null> {
     try {

@@ -82,7 +82,7 @@ export class Placed {
     try {
       const { rows } = await pool.query<{ id: string }>(
         `select distinct storage_id as id from registry.placed
-         where root = $1 and state <> 'void' and storage_id <> '' order by id`,
+         where root = $1 and state in ('complete', 'condemned') and storage_id <> '' order by id`,
         [root],
       );
       return rows.map(({ id }) => id);

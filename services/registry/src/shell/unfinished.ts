@@ -72,7 +72,7 @@ export type UnfinishedDeps = {
   readonly events: Telemetry;
   readonly stores: Pick<Stores, "of">;
   readonly claims: StorageClaims;
-  readonly known: Pick<KnownStorages, "idOf">;
+  readonly known: Pick<KnownStorages, "idOf" | "requireOpen">;
   readonly brake: StoreBrake;
   readonly disk: BrakedDisk;
   readonly manifests: Pick<ManifestTable, "forget">;
@@ -231,6 +231,8 @@ export class Unfinished {
       const experiment = parseTrialId(trial)?.experiment;
       assert(experiment !== undefined, `${trial} is a trial`);
       const storage = await storageSection(work, experiment, this.#deps.checkpointDir);
+      const mayCome = refusal === null || refusal.rejected === "run_unheard";
+      if (mayCome) await this.#requireOpen(storage);
       const about = { trial, run, step, storage, format: "" };
       await work.decide(checkpoints, checkpoint, { kind: "declare", declared: about });
     }
@@ -240,6 +242,12 @@ export class Unfinished {
         : `run ${trial}#${run} ended before it was complete`;
     await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
     return "abandoned";
+  }
+
+  /** While its storage takes no declaration, the agent cannot deliver a checkpoint, and it is not given up. */
+  async #requireOpen(storage: Readonly<Record<string, unknown>>): Promise<void> {
+    const { stores, known } = this.#deps;
+    await known.requireOpen(storage, await stores.of(storage));
   }
 
   async #decideFolder(work: Work, checkpoint: string): Promise<"abandoned" | "settled" | "open"> {
