@@ -6,9 +6,11 @@ from unittest import mock
 
 from fake_platform import RESET, Answer, problem
 from test_checkpoint import CheckpointCase
+from test_checkpoint_shards import ShardCase
 
 import trainyard
-from trainyard._checkpoint import _damage
+from trainyard import _storage
+from trainyard._checkpoint import CheckpointContext, _damage
 
 
 class Damage(CheckpointCase):
@@ -77,3 +79,60 @@ class Damage(CheckpointCase):
             with self.checkpoint.restore_path(uuid):
                 raise ValueError("not a model")
         self.assertEqual(len(self.platform.damages), 1)
+
+    def test_a_comparison_that_fails_is_logged_and_the_scripts_error_is_raised(self):
+        uuid = self.store(a="12345")
+        failing = mock.patch.object(_storage, "check_contents", side_effect=OSError("stale handle"))
+        with failing, self.assertLogs("trainyard", "WARNING") as logs:
+            with self.assertRaisesRegex(ValueError, "not a model"):
+                with self.checkpoint.restore_path(uuid):
+                    raise ValueError("not a model")
+        self.assertRegex("".join(logs.output), f"{uuid} could not be compared: stale handle")
+        self.assertEqual(self.platform.damages, [])
+
+    def test_an_error_after_the_training_has_begun_reads_no_files(self):
+        uuid = self.store(a="12345")
+        reports = [0]
+        checkpoint = CheckpointContext(self.open_store(), None, lambda: reports[0])
+
+        def report():
+            reports[0] += 1
+
+        def store():
+            with checkpoint.store_path({"steps_completed": 2}):
+                pass
+
+        (self.storage / uuid / "a").write_text("1234X")
+        for begin in (report, store):
+            with self.assertRaisesRegex(ValueError, "out of memory"):
+                with checkpoint.restore_path(uuid):
+                    begin()
+                    raise ValueError("out of memory")
+        self.assertEqual(self.platform.damages, [])
+
+
+class DamageTogether(ShardCase):
+    def test_a_changed_file_that_only_one_rank_reads_is_reported_by_that_rank(self):
+        script = """
+            with trainyard.init(distributed=together) as ctx:
+                with ctx.checkpoint.store_path({"steps_completed": 1}, shard=True) as (path, uuid):
+                    (path / f"{rank}.bin").write_text("12345")
+                if rank == 0:
+                    with ctx.checkpoint.restore_path(uuid, trainyard.DownloadMode.NoSharedDownload) as path:
+                        (path / "1.bin").write_text("1234X")
+                together.barrier()
+                try:
+                    with ctx.checkpoint.restore_path(uuid):
+                        ctx.train.report_progress(0.5)
+                        raise KeyError("the training has begun")
+                except KeyError:
+                    pass
+                with ctx.checkpoint.restore_path(uuid) as path:
+                    if rank == 1:
+                        raise ValueError((path / "1.bin").read_text())
+                    together.barrier()
+            """
+        self.together(script, [1, 1, 1])
+        ((uuid, damage),) = self.platform.damages
+        self.assertEqual(uuid, self.only())
+        self.assertRegex(damage, "1.bin has 5 bytes, and its content differs")

@@ -158,7 +158,7 @@ class Context:
             self.tensorboard,
         )
         self._store = store
-        self.checkpoint = CheckpointContext(store, distributed)
+        self.checkpoint = CheckpointContext(store, distributed, lambda: self.train.reports)
         stop_file = StopFile(info.run_dir / STOP_FILE) if distributed.local_rank == 0 else None
         self.preempt = PreemptContext(watcher, self._end, distributed, preempt_mode, stop_file)
         self.profiler = ProfilerContext(

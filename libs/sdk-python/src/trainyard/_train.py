@@ -65,6 +65,7 @@ class TrainContext:
         self._sender = sender
         self._end = end
         self._latest_steps = steps
+        self._reports = 0
         self._tensorboard = tensorboard
         # A forked child writes to the spool, and its parent's sender delivers the reports.
         self._sender_pid = os.getpid()
@@ -73,6 +74,11 @@ class TrainContext:
     def latest_steps(self) -> float:
         """The highest reported number of steps, at first that of the run's start."""
         return self._latest_steps
+
+    @property
+    def reports(self) -> int:
+        """The number of calls that reported metrics or progress, on every rank."""
+        return self._reports
 
     def report_training_metrics(
         self,
@@ -121,6 +127,7 @@ class TrainContext:
         """
         if aggregation not in (None, *AGGREGATIONS):
             raise ValueError(f"aggregation must be one of {AGGREGATIONS}, not {aggregation!r}")
+        self._reports += 1
         if not self._is_chief and aggregation is None:
             # A profiler on another host reads the latest step count.
             self._latest_steps = max(self._latest_steps, _values.steps_of(steps_completed))
@@ -171,6 +178,7 @@ class TrainContext:
 
     def report_progress(self, progress: float) -> None:
         """Reports the completed fraction of the training, from 0 to 1."""
+        self._reports += 1
         if not self._is_chief:
             return
         value = _values.to_json(progress, "progress")

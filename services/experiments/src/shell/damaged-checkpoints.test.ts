@@ -124,3 +124,16 @@ test("a trial that its search copies starts from the newest intact checkpoint of
     { type: "RunRequested", data: { fromCheckpoint: checkpointA } },
   ]);
 });
+
+test("a trial that its search copies fails and says so if all checkpoints of the other are damaged", async () => {
+  await begin();
+  await happens("allocation-12.1#1", allocationStarted);
+  await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 100), damaged);
+  await happens(`checkpoint-${checkpointB}`, checkpointCompleted(1, 200), damaged);
+  await happens("search-12", trialProposed(2, 1));
+  const reason = `the checkpoint ${checkpointB} that it has to start from is damaged`;
+  expect(await stage.stream("trial-12.2")).toMatchObject([
+    { type: "TrialCreated", data: { warmStartCheckpoint: checkpointB } },
+    { type: "TrialEnded", data: { outcome: TrialOutcome.FAILED, reason } },
+  ]);
+});

@@ -152,13 +152,16 @@ async function failFinished({ id, data }: Reaction<"TrialStopDecided">, work: Wo
   await decideTrial(work, trialId(id, data.trial), { kind: "fail_finished", reason });
 }
 
-/** Returns the latest checkpoint of a trial that is not damaged; empty for none. */
+/**
+ * Returns the latest checkpoint of a trial that is not damaged; empty if the trial has none. If all are damaged, it is
+ * the latest, with which the new trial fails.
+ */
 async function latestCheckpoint(work: Work, trial: string): Promise<string> {
   const { checkpoints: line } = await work.load(foldOf(trials), trial);
   for (const { checkpoint } of line.toReversed()) {
     if (!(await work.guard(checkpoints, checkpoint)).damaged) return checkpoint;
   }
-  return "";
+  return line.at(-1)?.checkpoint ?? "";
 }
 
 /** Advances all trials that are not over. For many trials, `FanOuts` does so instead. */

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast
 
+from .. import _log as log
 from .. import _missing_names, _storage, _values
 from .._distributed import DistributedContext
 from .._distributed._context import alone
@@ -67,9 +68,15 @@ class CheckpointContext:
     """
 
     def __init__(
-        self, store: CheckpointStore, distributed: DistributedContext | None = None
+        self,
+        store: CheckpointStore,
+        distributed: DistributedContext | None = None,
+        reports: Callable[[], int] = lambda: 0,
     ) -> None:
         self._store = store
+        # The number of reports that this process has made.
+        self._reports = reports
+        self._stores = 0
         self._distributed = distributed if distributed is not None else alone()
         self._background = Background()
 
@@ -109,6 +116,7 @@ class CheckpointContext:
         checkpoint has the files and the metadata of all ranks. Two ranks must not use the same file name.
         """
         self._check_may_store("store_path", shard)
+        self._stores += 1
         self._background.drain()
         if shard and self._distributed.size > 1:
             with store_shard(self._store, self._distributed, self._here, None, metadata) as place:
@@ -130,6 +138,7 @@ class CheckpointContext:
         checkpoints. ``shard=True`` is as with ``store_path``.
         """
         self._check_may_store("store_in_background", shard)
+        self._stores += 1
         self._background.check()
         if not shard or self._distributed.size == 1:
             plain, steps = check_metadata(metadata)
@@ -180,29 +189,29 @@ class CheckpointContext:
         """Yields the stored folder of a complete checkpoint, not a copy: only read from it.
 
         The existence and size of each file are checked, with ``compare`` also its SHA-256. Without ``compare`` an
-        exception in the block has the contents compared, since a changed file may be its reason. In distributed
-        training every rank makes the call, unless DownloadMode says otherwise. ``selector`` exists for scripts of
-        Determined and is ignored: the folder has all files.
+        exception in the block has the contents compared, since a changed file may be its reason, unless the block
+        has made a report or stored a checkpoint before: then the training has begun. In distributed training every
+        rank makes the call, unless DownloadMode says otherwise. ``selector`` exists for scripts of Determined and
+        is ignored: the folder has all files.
         """
-        planned: list[Plan] = []
 
-        def look() -> Path:
+        def look() -> Plan:
             plan = self._plan(uuid)
             _storage.check_sizes(uuid, plan)
             if compare:
                 _storage.check_contents(uuid, plan)
-            else:
-                planned.append(plan)
-            return plan.path
+            return plan
 
-        folder = self._once_a_host(uuid, download_mode, look)
+        # Every process gets the plan: only one of them may read the changed file, and its end ends the others.
+        plan = self._once_a_host(uuid, download_mode, look)
+        begun = (self._reports(), self._stores)
         try:
-            yield folder
+            yield plan.path
         except TrainyardError:
             raise
         except Exception:
-            for plan in planned:
-                self._reporting(uuid, functools.partial(_storage.check_contents, uuid, plan))
+            if not compare and begun == (self._reports(), self._stores):
+                self._report_changes(uuid, plan)
             raise
 
     @_takes_storage_id
@@ -266,6 +275,17 @@ class CheckpointContext:
         except DamagedError as error:
             found = self._store.report_damage(uuid, str(error))
             raise CheckpointError(f"{error}: {found}") from error
+
+    def _report_changes(self, uuid: str, plan: Plan) -> None:
+        """Compares the contents after an exception in the script's block. Raises CheckpointError for a changed file;
+        any other failure is only logged, so that the script's exception is raised.
+        """
+        try:
+            self._reporting(uuid, functools.partial(_storage.check_contents, uuid, plan))
+        except CheckpointError:
+            raise
+        except Exception as error:
+            log.warning("the files of checkpoint %s could not be compared: %s", uuid, error)
 
     def _once_a_host(self, uuid: str, mode: DownloadMode, read: Callable[[], Any]) -> Any:
         """Reads in one process of each host, and returns the result or raises the error in all processes of the

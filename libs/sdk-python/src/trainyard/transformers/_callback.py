@@ -21,7 +21,7 @@ from .. import _log as log
 from .._checkpoint import DownloadMode
 from .._context import Context
 from .._frameworks import check_processes, require, upload_together
-from ..errors import CheckpointError
+from ..errors import CheckpointError, TrainyardError
 from ._rates import apply_rates, rates_of
 from ._resume import resume_from_checkpoint
 
@@ -30,8 +30,10 @@ transformers = require("transformers", "trainyard.transformers")
 _RUNTIME = "_runtime"
 
 
-class _NothingLeftError(Exception):
-    """The checkpoint from which the Trainer resumed has all of its steps."""
+class _NothingLeftError(TrainyardError):
+    """The checkpoint from which the Trainer resumed has all of its steps. As an error of the platform's, it is no
+    sign of a changed file for ``restore_path``.
+    """
 
 
 class Callback(transformers.TrainerCallback):

@@ -33,7 +33,10 @@ export function checkpointHandlers(
       completeCheckpoint: (request, context) => complete(backend, request, context),
       failCheckpoint: (request, context) => fail(backend, request, context),
       readCheckpointAhead: (request, context) => readAhead(backend, request, context),
-      reportDamagedCheckpoint: (request, context) => reportDamage(backend, request, context),
+      reportDamagedCheckpoint: async (request, context) => {
+        await refuseForeign(backend, request.checkpoint, context.caller);
+        return reportDamage(backend, request, context);
+      },
       planDownload: async ({ checkpoint }, context) => {
         await refuseForeign(backend, checkpoint, context.caller);
         return plan(backend, checkpoint, context);

@@ -26,6 +26,7 @@ beforeAll(async () => {
       ...{ checkpoint, path: "", store: "", manifest: [] },
     }),
     PlanFiles: async () => ({ files: [] }),
+    ReportDamage: async () => ({ done: true, damaged: true }),
   });
   const config = { entrypoint: `python3 train.py --from ${inConfig}` };
   await gateway.append("experiment-1", created({ config }));
@@ -61,6 +62,14 @@ async function planned(uuid: string, token?: string): Promise<readonly unknown[]
   return [plan.status, files.status, plan.body["code"]];
 }
 
+/** Returns the status and the code of the answer to run 1.1#1's report that a checkpoint is damaged. */
+async function reported(uuid: string): Promise<readonly unknown[]> {
+  const token = await gateway.runToken("1.1#1");
+  const path = `/api/v1/runs/1.1%231/checkpoints/${uuid}/damaged`;
+  const { status, body } = await gateway.call("POST", path, { token, body: { detail: "changed" } });
+  return [status, body["code"]];
+}
+
 test("a run reads checkpoints of its experiment and those that its configuration, its hyperparameters or its start name, and no others", async () => {
   for (const uuid of [own, ofSibling, inConfig, inHyperparameters, start]) {
     expect(await planned(uuid)).toEqual([200, 200, undefined]);
@@ -68,6 +77,14 @@ test("a run reads checkpoints of its experiment and those that its configuration
   for (const uuid of [ofOther, uploaded]) {
     expect(await planned(uuid)).toEqual([403, 403, "not_your_checkpoint"]);
     expect(await planned(uuid, gateway.token)).toEqual([200, 200, undefined]);
+  }
+});
+
+test("a run reports the damage of checkpoints that it may read, and of no others", async () => {
+  for (const uuid of [own, ofSibling, start])
+    expect(await reported(uuid)).toEqual([200, undefined]);
+  for (const uuid of [ofOther, uploaded]) {
+    expect(await reported(uuid)).toEqual([403, "not_your_checkpoint"]);
   }
 });
 
