@@ -5,7 +5,7 @@
  *
  * The time is behind the log's clock until the first event after a start is seen. If the log's time later advances
  * further than the monotonic clock explains, the log's clock was set forward, and nothing is deleted for one more
- * grace. At the first event after a start that cannot be told from a time without events.
+ * grace. The first event after a start may also follow a time without events, so it holds nothing.
  */
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";

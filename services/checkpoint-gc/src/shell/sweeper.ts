@@ -98,7 +98,7 @@ export class Sweeper {
     ) => (await executor.cache.load(fold, id)).state;
     const kept = new Set(await this.#deps.index.kept(experiment));
     for (const [checkpoint, given] of await judged(this.#deps, { load, guard: load }, experiment)) {
-      // What is condemned already is judged again when its grace is over.
+      // A condemned checkpoint is judged again when its grace is over.
       if (!kept.has(checkpoint)) continue;
       await executor.execute({ commitId: newEventId(), meta }, async (work) => {
         const now = await work.guard(experiments, experiment);
