@@ -192,6 +192,26 @@ test("no delivery of a run ends another", async () => {
   await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
 });
 
+test("a checkpoint of a delivered run is counted while it is offered again", async () => {
+  const launch = launchOf(sealed(first));
+  platform.run(launch);
+  await platform.ended(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
+  platform.checkpoints.clear();
+  platform.tooEarly.add(first);
+  platform.epoch += 1;
+  platform.send();
+  const counted = { checkpoints: 1, bytes: 0, runs: [launch.allocation] };
+  await vi.waitFor(() => expect(platform.report?.undelivered).toEqual(counted), patient);
+  platform.tooEarly.clear();
+  platform.epoch += 1;
+  platform.send();
+  await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
+  expect([...platform.checkpoints.keys(), ...spoolOf(launch)]).toEqual([first]);
+});
+
 test("a complete checkpoint is offered again to a platform that lacks it, after a start and when the epoch rises", async () => {
   const launch = launchOf(sealed(first));
   platform.run(launch);

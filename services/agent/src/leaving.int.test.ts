@@ -135,6 +135,24 @@ test("checkpoints of an ended run are counted until they are delivered, also aft
   await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
 });
 
+test("checkpoints of a lost run are not counted, and stay", async () => {
+  platform.checkpointStatus = 410;
+  platform.checkpointCode = "history_lost";
+  const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 0`);
+  platform.run(launch);
+  const ended = await platform.ended(launch);
+  expect(ended.sealed?.checkpoints).toHaveLength(2);
+  await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeUndefined(), patient);
+  expect(platform.report?.undelivered).toBeUndefined();
+  expect(readdirSync(spoolOf(launch))).toHaveLength(2);
+  platform.checkpointStatus = 200;
+  platform.epoch += 1;
+  platform.send();
+  await vi.waitFor(() => expect(platform.checkpoints.size).toBe(2), patient);
+});
+
 test("the end of a killed run names the last validation that it recorded; one without the SDK recorded none", async () => {
   const file = '"$TRAINYARD_RUN_DIR/spool/last-validation"';
   const record = `mkdir -p "$TRAINYARD_RUN_DIR/spool"; printf '%-31s\\n' 0-17 > ${file}`;

@@ -63,8 +63,15 @@ export const limits = {
   deliveryRequestMs: 30_000,
   /** The wait after an answer that refuses the caller: what a person has to repair takes longer than an outage. */
   refusedAgainMs: 60_000,
-  /** The pause between two checks of stored checkpoints: 1,000 agents that start together ask 200 times a second. */
+  /**
+   * The pause between two checks of stored checkpoints, for the first and the further ones of a pass: 1,000 agents that
+   * start together ask 1,000 times a second for some minutes, and then 200 times.
+   */
+  storedCheckGapFirstMs: 1_000,
   storedCheckGapMs: 5_000,
+  storedChecksFirst: 200,
+  /** The most stored checkpoints of a host that a pass checks, the newest: the list has 20 MB at most. */
+  storedChecksMax: 100_000,
   /** A checkpoint that waits for this long is named in the trial's log. */
   waitsLongMs: 24 * 60 * 60 * 1_000,
   /** The time for which the agent trusts that files it sent are still in the store. */

@@ -93,6 +93,13 @@ function userEvents(logger: Logger) {
   };
 }
 
+/** Checkpoints that the platform does not take, and the run's folder, which stays. */
+type Untaken = {
+  readonly checkpoints: readonly string[];
+  readonly folder: string;
+  readonly why: string;
+};
+
 function checkpointEvents(logger: Logger) {
   return {
     checkpointDelivered: (allocation: string, checkpoint: string) =>
@@ -102,8 +109,10 @@ function checkpointEvents(logger: Logger) {
       logger[again ? "debug" : "warn"]({ allocation, why }, "checkpoints_wait"),
     checkpointsWaitLong: (allocation: string, count: number, why: string) =>
       logger.warn({ allocation, count, why }, "checkpoints_wait_for_a_day"),
-    historyLost: (allocation: string, why: string) =>
-      logger.error({ allocation, why }, "run_history_lost"),
+    historyLost: (allocation: string, what: Untaken) =>
+      logger.error({ allocation, ...what }, "run_history_lost"),
+    checkpointAbandoned: (allocation: string, what: Untaken) =>
+      logger.error({ allocation, ...what }, "checkpoint_abandoned"),
     /** A complete checkpoint that the platform's log lacks, as after a restore. */
     offeredAgain: (allocation: string, checkpoint: string) =>
       logger.warn({ allocation, checkpoint }, "checkpoint_offered_again"),

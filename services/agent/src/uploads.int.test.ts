@@ -167,3 +167,21 @@ test("a checkpoint whose files were removed here is offered again with its manif
   await vi.waitFor(() => expect(platform.checkpoints.get(first)).toEqual(completed), patient);
   expect(platform.uploads).toEqual([first]);
 });
+
+test("a checkpoint that the platform has given up is asked for once, not counted, and stays", async () => {
+  platform.checkpointStatus = 409;
+  platform.checkpointCode = "checkpoint_abandoned";
+  const launch = launchOf(sealing(first, 1), storing);
+  platform.run(launch);
+  const ended = await platform.ended(launch);
+  expect(ended.sealed?.checkpoints).toHaveLength(1);
+  await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
+  await vi.waitFor(() => expect(platform.texts(launch)).toHaveLength(1), patient);
+  const { checkpointRequests } = platform;
+  platform.epoch += 1;
+  platform.send();
+  await vi.waitFor(() => expect(platform.report?.epoch).toBe(platform.epoch), patient);
+  expect(platform.checkpointRequests).toBe(checkpointRequests);
+  expect(existsSync(join(runDirOf(launch), "checkpoints", first, "shards/0"))).toBe(true);
+  expect(readdirSync(join(runDirOf(launch), "spool/checkpoints"))).toEqual([`${first}.json`]);
+});

@@ -27,9 +27,12 @@ export type Later = {
 /** The log does not have this run: nothing of it is sent until the log may be another one. */
 export type Lost = { readonly kind: "lost"; readonly why: string };
 
+/** The platform has given the checkpoint up: it takes it no more, and the only copy may be here. */
+export type Abandoned = { readonly kind: "abandoned"; readonly why: string };
+
 export type Answer =
   /** `store` is the object store of the checkpoint's files; empty for a directory. */
-  { readonly kind: "taken"; readonly store: string } | Refused | Later | Lost;
+  { readonly kind: "taken"; readonly store: string } | Refused | Later | Lost | Abandoned;
 
 /** The state of a checkpoint for the platform: complete, declared and no more, otherwise known, or never declared. */
 export type Standing =

@@ -27,6 +27,7 @@ import { removeAs } from "../state/remove-as.ts";
 import { abandonedCode } from "../core/checkpoint-refusals.ts";
 import { stagingFolder } from "../core/environment.ts";
 import {
+  type Abandoned,
   type Answer,
   call,
   type Later,
@@ -145,23 +146,21 @@ export async function deliverCheckpoints(
 }
 
 /**
- * Offers a stored checkpoint to a log that lacks it, as after a restore: its record counts as sealed until the platform
- * has decided. Returns the least wait before the next offer; null if nothing has to wait.
+ * Offers a complete checkpoint to a log that lacks it, as after a restore: it counts as sealed until the platform has
+ * decided. Returns the answer; null if the record is gone.
  */
 export async function offerAgain(
   given: CheckpointDeps,
-  stored: Sealed,
+  checkpoint: string,
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<Answer | null> {
   const deps: Delivery = { ...given, known: new Map(), notices: new CheckpointNotices(given) };
-  deps.spool.unsettle(stored);
+  const stored = deps.spool.offerAgain(checkpoint);
+  if (stored === null) return null;
   const answer = await ask(deps, stored, signal);
-  if (answer.kind !== "later" && answer.kind !== "lost") {
-    settle(deps, stored, answer);
-    return null;
-  }
-  deps.notices.waits(answer, [stored]);
-  return limits.refusedAgainMs;
+  if (answer.kind === "taken" || answer.kind === "refused") settle(deps, stored, answer);
+  else deps.notices.waits(answer, [stored]);
+  return answer;
 }
 
 /** The least time after which to try again; null if nothing has to wait; `lost` if the log does not have the run. */
@@ -174,11 +173,17 @@ async function deliverRound(
   signal: AbortSignal,
 ): Promise<Wait> {
   let waitMs: number | null = null;
-  const left = deps.spool.sealed();
+  const left = deps.spool.deliverable();
   for (const sealed of left) {
     const answer = await ask(deps, sealed, signal);
     if (signal.aborted) return 0;
+    deps.spool.isLost = answer.kind === "lost";
     if (answer.kind === "lost") return waitAfter(deps, answer, left);
+    if (answer.kind === "abandoned") {
+      deps.spool.abandon(sealed.checkpoint);
+      deps.notices.waits(answer, [sealed]);
+      continue;
+    }
     if (answer.kind === "later") {
       const retryMs = waitAfter(deps, answer, left);
       waitMs = Math.max(waitMs ?? 0, retryMs);
@@ -242,12 +247,14 @@ async function removeFiles(
 function settle(
   { folder, spool, events, known }: Delivery,
   sealed: Sealed,
-  answer: Exclude<Answer, Later | Lost>,
+  answer: Exclude<Answer, Later | Lost | Abandoned>,
 ): void {
   const { allocation } = folder.launch;
   const { checkpoint, isPart } = sealed;
-  if (answer.kind === "refused") events.checkpointRefused(allocation, checkpoint, answer.why);
-  else {
+  if (answer.kind === "refused") {
+    events.checkpointRefused(allocation, checkpoint, answer.why);
+    spool.forgetStored(checkpoint);
+  } else {
     events.checkpointDelivered(allocation, checkpoint);
     const manifest = known.get(checkpoint)?.manifest ?? sealed.manifest;
     if (isPart !== true) keep(spool, { ...sealed, manifest });
@@ -293,11 +300,9 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   const standing = await standingOf(asked, checkpoint, signal);
   if (standing.kind === "complete") return { kind: "taken", store: "" };
   if (standing.kind === "later" || standing.kind === "lost") return standing;
-  // The only copy may be here: it stays while there is room, and the platform's decision is asked for again.
+  // The only copy may be here: it stays while there is room, and the next agent process asks again.
   const isGivenUp = answer.code === abandonedCode && areStaged(asked.launch);
-  return isGivenUp
-    ? { kind: "later", alone: true, retryAfterMs: 0, why: answer.why, refusesCaller: true }
-    : answer;
+  return isGivenUp ? { kind: "abandoned", why: answer.why } : answer;
 }
 
 /** Uploads the files to the object store. The manifest then contains the checksums that the store compares. */

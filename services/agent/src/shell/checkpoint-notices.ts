@@ -7,7 +7,7 @@ import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Sealed } from "../state/sealed-spool.ts";
 import type { Telemetry } from "../telemetry.ts";
-import type { Later, Lost } from "./checkpoint-answers.ts";
+import type { Abandoned, Later, Lost } from "./checkpoint-answers.ts";
 
 export type NoticeDeps = {
   readonly folder: RunFolder;
@@ -20,6 +20,7 @@ export type NoticeDeps = {
 export class CheckpointNotices {
   readonly #deps: NoticeDeps;
   #isWaiting = false;
+  #saidLost = false;
   #saidRefused = false;
   #saidLong = false;
 
@@ -28,11 +29,16 @@ export class CheckpointNotices {
   }
 
   /** Called for an answer after which the sealed checkpoints wait. */
-  waits({ why, ...answer }: Later | Lost, sealed: readonly Sealed[]): void {
+  waits({ why, ...answer }: Later | Lost | Abandoned, sealed: readonly Sealed[]): void {
     const { events, folder, tell } = this.#deps;
     const { allocation } = folder.launch;
-    if (answer.kind === "lost") {
-      events.historyLost(allocation, why);
+    if (answer.kind !== "later") {
+      if (this.#saidLost && answer.kind === "lost") return;
+      this.#saidLost ||= answer.kind === "lost";
+      const named = sealed.slice(-limits.sealedNamedMax).map(({ checkpoint }) => checkpoint);
+      const what = { checkpoints: named, folder: folder.path, why };
+      if (answer.kind === "lost") events.historyLost(allocation, what);
+      else events.checkpointAbandoned(allocation, what);
       tell(
         `${countOf(sealed)} of this run cannot be stored, and the files stay on this host: ${why}`,
       );
@@ -51,6 +57,7 @@ export class CheckpointNotices {
 
   progressed(): void {
     this.#isWaiting = false;
+    this.#saidLost = false;
     this.#saidRefused = false;
   }
 

@@ -58,8 +58,8 @@ const notExecutable = 126;
 
 export class Run implements AsyncDisposable {
   readonly folder: RunFolder;
+  readonly spool: SealedSpool;
   readonly #deps: RunDeps;
-  readonly #spool: SealedSpool;
   readonly #stopping = new AbortController();
   readonly #killing = new AbortController();
   readonly #wake: WakeSignal;
@@ -80,7 +80,7 @@ export class Run implements AsyncDisposable {
     this.#deps = deps;
     this.#wake = new WakeSignal(deps.clock);
     this.#outputWake = new WakeSignal(deps.clock);
-    this.#spool = new SealedSpool(folder.runDir);
+    this.spool = new SealedSpool(folder.runDir);
     this.#ending = new RunEnding(folder, deps.clock, (left) => {
       deps.events.left(this.allocation, left);
       deps.onChange();
@@ -105,7 +105,7 @@ export class Run implements AsyncDisposable {
   /** True if a checkpoint of the run is here that the platform has not completed. An unreadable spool may have one. */
   get holdsCheckpoints(): boolean {
     try {
-      return this.#spool.sealed().length > 0;
+      return this.spool.sealed().length > 0;
     } catch (error) {
       this.#deps.events.checkpointsFailed(this.allocation, error);
       return true;
@@ -127,17 +127,22 @@ export class Run implements AsyncDisposable {
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
   }
 
-  /** Returns the undelivered checkpoints of a run that is over for the scheduler. `look` reads them from the disk. */
+  /**
+   * Returns the checkpoints of a run that is over for the scheduler that are under way to a storage: undelivered, or
+   * offered again. `look` reads them from the disk.
+   */
   undelivered(look: boolean): RunView["sealed"] {
     const isOver = this.isEnded || this.folder.forgotten !== null;
-    if (!isOver || this.#isDelivered) return undefined;
-    return look ? this.#sealed() : this.#named;
+    if (!isOver) return undefined;
+    if (this.#isDelivered) return this.spool.offered();
+    if (look) this.#sealed();
+    return this.spool.underWay();
   }
 
   /** The stored checkpoints that the platform has not completed; the last known ones if the spool is unreadable. */
   #sealed(): RunView["sealed"] {
     try {
-      this.#named = this.#spool.named();
+      this.#named = this.spool.named();
     } catch (error) {
       this.#deps.events.checkpointsFailed(this.allocation, error);
     }
@@ -207,7 +212,7 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
-    const left = { folder: this.folder, wake: this.#outputWake, spool: this.#spool };
+    const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
     try {
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;

@@ -1,7 +1,8 @@
 /**
  * Counts the checkpoints that ended runs have left on this host and that the agent still delivers. The host has their
  * only copy, or the only record that they exist. A run is counted from the report that says that it has ended until all
- * of its checkpoints are delivered or given up, also after the scheduler has forgotten it.
+ * of its checkpoints are delivered or given up, also after the scheduler has forgotten it. Checkpoints that the
+ * platform does not take (of a lost history, or abandoned) are not counted: a drain would wait for them forever.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { SealedCheckpoints, UndeliveredCheckpoints } from "@trainyard/contracts/events";

@@ -31,6 +31,9 @@ export type Sealed = {
   readonly lastValidation?: string;
 };
 
+/** A complete checkpoint, and the time of its record, which the run may have set. */
+export type Stored = { readonly checkpoint: string; readonly atMs: number };
+
 /** `isAll` is false if the read stopped before the folder's end. */
 type Names = { readonly names: readonly string[]; readonly isAll: boolean };
 
@@ -41,6 +44,14 @@ export class SealedSpool {
   readonly #runDir: string;
   /** The checkpoint of each record, which never changes; null for a file that is not a record. */
   readonly #read = new Map<string, Plain<SealedCheckpoint> | null>();
+  /** The sealed checkpoints at the last look, those with the most steps first. */
+  #seen: readonly Plain<SealedCheckpoint>[] = [];
+  /** The sealed checkpoints that the platform has given up. */
+  readonly #abandoned = new Set<string>();
+  /** The complete checkpoints that are being offered again, and count as sealed meanwhile. */
+  readonly #offered = new Map<string, Plain<SealedCheckpoint>>();
+  /** Whether the platform's last answer about the run was that its history is lost. */
+  isLost = false;
 
   constructor(runDir: string) {
     this.#runDir = runDir;
@@ -48,14 +59,25 @@ export class SealedSpool {
 
   /** Returns the sealed checkpoints, the earliest first. */
   sealed(): readonly Sealed[] {
-    return this.#records(place).toSorted((a, b) => a.sealedMs - b.sealedMs);
+    const { names } = this.#names(".json");
+    const records = names.flatMap((checkpoint) => this.#record(checkpoint) ?? []);
+    return records.toSorted((a, b) => a.sealedMs - b.sealedMs);
   }
 
-  /** Returns the records of complete checkpoints, the latest first. */
-  stored(): readonly Sealed[] {
-    return this.#records(storedPlace)
-      .map((record) => ({ ...record, isStored: true }))
-      .toSorted((a, b) => b.sealedMs - a.sealedMs);
+  /** Returns the sealed checkpoints that the platform has not given up, the earliest first. */
+  deliverable(): readonly Sealed[] {
+    return this.sealed().filter(({ checkpoint }) => !this.#abandoned.has(checkpoint));
+  }
+
+  /** Returns the complete checkpoints without reading their records, which may be large and many. */
+  stored(): readonly Stored[] {
+    const found = withinRun(this.#runDir, storedPlace, (path) =>
+      this.#namesIn(path, ".json").names.flatMap((checkpoint): Stored | [] => {
+        const status = lstatSync(`${path}/${checkpoint}.json`, { throwIfNoEntry: false });
+        return status?.isFile() === true ? { checkpoint, atMs: status.mtimeMs } : [];
+      }),
+    );
+    return found ?? [];
   }
 
   /** Keeps the record of a checkpoint that the platform has completed. */
@@ -64,20 +86,31 @@ export class SealedSpool {
     writeRunFile(this.#runDir, `${storedPlace}/${sealed.checkpoint}.json`, JSON.stringify(sealed));
   }
 
-  settleAsStored(sealed: Sealed): void {
-    this.keep(sealed);
-    this.settle(sealed.checkpoint);
+  /**
+   * Counts a complete checkpoint as sealed, since the platform's log lacks it, until it is settled. Its own record
+   * stays. Null if there is no readable record.
+   */
+  offerAgain(checkpoint: string): Sealed | null {
+    const record = this.#record(checkpoint, storedPlace);
+    if (record === null) return null;
+    const stored = { ...record, isStored: true };
+    writeRunFile(this.#runDir, `${place}/${checkpoint}.json`, JSON.stringify(stored));
+    this.#offered.set(checkpoint, toldOf(stored));
+    return stored;
   }
 
-  /** Counts a stored checkpoint as sealed again, since the platform's log lacks it. */
-  unsettle(stored: Sealed): void {
-    writeRunFile(this.#runDir, `${place}/${stored.checkpoint}.json`, JSON.stringify(stored));
-    removeRunFile(this.#runDir, `${storedPlace}/${stored.checkpoint}.json`);
+  isOfferedAgain(checkpoint: string): boolean {
+    return this.#offered.has(checkpoint);
   }
 
-  #records(folder: string): readonly Sealed[] {
-    const { names } = this.#names(".json", folder);
-    return names.flatMap((checkpoint) => this.#record(checkpoint, folder) ?? []);
+  /** Called once the platform has refused a checkpoint for good: it is not offered to a later log. */
+  forgetStored(checkpoint: string): void {
+    removeRunFile(this.#runDir, `${storedPlace}/${checkpoint}.json`);
+  }
+
+  /** The platform has given the checkpoint up: it stays, and is not under way to a storage. */
+  abandon(checkpoint: string): void {
+    this.#abandoned.add(checkpoint);
   }
 
   /** Returns the checkpoints with an incomplete folder; empty for a spool that was read in part. */
@@ -103,10 +136,11 @@ export class SealedSpool {
     removeRunFile(this.#runDir, `${place}/${checkpoint}.begun`);
   }
 
-  /** Called once the platform has completed or refused the checkpoint. */
+  /** Called once the platform has completed or refused the checkpoint, or once it is not offered again any more. */
   settle(checkpoint: string): void {
     this.forgetBegun(checkpoint);
     removeRunFile(this.#runDir, `${place}/${checkpoint}.json`);
+    this.#offered.delete(checkpoint);
   }
 
   /** The checkpoints for a report: those with the most steps first, up to the limit; undefined for none. */
@@ -114,9 +148,25 @@ export class SealedSpool {
     const names = new Set(this.#names(".json").names);
     for (const known of this.#read.keys()) if (!names.has(known)) this.#read.delete(known);
     const checkpoints = [...names].flatMap((checkpoint) => this.#told(checkpoint) ?? []);
-    if (checkpoints.length === 0) return undefined;
-    const latestFirst = checkpoints.toSorted((a, b) => b.step - a.step);
-    return { checkpoints: latestFirst.slice(0, limits.sealedNamedMax) };
+    this.#seen = checkpoints.toSorted((a, b) => b.step - a.step);
+    return reported(this.#seen);
+  }
+
+  /**
+   * The checkpoints of the last look that the platform may still take: none of a lost run, and none that it has given
+   * up. With them those that are offered again.
+   */
+  underWay(): Plain<SealedCheckpoints> | undefined {
+    const seen = this.isLost ? [] : this.#seen;
+    const rest = seen.filter(
+      ({ checkpoint }) => !this.#abandoned.has(checkpoint) && !this.#offered.has(checkpoint),
+    );
+    return reported([...this.#offered.values(), ...rest]);
+  }
+
+  /** The checkpoints that are offered again. */
+  offered(): Plain<SealedCheckpoints> | undefined {
+    return reported([...this.#offered.values()]);
   }
 
   #told(checkpoint: string): Plain<SealedCheckpoint> | null {
@@ -129,8 +179,8 @@ export class SealedSpool {
   }
 
   /** Returns the checkpoints with a file of this ending; other files are skipped, and do not count. */
-  #names(ending: string, folder = place): Names {
-    const found = withinRun(this.#runDir, folder, (path) => this.#namesIn(path, ending));
+  #names(ending: string): Names {
+    const found = withinRun(this.#runDir, place, (path) => this.#namesIn(path, ending));
     // A file or a link at the folder's path is not the SDK's.
     return found ?? { names: [], isAll: true };
   }
@@ -169,6 +219,13 @@ export class SealedSpool {
       return null;
     }
   }
+}
+
+function reported(
+  checkpoints: readonly Plain<SealedCheckpoint>[],
+): Plain<SealedCheckpoints> | undefined {
+  if (checkpoints.length === 0) return undefined;
+  return { checkpoints: checkpoints.slice(0, limits.sealedNamedMax) };
 }
 
 function toldOf({ checkpoint, stepsCompleted, manifest }: Sealed): Plain<SealedCheckpoint> {
