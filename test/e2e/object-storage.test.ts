@@ -75,6 +75,10 @@ test("a trial that is paused and activated continues from its checkpoint in S3, 
 });
 
 test("a checkpoint that the store does not take is shown with its trial and its agent, which is neither drained nor removed before it is stored", async () => {
+  const agents = async () => (await world.client.call("listAgents", {})).items;
+  await eventually("the checkpoints of the test before are stored", async () =>
+    (await agents()).every(({ undelivered }) => undelivered === undefined),
+  );
   const failure = { kind: "status", status: 503, code: "SlowDown" } as const;
   server.failures.add({ failure, key: "state.json", times: Number.POSITIVE_INFINITY });
   const id = await world.submit(configOf(3), world.code("steps"));
@@ -84,8 +88,7 @@ test("a checkpoint that the store does not take is shown with its trial and its 
   const described = await world.yard("trial", "describe", `${id}.1`);
   expect(described.out).toMatch(/^not stored yet +1 checkpoint, \d+ bytes$/m);
   const name = (await trial()).runs[0]?.placements[0]?.agent ?? "";
-  const agent = async () =>
-    (await world.client.call("listAgents", {})).items.find((one) => one.name === name);
+  const agent = async () => (await agents()).find((one) => one.name === name);
   await world.client.call("drainAgent", { name });
   await eventually("the agent shows the checkpoint", async () => {
     return (await agent())?.undelivered?.runs.join() === `${id}.1#1`;

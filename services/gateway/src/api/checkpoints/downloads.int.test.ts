@@ -25,6 +25,8 @@ const large = randomBytes(12 * 1024 * 1024);
 let gateway: TestGateway;
 let registry: AsyncDisposable;
 let scratch: string;
+/** The name of the gateway's log. */
+let log: string;
 /** The id of the checkpoint that the registry returns. */
 let checkpoint = "";
 let manifest: { path: string; bytes: number; sha256: string }[] = [];
@@ -35,6 +37,7 @@ beforeAll(async () => {
   await gateway.append("experiment-1", created({}));
   const position = await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
   await gateway.call("GET", `/api/v1/trials/1.1?minPosition=${position}`);
+  log = String((await gateway.call("GET", "/api/v1/version")).body["log"]);
   registry = await gateway.serving("registry", {
     PlanCheckpointDownload: async ({ checkpoint: id }) => ({
       checkpoint: id,
@@ -52,7 +55,7 @@ afterAll(async () => {
 });
 
 const trialFolder = (): string =>
-  join(gateway.checkpointDir, "tensorboard", "experiment", "1", "trial", "1.1");
+  join(gateway.checkpointDir, "tensorboard", log, "experiment", "1", "trial", "1.1");
 
 type Kind = { readonly folder: () => string; readonly path: () => string };
 
