@@ -10,6 +10,7 @@
 import type { EventLog } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
+import { eventAt } from "./history/event-cursor.ts";
 import { runtimeLimits } from "./limits.ts";
 import { lostRun, type RunGrants } from "./run-grants.ts";
 import type { RunTokenContent } from "./run-token.ts";
@@ -61,10 +62,10 @@ export class LostRuns {
 
   /** Removes the runs whose grant the log lacks. Returns their number. */
   async sweep(signal: AbortSignal): Promise<number> {
-    const head = await this.#eventAt(await this.#log.head());
+    const head = await eventAt(this.#log, await this.#log.head());
     const proven = await this.#provenOfThisLog();
     if (head === null) return 0;
-    const isProven = (await this.#eventAt(proven.position))?.id === proven.id;
+    const isProven = (await eventAt(this.#log, proven.position))?.id === proven.id;
     let removed = 0;
     let page = await this.#runsAfter({ grantPosition: isProven ? proven.position : 0 });
     for (; page.length > 0 && !signal.aborted; page = await this.#runsAfter(page.at(-1) ?? {})) {
@@ -109,7 +110,7 @@ export class LostRuns {
   /** Throws a Fault if the tables belong to another log. */
   async #provenOfThisLog(): Promise<Proven> {
     const { schema } = this.#tables;
-    const log = (await this.#eventAt(1))?.id ?? "";
+    const log = (await eventAt(this.#log, 1))?.id ?? "";
     const text = `select log, position::float8 as position, id from ${schema}.proven`;
     const { rows } = await this.#pool.query<Proven>(text);
     const proven = rows[0] ?? { log, position: 0, id: "" };
@@ -123,11 +124,5 @@ export class LostRuns {
     const text = `insert into ${this.#tables.schema}.proven (log, position, id) values ($1, $2, $3)
       on conflict (one) do update set position = excluded.position, id = excluded.id`;
     await this.#pool.query(text, [log, position, id]);
-  }
-
-  async #eventAt(position: number) {
-    if (position === 0) return null;
-    const [event] = await this.#log.readAll(position - 1, 1);
-    return event?.position === position ? event : null;
   }
 }

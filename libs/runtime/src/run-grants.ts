@@ -9,6 +9,7 @@
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
+import { eventAt } from "./history/event-cursor.ts";
 import { runtimeLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 import type { RunTokenContent } from "./run-token.ts";
@@ -52,9 +53,9 @@ export class RunGrants {
   async ask(grant: RunTokenContent): Promise<GrantState> {
     const { grantPosition, grantId } = grant;
     const rewinds = this.#rewinds;
-    const [found] = await this.#log.readAll(Math.max(0, grantPosition - 1), 1);
-    if (found === undefined || found.position < grantPosition) return "not_yet";
-    if (found.position !== grantPosition || found.id !== grantId) return "lost";
+    const found = await eventAt(this.#log, grantPosition);
+    if (found === null) return "not_yet";
+    if (found.id !== grantId) return "lost";
     if (rewinds === this.#rewinds) {
       this.#known.set(grantId, true);
       if ((this.#newest?.grantPosition ?? 0) < grantPosition) this.#newest = grant;

@@ -2,11 +2,12 @@
 import type { EventLog } from "@trainyard/event-log";
 import type { KnownEvent } from "./log-history.ts";
 
-/** Returns the log's event at a position; null beyond the log's end. */
+/** Returns the log's event at a position; null at 0 and beyond the log's end. */
 export async function eventAt(
   log: Pick<EventLog, "readAll">,
   position: number,
 ): Promise<KnownEvent | null> {
+  if (position === 0) return null;
   const [event] = await log.readAll(position - 1, 1);
   return event?.position === position ? { position, id: event.id } : null;
 }

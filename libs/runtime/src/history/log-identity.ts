@@ -1,5 +1,6 @@
 import type { EventLog, SeenEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
+import { eventAt } from "./event-cursor.ts";
 
 /** The name and the events of a log, for comparisons with the markers of storages. */
 export class LogIdentity {
@@ -12,19 +13,17 @@ export class LogIdentity {
   }
 
   async id(): Promise<string> {
-    if (this.#id === "") this.#id = (await this.#log.readAll(0, 1))[0]?.id ?? "";
+    if (this.#id === "") this.#id = (await eventAt(this.#log, 1))?.id ?? "";
     return this.#id;
   }
 
   async latest(): Promise<SeenEvent> {
-    const head = await this.#log.head();
-    const [event] = await this.#log.readAll(Math.max(head - 1, 0), 1);
-    if (event !== undefined) return { position: event.position, id: event.id };
+    const event = await eventAt(this.#log, await this.#log.head());
+    if (event !== null) return event;
     throw new Fault("log_empty", "the log has no event yet", { retry: "later" });
   }
 
   async has({ position, id }: SeenEvent): Promise<boolean> {
-    const [event] = await this.#log.readAll(position - 1, 1);
-    return event?.position === position && event.id === id;
+    return (await eventAt(this.#log, position))?.id === id;
   }
 }

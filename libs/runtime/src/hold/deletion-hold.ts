@@ -11,6 +11,7 @@ import type { Bus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { type Clock, isFault } from "@trainyard/kernel";
+import { eventAt } from "../history/event-cursor.ts";
 import type { KnownEvent } from "../history/log-history.ts";
 import { streamEvents } from "../history/stream-events.ts";
 import type { Logger } from "../logging.ts";
@@ -80,11 +81,8 @@ export class DeletionHold implements DeletionGate {
     const { bus, log } = this.#deps;
     const last = await bus.lastPublished();
     if (last === null || last.log === "") return null;
-    const [[there], [first]] = await Promise.all([
-      log.readAll(last.position - 1, 1),
-      log.readAll(0, 1),
-    ]);
-    const isThere = there?.position === last.position && there.id === last.id;
+    const [there, first] = await Promise.all([eventAt(log, last.position), eventAt(log, 1)]);
+    const isThere = there?.id === last.id;
     // Another log's stream says nothing about this one.
     if (isThere || first?.id !== last.log) return null;
     return { position: last.position, id: last.id };

@@ -17,7 +17,7 @@ export const finalCodes: ReadonlySet<string> = new Set([
   "storage_unsupported",
 ]);
 
-/** The code for a run whose grant the log does not have: it accepts nothing of this run, whatever is asked. */
+/** The code for a run whose grant the log does not have. The platform accepts nothing from it. */
 export const historyLostCode = "history_lost";
 
 /** The code for a checkpoint that was never declared. */

@@ -16,6 +16,7 @@ import {
   accepted,
   type CommandContext,
   type DeletionHold as Hold,
+  eventAt,
   type Executor,
   holdStream,
   recordedHold,
@@ -43,8 +44,7 @@ export async function recordRewind(
   if (!Number.isSafeInteger(position) || position < 1 || !isName(event) || !isName(noticedBy)) {
     return reject("invalid_request", "a rewind has the position and the id of a lost event");
   }
-  const [found] = await log.readAll(position - 1, 1);
-  const there = found?.position === position ? found.id : null;
+  const there = (await eventAt(log, position))?.id ?? null;
   if (there !== null && (event === "" || there === event)) {
     return reject("not_rewound", `the log has event ${there} at position ${position}`);
   }

@@ -14,7 +14,13 @@
 import type { Bus } from "@trainyard/bus";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
-import { firstAbort, type KnownEvent, LogHistory, runtimeLimits } from "@trainyard/runtime";
+import {
+  eventAt,
+  firstAbort,
+  type KnownEvent,
+  LogHistory,
+  runtimeLimits,
+} from "@trainyard/runtime";
 import { refillAfter, whereToStart } from "../core/start.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { relayLimits } from "../limits.ts";
@@ -68,8 +74,7 @@ async function whereToBegin({ log, bus, clock, events, reportRewind }: RelayDeps
 }
 
 async function idAt(log: EventLog, position: number): Promise<string | null> {
-  const [event] = await log.readAll(position - 1, 1);
-  return event?.position === position ? event.id : null;
+  return (await eventAt(log, position))?.id ?? null;
 }
 
 async function timeOf(log: EventLog, position: number): Promise<number> {

@@ -25,7 +25,7 @@ FINAL = frozenset(
     }
 )
 
-# The code for a run whose grant the log does not have: it accepts nothing of this run, whatever is asked.
+# The code for a run whose grant the log does not have. The platform accepts nothing from it.
 HISTORY_LOST = "history_lost"
 
 

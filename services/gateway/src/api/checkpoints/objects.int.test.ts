@@ -1,4 +1,4 @@
-/** Downloads of a checkpoint whose files are in an object store, which a server of this test stands for. */
+/** Downloads of a checkpoint whose files are in an object store. The store is a server that the test starts. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
