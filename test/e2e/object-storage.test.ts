@@ -95,7 +95,7 @@ test("a checkpoint that the store does not take is shown with its trial and its 
   });
   const removed = await world.yard("agent", "remove", name);
   expect(removed.code).not.toBe(0);
-  expect(removed.err).toContain(`not stored yet (of ${id}.1#1)`);
+  expect(removed.err).toContain(`(${id}.1#1) not stored yet`);
   expect((await agent())?.disabled?.state).toBe("DRAINING");
   server.failures.clear();
   await eventually("it is drained", async () => (await agent())?.disabled?.state === "DRAINED");

@@ -43,5 +43,6 @@ export { limits } from "./limits.ts";
 export { Backoff, retryAfterMs, type RetryPolicy, retrying } from "./retry.ts";
 export { staleRevision } from "./stale-revision.ts";
 export { isLine, storableText, utf8Bytes } from "./text.ts";
+export { undeliveredText } from "./undelivered-text.ts";
 export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
 export { atMost, type Clock, pause } from "./time.ts";

@@ -2,13 +2,13 @@
 import type { Client } from "@trainyard/client";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { type Agent, AgentSchema, ListAgentsResponseSchema } from "@trainyard/contracts/api";
+import { undeliveredText } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
-import { undeliveredText } from "../undelivered-text.ts";
 import { addAgentChanges, disabledText } from "./agent-changes.ts";
 
 export function addAgentCommands(program: Command): void {

@@ -1,6 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
 import { ListTrialsResponseSchema, type Trial, TrialSchema } from "@trainyard/contracts/api";
-import { isMapping } from "@trainyard/kernel";
+import { isMapping, undeliveredText } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { evidenceText } from "../evidence-text.ts";
@@ -8,7 +8,6 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
-import { undeliveredText } from "../undelivered-text.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";

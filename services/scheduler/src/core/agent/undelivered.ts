@@ -4,7 +4,7 @@
  */
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { UndeliveredCheckpoints } from "@trainyard/contracts/events";
-import { limits } from "../../limits.ts";
+import { undeliveredText } from "@trainyard/kernel";
 import type { AgentEvent, AgentState } from "./state.ts";
 
 type Undelivered = Plain<UndeliveredCheckpoints>;
@@ -29,10 +29,6 @@ export function noteCheckpoints(
   return isOfOthers(undelivered, left) ? [{ type: "CheckpointsLeft", data: left }] : [];
 }
 
-/** Returns for example "3 checkpoints (12.0 GB) of the runs 12.1#1 and 12.2#1 are …". */
-export function checkpointsText({ checkpoints, bytes, runs }: Undelivered): string {
-  const named = runs.slice(0, limits.runsNamedMax).join(", ");
-  const more = runs.length > limits.runsNamedMax ? ", …" : "";
-  const size = (bytes / 1e9).toFixed(1);
-  return `it has ${checkpoints} checkpoints (${size} GB) that are not stored yet (of ${named}${more}): wait until it has delivered them, or remove it with --force and lose them`;
+export function checkpointsText(left: Undelivered): string {
+  return `the agent has ${undeliveredText(left)} not stored yet: wait until they are delivered, or remove it with --force and lose them`;
 }

@@ -1,8 +1,12 @@
-import type { Plain } from "@trainyard/contracts";
-import type { UndeliveredCheckpoints } from "@trainyard/contracts/events";
+/** Checkpoints that runs have left on a host, and their runs. */
+type Undelivered = {
+  readonly checkpoints: number;
+  readonly bytes: number;
+  readonly runs: readonly string[];
+};
 
 /** Returns for example "3 checkpoints, 12 GB (12.1#1)"; empty for none. */
-export function undeliveredText(undelivered: Plain<UndeliveredCheckpoints> | undefined): string {
+export function undeliveredText(undelivered: Undelivered | undefined): string {
   if (undelivered === undefined) return "";
   const { checkpoints, bytes, runs } = undelivered;
   const number = checkpoints === 1 ? "1 checkpoint" : `${checkpoints} checkpoints`;
