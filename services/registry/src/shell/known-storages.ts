@@ -93,6 +93,8 @@ export class KnownStorages {
     // This host may see another folder at the path than the writing host.
     if (seen?.kind === "marked" && seen.id === storageId) await this.#refuseAnothers(root, seen);
     await this.#refuseNew(root, storageId);
+    // The id is the writer's word, so old entries must not collect.
+    for (const [old, untilMs] of this.#admitted) if (untilMs <= nowMs) this.#admitted.delete(old);
     this.#admitted.set(key, nowMs + registryLimits.markerTrustedMs);
   }
 
