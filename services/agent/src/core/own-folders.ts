@@ -1,9 +1,9 @@
 /**
- * The folders /tmp and /dev/shm of a run: its own, or the host's. A run keeps the host's if its command or its variables
- * name a path below the folder: its code, its storages or its data would be hidden.
+ * The folders /tmp and /dev/shm of a run: its own, or the host's. A run keeps the host's if its command or its
+ * variables name a path below the folder: its code, its storages or its data would be hidden.
  */
 
-/** What is mounted for a run. */
+/** The folders that are mounted for a run. */
 export type OwnFolders = {
   readonly shm: boolean;
   /** The folder that is its /tmp; null for the host's. */
