@@ -4,12 +4,11 @@
 import type { EventData } from "@trainyard/contracts";
 import type { HeadReservation } from "@trainyard/scheduling";
 import { Cluster } from "./cluster.ts";
-import type { SavedJob } from "./jobs.ts";
-import { changeJob, configurePool } from "./pool-changes.ts";
+import { changeJob, configurePool, type SavedJob } from "./pool-changes.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when the shape of the fold changes: older snapshots are then ignored. */
-export const snapshotSchema = "cluster/2";
+export const snapshotSchema = "cluster/3";
 
 type Snapshot = {
   readonly position: number;
@@ -28,7 +27,9 @@ export function writeSnapshot(cluster: Cluster): string {
     timeMs: cluster.timeMs,
     epochOffset: cluster.epochOffset,
     pools: [...cluster.configured],
-    jobs: cluster.jobs.all(),
+    jobs: [...cluster.pools].flatMap(([pool, { jobs }]) =>
+      [...jobs].map(([job, change]) => ({ pool, job, change })),
+    ),
     agents: [...cluster.agents.values()],
     allocations: [...cluster.allocations.values()],
     reservations: [...cluster.pools].flatMap(([name, { recorded }]) =>
