@@ -89,6 +89,7 @@ const byAggregate = {
     allocation.AgentDiskFreedSchema,
     allocation.ProcessesLeftSchema,
     allocation.CheckpointsLeftSchema,
+    allocation.AgentNoticedSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],
