@@ -17,6 +17,8 @@ import {
   trialCreated,
   trialEnded,
 } from "../testing/examples.ts";
+import { limits } from "../limits.ts";
+import { defaultDelays } from "../testing/small-fan-outs.ts";
 import type { ExperimentCommand } from "./experiment/commands.ts";
 import { experimentDecider } from "./experiment/decide.ts";
 import type { SearchWant } from "./foreign/search.ts";
@@ -37,6 +39,7 @@ const whys = [
 const ends = [1, 2, 3, 4, 5, 6, 7] as readonly RunEndWhy[];
 const run = fc.integer({ min: 1, max: 4 });
 const step = fc.integer({ min: 0, max: 500 });
+const atMs = fc.integer({ min: 0, max: 2 * limits.trainedMs });
 
 const stop = fc.record({
   mode: fc.constantFrom<StopMode>(StopMode.GRACEFUL, StopMode.KILL),
@@ -53,8 +56,9 @@ const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
     workspace: fc.constantFrom("", "lab"),
     owner: fc.constantFrom("", "ada"),
     from: fc.option(fc.record({ checkpoint: fc.constantFrom("a", "b"), step })),
+    delayMs: fc.integer({ min: 0 }),
   }),
-  fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant("") }),
+  fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant(""), atMs }),
   fc.record({ kind: fc.constant("stop_run" as const), stop }),
   fc.record({
     kind: fc.constant("end_run" as const),
@@ -63,6 +67,8 @@ const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
     exits: fc.constant([]),
     message: fc.string(),
     timeLimited: fc.boolean(),
+    atMs,
+    agents: fc.constant(["a1"]),
   }),
   fc.record({
     kind: fc.constant("note_checkpoint" as const),
@@ -231,7 +237,15 @@ describe("the next step of a trial", () => {
         (commands, experiment, search, signals) => {
           const { state } = decideAll(commands);
           const origin = { kind: "nothing" } as const;
-          const asked = { id: "12.1", experiment, search, origin, awaits: false, signals } as const;
+          const asked = {
+            id: "12.1",
+            experiment,
+            search,
+            origin,
+            awaits: false,
+            signals,
+            delays: defaultDelays,
+          } as const;
           const step = nextStep({ ...asked, trial: state });
           if (step === null) return;
           const decided = trialDecider.decide(state, step);

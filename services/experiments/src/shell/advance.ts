@@ -5,10 +5,15 @@ import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/decisions/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
+import type { TryDelays } from "../core/trial/tries.ts";
 import { checkpoints, experiments, logSignals, retentions, searches, trials } from "../streams.ts";
 
-/** Whether a wait of a trial's next run is over. `untilMs` is the end of the wait in the trial's stream. */
-export type Waits = { isOver(trial: string, untilMs: number): boolean };
+/** How long the next run of a trial waits. */
+export type Waits = {
+  /** Whether a wait for checkpoints is over. `untilMs` is its end in the trial's stream. */
+  isOver(trial: string, untilMs: number): boolean;
+  readonly delays: TryDelays;
+};
 
 export async function advance(work: Work, id: string, waits: Waits): Promise<void> {
   const trial = await work.load(foldOf(trials), id);
@@ -21,7 +26,8 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   const origin = await originOf(work, trial);
   const awaits = await isAwaiting(work, id, trial, waits);
   const signals = await work.load(logSignals, id);
-  const step = nextStep({ id, trial, experiment, search, origin, awaits, signals });
+  const { delays } = waits;
+  const step = nextStep({ id, trial, experiment, search, origin, awaits, signals, delays });
   if (step !== null) await decideTrial(work, id, step);
 }
 
