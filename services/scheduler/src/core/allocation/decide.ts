@@ -83,7 +83,7 @@ function stop(state: AllocationState, command: Command<"stop">): Decision {
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
   const { cause, exits, endRecord, message } = cutEnd(command);
-  const { launchFailure, lastValidation } = command;
+  const { launchFailure, lastValidation, fault } = command;
   const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
@@ -95,6 +95,7 @@ function end(state: AllocationState, command: Command<"end">): Decision {
       message,
       ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
       ...(lastValidation === undefined ? {} : { lastValidation }),
+      ...(fault === undefined ? {} : { fault }),
     },
   };
   const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;

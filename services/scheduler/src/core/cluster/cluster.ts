@@ -6,6 +6,7 @@
  * on lost agents stay held, as those agents' ghosts, until SlotsCleared or an AgentReturned that does not name it. The
  * fold is mutable and keeps sets of changes, because it is as large as the cluster.
  */
+
 import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
@@ -25,11 +26,13 @@ import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
 import { changeOf, JobChanges, withChange } from "./jobs.ts";
+import { judge } from "./judged.ts";
 import { Members } from "./members.ts";
 import { changeJob, configurePool, removePool } from "./pool-changes.ts";
 import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
 import type { Agent, Allocation, RecordedEvent } from "./state.ts";
-import { afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
+import { afterStart, fullTrust } from "./trust.ts";
+import { Trusts } from "./trusts.ts";
 
 export class Cluster {
   readonly agents = new Map<string, Agent>();
@@ -45,10 +48,7 @@ export class Cluster {
   readonly delayed = new Set<string>();
   /** Allocations that were asked to stop, with a time at which they are killed. */
   readonly stopping = new Set<string>();
-  /** Agents that get no runs for a while, because launches failed there. */
-  readonly cooling = new Set<string>();
-  /** Agents with failed or successful launches that have to be recorded. */
-  readonly troubled = new Set<string>();
+  readonly trusts = new Trusts();
   /** Agents whose runs have to end, because users drain them or slots of them. */
   readonly draining = new Set<string>();
   /** Allocations that are granted and not started yet. */
@@ -81,10 +81,10 @@ export class Cluster {
 
   /** Admits delayed allocations to their queues, and lets cooling agents get work, once they are due. */
   admit(isDue: (allocation: string) => boolean, mayBeTried: (agent: string) => boolean): void {
-    for (const id of this.cooling) {
+    for (const id of this.trusts.cooling) {
       const agent = this.agents.get(id);
       if (agent === undefined || !mayBeTried(id)) continue;
-      this.cooling.delete(id);
+      this.trusts.cooling.delete(id);
       this.setAgent(agent);
     }
     for (const id of this.delayed) {
@@ -177,7 +177,7 @@ export class Cluster {
       case "AgentRemoved":
         return this.#removed(id);
       default:
-        if (event.type === "AgentDistrusted") this.cooling.add(id);
+        if (event.type === "AgentDistrusted") this.trusts.cooling.add(id);
         return this.#changeAgent(id, (agent) => agentChange(agent, event, timeMs));
     }
   }
@@ -279,7 +279,8 @@ export class Cluster {
   #ended({ id, event, timeMs }: RecordedEvent): void {
     const allocation = this.allocations.get(id);
     if (allocation === undefined || event.type !== "AllocationEnded") return;
-    const { cause, launchFailure, message } = event.data;
+    const { cause, launchFailure } = event.data;
+    const judged = judge(this, allocation, event.data, { recent: this.trusts.recent, timeMs });
     const { pool } = allocation.resources;
     this.pool(pool).queue.remove(id);
     this.pool(pool).end(id);
@@ -303,13 +304,8 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
-    // An unavailable service, or a part that the host lacks, does not mean that the agent is broken.
-    if (launchFailure?.platformAway !== true && launchFailure?.lacking !== true) {
-      const failure = { experiment: allocation.job, reason: message, timeMs };
-      for (const agent of launchFailure?.agents ?? []) {
-        this.#changeAgent(agent, ({ trust }) => ({ trust: afterFailure(trust, failure) }));
-      }
-    }
+    this.trusts.recent = judged.recent;
+    for (const [agent, trust] of judged.trusts) this.#changeAgent(agent, () => ({ trust }));
     this.ended.push({ id, agents: (allocation.grant?.placements ?? []).map(({ agent }) => agent) });
   }
 
@@ -367,7 +363,7 @@ export class Cluster {
   setAgent(agent: Agent): void {
     const before = this.agents.get(agent.id);
     this.agents.set(agent.id, agent);
-    this.#noteTrust(agent, before === undefined);
+    this.trusts.note(agent, before === undefined);
     const { id, joined, status } = agent;
     this.members.note(agent, before);
     if (isDraining(agent)) this.draining.add(agent.id);
@@ -376,7 +372,7 @@ export class Cluster {
     agents.join(id, joined, status === "present");
     if (status === "removed") agents.remove(id);
     this.touchedPools.add(joined.pool);
-    agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
+    agents.setBlock(id, blockOf(agent, this.trusts.cooling.has(id)));
     levelSlots(agents, agent, before?.slotsOut ?? {});
     for (const allocation of this.placedOn(id)) {
       this.#noteStuck(allocation);
@@ -386,14 +382,6 @@ export class Cluster {
     }
     levelStuck(agents, agent);
     this.touchedAgents.add(id);
-  }
-
-  /** An agent from a snapshot cools down until its deadline is read. */
-  #noteTrust({ id, trust }: Agent, isSaved: boolean): void {
-    if (trust.untilMs === null) this.cooling.delete(id);
-    else if (isSaved) this.cooling.add(id);
-    if (trustDecision(trust) === null) this.troubled.delete(id);
-    else this.troubled.add(id);
   }
 }
 
