@@ -12,7 +12,7 @@
  * other. Runs that may borrow beyond a quota come last. A pass without preemption, quotas and reservations equals
  * Determined's priority scheduler, except that smaller runs of worse priority may pass.
  *
- * The pass leaves the pool unchanged, except for the note of the head's slots, and for runs that no longer avoid agents. A grant to a run that passes the head
+ * The pass leaves the pool unchanged, except for the note of the head's slots. A grant to a run that passes the head
  * says so, so that the log records it. Grants and stops take effect when their events are folded.
  */
 import type { Demand, Grant, Pass, Passed, Reservation, Share, Stop } from "./demand.ts";

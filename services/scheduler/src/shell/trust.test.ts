@@ -37,7 +37,7 @@ class Hosts {
     return this.world.last(`allocation-${run}`, "AllocationEnded").fault;
   }
 
-  /** What was recorded about the trust of an agent. */
+  /** Returns the events about the trust of an agent. */
   trust(on: Name): readonly string[] {
     const names = this.world.names(`agent-${on}`);
     return names.filter((name) => name === "AgentDistrusted" || name === "AgentTrusted");

@@ -77,6 +77,6 @@ export type AllocationCommand =
       readonly sealed?: readonly Plain<SealedCheckpoint>[];
       /** The key of the last validation that the run recorded; empty for none. Absent if nobody saw its end. */
       readonly lastValidation?: string;
-      /** Whose fault a failed end is; absent for successes and stops. */
+      /** The cause of a failed end; absent for successes and stops. */
       readonly fault?: Fault;
     };

@@ -1,4 +1,4 @@
-/** What the end of a run says about agents: their trust afterwards, and whose fault the end is. */
+/** The trust of agents after the end of a run, which may speak for or against its agents and others. */
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";

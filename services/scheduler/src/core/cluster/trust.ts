@@ -1,8 +1,8 @@
 /**
- * What the runs on an agent have shown since the last one that did well there. The failures of one experiment may be
- * its own. Failures of several experiments, or of several trials of an experiment that does well elsewhere, are blamed
- * on the agent: it gets no runs for a while, twice as long each time, until a run does well there or a person marks it
- * as repaired. All times are times of events.
+ * The failures on an agent since the last run that did well there. The failures of one experiment may be its own.
+ * Failures of several experiments, or of several trials of an experiment that does well elsewhere, are blamed on the
+ * agent: it gets no runs for a while, twice as long each time, until a run does well there or a person marks it as
+ * repaired. All times are times of events.
  */
 import type { EventData } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";
@@ -40,7 +40,7 @@ export const fullTrust: Trust = {
   mended: null,
 };
 
-/** What is known of the other agents when an agent is judged. */
+/** Questions about the other agents, asked when an agent is judged. */
 export type Others = {
   /** True if no other agent of the pool is usable: failed runs are then not held against the agent. */
   readonly none: () => boolean;

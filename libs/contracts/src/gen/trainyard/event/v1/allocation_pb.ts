@@ -715,20 +715,21 @@ export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
- * Launches of different experiments failed on the agent, one after the other. The agent gets no runs for a while.
+ * Runs failed on the agent, one after the other: their launches, or the runs within a minute of their start. The agent
+ * gets no runs for a while.
  *
  * @generated from message trainyard.event.v1.AgentDistrusted
  */
 export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
   /**
-   * The number of launches that failed on the agent since a run last started there.
+   * The number of runs that failed on the agent since a run last did well there, at most 32.
    *
    * @generated from field: uint32 failures = 1;
    */
   failures: number;
 
   /**
-   * The first few of the experiments whose launches failed.
+   * The first few of the experiments whose runs failed.
    *
    * @generated from field: repeated string experiments = 2;
    */
@@ -758,8 +759,8 @@ export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
- * A run has started on the agent, or a person has declared the agent repaired. The agent's earlier failures no longer
- * count.
+ * A run has ended well on the agent or has been up there for a minute, what failed there has failed elsewhere, too, or
+ * a person has declared the agent repaired. The agent's earlier failures no longer count.
  *
  * @generated from message trainyard.event.v1.AgentTrusted
  */
@@ -1272,7 +1273,7 @@ export const WaitCode = {
   LOW_DISK: 5,
 
   /**
-   * The agents that have room for the run get no runs for a while, because launches failed there.
+   * The agents that have room for the run get no runs for a while, because runs failed there.
    *
    * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
    */
