@@ -25,9 +25,7 @@ export type Demand = {
   readonly singleAgent: boolean;
   /** The log position at which the run was queued. */
   readonly arrival: number;
-  /**
-   * The order among runs of equal priority, on the scale of `arrival`; equal to `arrival` unless a user moved the job.
-   */
+  /** The place of the job among jobs of equal priority: the arrival of its first run, or where a person moved it. */
   readonly place?: number;
   /** The time of arrival; a run without it does not age. */
   readonly queuedAtMs?: number;

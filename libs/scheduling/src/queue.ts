@@ -1,7 +1,7 @@
 /**
  * The waiting runs in lanes of equal runs: if the first run of a lane cannot start, none of the lane can. A pass
- * therefore visits only the heads of lanes, however long the queue is. A lane is ordered by place, then by arrival, and
- * a moved job has lanes of its own; so the head of a lane has waited longest. The policy ranks the heads.
+ * therefore visits only the heads of lanes, however long the queue is. A lane is ordered by the places of its jobs,
+ * then by arrival: its head is the first of its runs under every policy. The policy ranks the heads.
  */
 import type { Demand } from "./demand.ts";
 
@@ -174,6 +174,7 @@ export function kindOf(demand: { readonly slots: number }): Kind {
   return demand.slots === 0 ? "slotless" : "slotted";
 }
 
+/** The place of the run's job; a run of a job without a place has its own. */
 export function placeOf({ place, arrival }: Demand): number {
   return place ?? arrival;
 }

@@ -25,10 +25,10 @@ import {
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
-import { changeOf, JobChanges, withChange } from "./jobs.ts";
+import { changeOf } from "./jobs.ts";
 import { judge } from "./judged.ts";
 import { Members } from "./members.ts";
-import { changeJob, configurePool, removePool } from "./pool-changes.ts";
+import { changeJob, configurePool, endJob, removePool } from "./pool-changes.ts";
 import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
 import type { Agent, Allocation, RecordedEvent } from "./state.ts";
 import { afterStart, fullTrust } from "./trust.ts";
@@ -40,7 +40,6 @@ export class Cluster {
   readonly pools = new Map<string, Pool>();
   /** The existing pools, with their latest configuration. */
   readonly configured = new Map<string, EventData<"PoolConfigured">>();
-  readonly jobs = new JobChanges();
   readonly members = new Members();
   /** The granted allocations that are placed on an agent. */
   readonly #placed = new Map<string, Set<string>>();
@@ -133,8 +132,8 @@ export class Cluster {
       case "JobMoved":
         return changeJob(this, { pool: id, job: event.data.job, change: changeOf(event) });
       case "ExperimentEnded":
-        for (const pool of this.jobs.forget(id)) this.pool(pool).forgetJob(id);
-        return;
+      case "ExperimentDeleted":
+        return endJob(this, id, event.type === "ExperimentDeleted");
       default:
         return this.#agentEvent(noted);
     }
@@ -209,6 +208,7 @@ export class Cluster {
   /** Puts an allocation into its queue, or onto the slots that it was granted. */
   setAllocation(allocation: Allocation): void {
     this.allocations.set(allocation.id, allocation);
+    this.pool(allocation.resources.pool).noteArrival(allocation.job, allocation.arrival);
     if (allocation.grant !== null) this.hold(allocation.id);
     else if (allocation.notBeforeMs > allocation.queuedAtMs) this.delayed.add(allocation.id);
     else this.#enqueue(allocation);
@@ -217,14 +217,13 @@ export class Cluster {
 
   #enqueue(allocation: Allocation): void {
     const { pool } = allocation.resources;
-    this.pool(pool).queue.add(this.demand(allocation));
+    this.pool(pool).queue.add(demandOf(allocation));
     this.touchedPools.add(pool);
   }
 
-  /** The demand of an allocation, including changes by users to its experiment. */
+  /** The demand of an allocation, with the place of its experiment and the changes of people. */
   demand(allocation: Allocation): Demand {
-    const { job, resources } = allocation;
-    return withChange(demandOf(allocation), this.jobs.get(resources.pool, job));
+    return this.pool(allocation.resources.pool).demandOf(demandOf(allocation));
   }
 
   hold(id: string): void {
@@ -234,7 +233,7 @@ export class Cluster {
     const { pool } = resources;
     const { atMs, lender } = grant;
     this.pool(pool).queue.remove(id);
-    this.pool(pool).start(this.demand(allocation), { atMs, startedAtMs, lender });
+    this.pool(pool).start(demandOf(allocation), { atMs, startedAtMs, lender });
     if (isLeaving(allocation)) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);

@@ -4,8 +4,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { HeadReservation } from "@trainyard/scheduling";
 import { Cluster } from "./cluster.ts";
-import type { SavedJob } from "./jobs.ts";
-import { changeJob, configurePool } from "./pool-changes.ts";
+import { changeJob, configurePool, type SavedJob } from "./pool-changes.ts";
 import type { RecentFailure } from "./recent-failures.ts";
 import type { Agent, Allocation } from "./state.ts";
 
@@ -30,7 +29,9 @@ export function writeSnapshot(cluster: Cluster): string {
     timeMs: cluster.timeMs,
     epochOffset: cluster.epochOffset,
     pools: [...cluster.configured],
-    jobs: cluster.jobs.all(),
+    jobs: [...cluster.pools].flatMap(([pool, { jobs }]) =>
+      [...jobs].map(([job, change]) => ({ pool, job, change })),
+    ),
     agents: [...cluster.agents.values()],
     allocations: [...cluster.allocations.values()],
     reservations: [...cluster.pools].flatMap(([name, { recorded }]) =>

@@ -37,7 +37,8 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   run: number;
 
   /**
-   * The experiment of the run. All runs of an experiment share a place in the queue.
+   * The experiment of the run. All runs of an experiment share a place in the queue of their pool: the position of the
+   * first AllocationQueued, or the one of JobMoved.
    *
    * @generated from field: string job = 3;
    */
@@ -1196,7 +1197,7 @@ export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 36);
 
 /**
- * A user moved the waiting runs of one experiment ahead of or behind those of another experiment.
+ * A user moved the runs of one experiment ahead of or behind those of another experiment.
  *
  * @generated from message trainyard.event.v1.JobMoved
  */
@@ -1207,8 +1208,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
   job: string;
 
   /**
-   * The new place of the experiment's runs in the queue, on the scale of log positions. The place of a run that was not
-   * moved is the position of its AllocationQueued.
+   * The new place of the experiment in the queue, on the scale of log positions: also of its later runs.
    *
    * @generated from field: double place = 2;
    */
