@@ -125,12 +125,15 @@ export class WaitingQueue {
   /** Lets runs go anywhere that have avoided agents for long enough. Returns the next such time; infinite for none. */
   endAvoidance(nowMs: number): number {
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const { avoid: _avoided, avoidUntilMs = 0, ...asked } of [...this.#avoiding.values()]) {
-      if (avoidUntilMs > nowMs) nextMs = Math.min(nextMs, avoidUntilMs);
-      else {
-        this.remove(asked.id);
-        this.add(asked);
-      }
+    const due: Demand[] = [];
+    for (const demand of this.#avoiding.values()) {
+      const { avoidUntilMs = 0 } = demand;
+      if (avoidUntilMs <= nowMs) due.push(demand);
+      else nextMs = Math.min(nextMs, avoidUntilMs);
+    }
+    for (const { avoid: _avoided, avoidUntilMs: _untilMs, ...anywhere } of due) {
+      this.remove(anywhere.id);
+      this.add(anywhere);
     }
     return nextMs;
   }
