@@ -192,25 +192,6 @@ describe("a trial under hazards", () => {
     expect(await lastOutcome()).toBe(TrialOutcome.COMPLETED);
   });
 
-  test("gets its next run if the old one obeyed its stop before it was withdrawn", async () => {
-    await runningTrial();
-    await happens(search, trialSuspended);
-    await happens(search, trialResumed);
-    await happens(allocation(1), acknowledged);
-    expect(await last(2)).toEqual(["RunEnded", "RunRequested"]);
-  });
-
-  test("gets its next run if it is resumed after the old one got SIGTERM", async () => {
-    await runningTrial();
-    await happens(search, trialSuspended);
-    await happens(allocation(1), { type: "AllocationStopAcknowledged", data: {} });
-    await happens(search, trialResumed);
-    expect(await last(1)).toEqual(["RunStopRequested"]);
-    await happens(allocation(1), allocationEnded({ exits: [exit(0, "SIGTERM")] }));
-    expect(await last(2)).toEqual(["RunEnded", "RunRequested"]);
-    expect((await stage.stream(trial)).at(-2)).toMatchObject({ data: { countsAsRestart: false } });
-  });
-
   test("counts a non-zero exit during a suspension as a failure, and waits for the resume", async () => {
     await runningTrial();
     await happens(search, trialSuspended);
