@@ -164,7 +164,7 @@ describe("a stop that is withdrawn", () => {
     expect(wanted(agent)).toBe(WantedState.STOP);
   });
 
-  test("stands again if the run had got SIGTERM before", async () => {
+  test("is requested again if the run had got SIGTERM before", async () => {
     const { world, agent } = await running();
     await using _ = world;
     agent.sendsSigterm = true;
