@@ -28,8 +28,8 @@
  *                               before that segment are removed
  *     stop.json                 {why: "shutdown", atMs}: the run was asked to stop by itself; written by the agent,
  *                               before the copy for the SDK, run/stop.json
- *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or
- *                               by a supervisor that received SIGTERM
+ *     kill.json                 {why: "asked" | "wanted" | "shutdown", atMs}: written before the first signal, by the
+ *                               agent, or by a supervisor that received SIGTERM
  *     notice.json               {text}: slots of the run that the agent does not offer any more, as a sentence, or
  *                               empty once they are back; the supervisor writes each new text as a line. None where
  *                               nothing left
