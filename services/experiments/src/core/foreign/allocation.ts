@@ -4,7 +4,7 @@ import { StopWhy } from "@trainyard/contracts/events";
 export type AllocationState = {
   /** The agents that the allocation was placed on. */
   readonly agents: readonly string[];
-  /** Whether the run reported that it ends because it was asked to stop. */
+  /** Whether the run is ending because it was asked to stop. */
   readonly stopAcknowledged: boolean;
   /** Whether the last stop of the run was for its time limit. */
   readonly timeLimited: boolean;
@@ -22,6 +22,9 @@ export function evolveAllocation(state: AllocationState, event: AnyEvent): Alloc
   }
   if (event.type === "AllocationStopRequested") {
     return { ...state, timeLimited: event.data.why === StopWhy.TIME_LIMIT };
+  }
+  if (event.type === "AllocationStopWithdrawn") {
+    return { ...state, timeLimited: event.data.remains === StopWhy.TIME_LIMIT };
   }
   return event.type === "AllocationStopAcknowledged" ? { ...state, stopAcknowledged: true } : state;
 }

@@ -1,4 +1,4 @@
-import { Fault, TrialOutcome } from "@trainyard/contracts/events";
+import { Fault, StopMode, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import type { EndRun, Left, RequestRun, TrialCommand } from "./commands.ts";
@@ -26,6 +26,9 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
     }
     case "stop_run":
       return stopRun(state, command.stop);
+    case "withdraw_stop":
+      if (state.unended?.stop?.mode !== StopMode.GRACEFUL) return alreadySo;
+      return [{ type: "RunStopWithdrawn", data: { run: state.runs } }];
     case "end_run":
       return endRun(state, command);
     case "await_upload":
@@ -102,7 +105,7 @@ function requestRun(state: TrialState, command: RequestRun): Decision {
   ];
 }
 
-/** A stop cannot be withdrawn, only become more severe. Its remaining time may shrink, never grow. */
+/** Until it is withdrawn, a stop can only become more severe. Its remaining time may shrink, never grow. */
 function stopRun(state: TrialState, stop: Stop): Decision {
   if (state.unended === null) return alreadySo;
   const before = state.unended.stop;

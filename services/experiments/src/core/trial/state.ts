@@ -22,6 +22,7 @@ export type TrialEvent = EventOf<
   | "RunRequested"
   | "RunStarted"
   | "RunStopRequested"
+  | "RunStopWithdrawn"
   | "RunEnded"
   | "RunCheckpointsNamed"
   | "TrialCheckpointed"
