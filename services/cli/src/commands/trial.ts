@@ -121,7 +121,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       .join(" ");
     // All lines after the first are the traceback of the rank that failed first.
     const [said = "", ...more] = run.message.split("\n");
-    const why = [run.whyEnded, said, run.waitsFor].filter((part) => part !== "").join(": ");
+    const row = (run.triesInRow ?? 1) > 1 ? `failure ${run.triesInRow} in a row` : "";
+    const why = [run.whyEnded, row, said, run.waitsFor].filter((part) => part !== "").join(": ");
     output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
     for (const line of more) output.line(`    ${line}`.trimEnd());
     for (const { agent, proxy } of run.placements) {

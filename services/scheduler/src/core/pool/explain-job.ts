@@ -51,14 +51,15 @@ function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanatio
 
 function reasonOf(
   { cluster, looks, nowMs }: Moment,
-  { id, resources }: Allocation,
+  { id, resources, notBeforeMs }: Allocation,
 ): Partial<Plain<RunExplanation>> {
   if (!cluster.configured.has(resources.pool)) {
     const detail = `the pool ${resources.pool} does not exist: it starts when the pool is created and has an agent`;
     return { reason: "no_agents", detail };
   }
   if (cluster.delayed.has(id)) {
-    const detail = "the launches of the run failed, and it waits before the next attempt";
+    const until = new Date(notBeforeMs).toISOString();
+    const detail = `the last run of the trial failed, and the next one waits until ${until}`;
     return { reason: "delayed", detail };
   }
   const pool = cluster.pool(resources.pool);
