@@ -883,8 +883,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
   fromCheckpoint: string;
 
   /**
-   * The reason why a queued run waits, as a code such as not_enough_free, or delayed after a failure; empty unless the run
-   * waits.
+   * The reason why a queued run waits, as a code such as not_enough_free or delayed; empty unless the run waits.
    *
    * @generated from field: optional string wait_code = 12;
    */
