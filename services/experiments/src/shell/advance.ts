@@ -9,14 +9,19 @@ import {
   allocations,
   checkpoints,
   experiments,
+  goneAgents,
   logSignals,
   retentions,
   searches,
   trials,
 } from "../streams.ts";
 
-/** Whether a wait of a trial's next run is over. `untilMs` is the end of the wait in the trial's stream. */
-export type Waits = { isOver(trial: string, untilMs: number): boolean };
+export type Waits = {
+  /** Whether a wait of a trial's next run is over. `untilMs` is the end of the wait in the trial's stream. */
+  isOver(trial: string, untilMs: number): boolean;
+  /** The trials whose next run waits. */
+  trials(): Iterable<string>;
+};
 
 export async function advance(work: Work, id: string, waits: Waits): Promise<void> {
   const trial = await work.load(foldOf(trials), id);
@@ -77,11 +82,19 @@ async function isAwaiting(
 ): Promise<boolean> {
   const { unended, awaitedUntilMs } = trial;
   if (unended !== null || awaitedUntilMs === 0 || waits.isOver(id, awaitedUntilMs)) return false;
+  if (await isNoHostLeft(work, runId(id, trial.runs))) return false;
   for (const checkpoint of trial.named) {
     const { settled, complete } = await work.load(checkpoints, checkpoint);
     if (!settled || complete) return true;
   }
   return false;
+}
+
+/** Whether all hosts of a run are gone. No record says which of them has a checkpoint that it left. */
+async function isNoHostLeft(work: Work, run: string): Promise<boolean> {
+  const { agents } = await work.load(allocations, run);
+  for (const agent of agents) if (!(await work.load(goneAgents, agent))) return false;
+  return agents.length > 0;
 }
 
 /** Whether a run may start from the checkpoint; guards refuse the commit if that changes. */

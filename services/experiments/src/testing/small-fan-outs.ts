@@ -7,8 +7,9 @@ const none = async (): Promise<void> => {
 };
 
 /** The waits of a test in which all hosts and the log have one clock. */
-export const waitsBy = (clock: Pick<Clock, "nowMs">): Waits => ({
+export const waitsBy = (clock: Pick<Clock, "nowMs">, trials: readonly string[] = []): Waits => ({
   isOver: (_, untilMs) => clock.nowMs() >= untilMs,
+  trials: () => trials,
 });
 
 /** Fan-outs that are never used: for small experiments, whose reactions read all of their trials. */

@@ -21,7 +21,7 @@ import {
 import { evolveAllocation, initialAllocation } from "../foreign/allocation.ts";
 import { runEnd } from "./run-end.ts";
 
-const quiet = { stopAcknowledged: false, timeLimited: false };
+const quiet = initialAllocation;
 const why = (ended: typeof finished, allocation = quiet) => runEnd(1, ended.data, allocation).why;
 const word = (reason: EndReason, code: number) =>
   allocationEnded({ exits: [exit(code)], endRecord: { reason, message: "" } });

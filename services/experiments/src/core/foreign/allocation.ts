@@ -6,11 +6,20 @@ export type AllocationState = {
   readonly stopAcknowledged: boolean;
   /** Whether the last stop of the run was for its time limit. */
   readonly timeLimited: boolean;
+  /** The agents on which the run is placed; empty before its grant. */
+  readonly agents: readonly string[];
 };
 
-export const initialAllocation: AllocationState = { stopAcknowledged: false, timeLimited: false };
+export const initialAllocation: AllocationState = {
+  stopAcknowledged: false,
+  timeLimited: false,
+  agents: [],
+};
 
 export function evolveAllocation(state: AllocationState, event: AnyEvent): AllocationState {
+  if (event.type === "AllocationGranted") {
+    return { ...state, agents: event.data.placements.map(({ agent }) => agent) };
+  }
   if (event.type === "AllocationStopRequested") {
     return { ...state, timeLimited: event.data.why === StopWhy.TIME_LIMIT };
   }
