@@ -3,7 +3,7 @@ import type { MemoryHub } from "@trainyard/bus/testing";
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
-import { ModelAgent } from "./model-agent.ts";
+import { type Health, ModelAgent } from "./model-agent.ts";
 import { ownWhys } from "./rules/deadlines.ts";
 import type { TrainingDeps } from "./training.ts";
 
@@ -11,6 +11,11 @@ const slotsEach = 2;
 export const agentNames = ["a1", "a2", "a3"] as const;
 /** The slots of all agents together, the most that a trial may request. */
 export const slotsOfAll = agentNames.length * slotsEach;
+
+function healthOf(agent: string, brokenHost: string | undefined): Health {
+  if (brokenHost === undefined) return "fickle";
+  return agent === brokenHost ? "broken" : "sound";
+}
 
 export class ModelHosts {
   readonly #deps: TrainingDeps;
@@ -23,7 +28,15 @@ export class ModelHosts {
   constructor(
     hub: MemoryHub,
     deps: TrainingDeps,
-    { clockOf, lastWord = "" }: { clockOf: (agent: string) => Clock; lastWord?: string },
+    {
+      clockOf,
+      lastWord = "",
+      brokenHost,
+    }: {
+      readonly clockOf: (agent: string) => Clock;
+      readonly lastWord?: string;
+      readonly brokenHost: string | undefined;
+    },
   ) {
     this.#deps = deps;
     const graceMs = (allocation: string): number | null => {
@@ -39,6 +52,7 @@ export class ModelHosts {
         graceMs,
         wall,
         lastWord,
+        health: healthOf(name, brokenHost),
       });
     });
   }

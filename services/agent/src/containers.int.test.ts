@@ -53,7 +53,7 @@ test("a run in a container gets its image, its mounts and the agent's limits", a
     await started({
       TRAINYARD_AGENT_CONTAINER_HOST_PATHS: data,
       TRAINYARD_AGENT_CONTAINER_CAPABILITIES: "SYS_PTRACE",
-      TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
+      TRAINYARD_AGENT_MEMORY: "256M",
       TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
       TRAINYARD_AGENT_CONTAINER_ULIMITS: "nofile=333:444,nproc=4096:4096",
     }),
@@ -97,7 +97,7 @@ test("a run in a container gets its image, its mounts and the agent's limits", a
 
 test("the container has the limits of the agent's settings", async () => {
   const { platform } = await started({
-    TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
+    TRAINYARD_AGENT_MEMORY: "256M",
     TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
     TRAINYARD_AGENT_CONTAINER_NETWORK: "none",
   });
@@ -258,7 +258,7 @@ os.write(1, b"saved\\n")
 });
 
 test("a run that exceeds its memory is reported with that reason, even when only a worker was killed", async () => {
-  const { platform, ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_MEMORY: "64M" }));
+  const { platform, ended } = bound(await started({ TRAINYARD_AGENT_MEMORY: "64M" }));
   const eat = "python3 -S -c 'x = bytearray(200 * 1024 * 1024)'";
   const worker = launchOf(`${eat}; sleep 1; echo "the worker is gone" >&2; exit 5`, inImage());
   expect((await ended(worker)).exit).toMatchObject({

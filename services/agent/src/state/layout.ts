@@ -47,7 +47,8 @@
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell
  *                               is up
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json
- *     home/, tmp/               HOME and TMPDIR of a run with a user of its own; other runs have neither
+ *     home/                     HOME of a run with a user of its own
+ *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *
  * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/ and
  * work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in files of

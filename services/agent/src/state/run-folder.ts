@@ -370,6 +370,7 @@ export class RunFolder {
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }
     await rm(this.work, { recursive: true, force: true });
+    await this.#removeTmp();
     this.#hasWork = false;
   }
 
@@ -378,11 +379,15 @@ export class RunFolder {
     const { owner } = this;
     await this.removeWork();
     if (owner !== null) {
-      for (const name of [names.home, names.tmp, names.run]) {
-        await removeAs(owner, join(this.path, name));
-      }
+      for (const name of [names.home, names.run]) await removeAs(owner, join(this.path, name));
     }
     this.#removeOwn();
+  }
+
+  async #removeTmp(): Promise<void> {
+    const { owner } = this;
+    const path = join(this.path, names.tmp);
+    await (owner === null ? rm(path, { recursive: true, force: true }) : removeAs(owner, path));
   }
 
   /** Removes the launch first, so that a half removed folder counts as none. */

@@ -144,6 +144,8 @@ class Found {
     const isLed = leader !== null && isAlive(leader) && !isTold;
     // The members are listed before the first one dies, since its children then get another parent.
     const members = this.members();
+    // A fork bomb makes processes faster than they are killed one by one.
+    if (name === "SIGKILL") for (const { pid } of members) sendSignal(pid, "SIGSTOP");
     if (isLed) sendSignal(-leader.pid, name);
     for (const { pid, group } of members) {
       // Members of the group have the signal already; a second SIGKILL is harmless, and SIGTERM is sent only to the

@@ -7,6 +7,7 @@ import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type {
   EndRecord,
   Exit,
+  Fault,
   LaunchFailure,
   PassedRun,
   Placement,
@@ -87,4 +88,6 @@ export type AllocationCommand =
       readonly sealed?: readonly Plain<SealedCheckpoint>[];
       /** The key of the last validation that the run recorded; empty for none. Absent if nobody saw its end. */
       readonly lastValidation?: string;
+      /** The cause of a failed end; absent for successes and stops. */
+      readonly fault?: Fault;
     };

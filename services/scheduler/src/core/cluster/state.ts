@@ -64,7 +64,7 @@ export type Allocation = {
   readonly stopAcknowledged: boolean;
   /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
   readonly lostRanks: readonly number[];
-  /** Agents on which earlier launches of its task failed. */
+  /** Agents on which the last runs of its task failed. */
   readonly avoid: readonly string[];
 };
 

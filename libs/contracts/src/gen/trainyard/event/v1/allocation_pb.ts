@@ -37,7 +37,8 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   run: number;
 
   /**
-   * The experiment of the run. All runs of an experiment share a place in the queue.
+   * The experiment of the run. All runs of an experiment share a place in the queue of their pool: the position of the
+   * first AllocationQueued, or the one of JobMoved.
    *
    * @generated from field: string job = 3;
    */
@@ -737,20 +738,21 @@ export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
- * Launches of different experiments failed on the agent, one after the other. The agent gets no runs for a while.
+ * Runs failed on the agent, one after the other: their launches, or the runs within a minute of their start. The agent
+ * gets no runs for a while.
  *
  * @generated from message trainyard.event.v1.AgentDistrusted
  */
 export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
   /**
-   * The number of launches that failed on the agent since a run last started there.
+   * The number of runs that failed on the agent since a run last did well there, at most 32.
    *
    * @generated from field: uint32 failures = 1;
    */
   failures: number;
 
   /**
-   * The first few of the experiments whose launches failed.
+   * The first few of the experiments whose runs failed.
    *
    * @generated from field: repeated string experiments = 2;
    */
@@ -780,8 +782,8 @@ export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
- * A run has started on the agent, or a person has declared the agent repaired. The agent's earlier failures no longer
- * count.
+ * A run has ended well on the agent or has been up there for a minute, what failed there has failed elsewhere, too, or
+ * a person has declared the agent repaired. The agent's earlier failures no longer count.
  *
  * @generated from message trainyard.event.v1.AgentTrusted
  */
@@ -1217,7 +1219,7 @@ export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 37);
 
 /**
- * A user moved the waiting runs of one experiment ahead of or behind those of another experiment.
+ * A user moved the runs of one experiment ahead of or behind those of another experiment.
  *
  * @generated from message trainyard.event.v1.JobMoved
  */
@@ -1228,8 +1230,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
   job: string;
 
   /**
-   * The new place of the experiment's runs in the queue, on the scale of log positions. The place of a run that was not
-   * moved is the position of its AllocationQueued.
+   * The new place of the experiment in the queue, on the scale of log positions: also of its later runs.
    *
    * @generated from field: double place = 2;
    */
@@ -1294,7 +1295,7 @@ export const WaitCode = {
   LOW_DISK: 5,
 
   /**
-   * The agents that have room for the run get no runs for a while, because launches failed there.
+   * The agents that have room for the run get no runs for a while, because runs failed there.
    *
    * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
    */
