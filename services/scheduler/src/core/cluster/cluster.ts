@@ -6,7 +6,6 @@
  * on lost agents stay held, as those agents' ghosts, until SlotsCleared or an AgentReturned that does not name it. The
  * fold is mutable and keeps sets of changes, because it is as large as the cluster.
  */
-
 import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
