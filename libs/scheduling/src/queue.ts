@@ -75,6 +75,8 @@ export class WaitingQueue {
   readonly #lanes = { slotted: new Map<string, Lane>(), slotless: new Map<string, Lane>() };
   readonly #byJob = new Map<string, Set<string>>();
   readonly #slotsByJob = new Map<string, number>();
+  /** The runs that avoid agents for a time. */
+  readonly #avoiding = new Map<string, Demand>();
   readonly #shape: (demand: Demand) => Shaped;
 
   constructor(shape: (demand: Demand) => Shaped) {
@@ -90,6 +92,7 @@ export class WaitingQueue {
     const entry = { asked, demand, gone: false };
     lane.add(entry);
     this.#byId.set(demand.id, { entry, lane });
+    if (asked.avoidUntilMs !== undefined) this.#avoiding.set(asked.id, asked);
     const ofJob = this.#byJob.get(demand.job) ?? new Set<string>();
     this.#byJob.set(demand.job, ofJob.add(demand.id));
     this.#slotsByJob.set(demand.job, this.slotsOf(demand.job) + demand.slots);
@@ -101,6 +104,7 @@ export class WaitingQueue {
     const { entry, lane } = known;
     const { job, slots } = entry.demand;
     this.#byId.delete(id);
+    this.#avoiding.delete(id);
     lane.remove(entry);
     if (lane.size === 0) this.#lanes[lane.kind].delete(lane.key);
     this.#byJob.get(job)?.delete(id);
@@ -116,6 +120,22 @@ export class WaitingQueue {
     const asked = ids.map((id) => (this.#byId.get(id) as { entry: Entry }).entry.asked);
     for (const id of ids) this.remove(id);
     for (const demand of asked) this.add(demand);
+  }
+
+  /** Lets runs go anywhere that have avoided agents for long enough. Returns the next such time; infinite for none. */
+  endAvoidance(nowMs: number): number {
+    let nextMs = Number.POSITIVE_INFINITY;
+    const due: Demand[] = [];
+    for (const demand of this.#avoiding.values()) {
+      const { avoidUntilMs = 0 } = demand;
+      if (avoidUntilMs <= nowMs) due.push(demand);
+      else nextMs = Math.min(nextMs, avoidUntilMs);
+    }
+    for (const { avoid: _avoided, avoidUntilMs: _untilMs, ...anywhere } of due) {
+      this.remove(anywhere.id);
+      this.add(anywhere);
+    }
+    return nextMs;
   }
 
   get size(): number {

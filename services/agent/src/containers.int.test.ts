@@ -236,6 +236,27 @@ while True: time.sleep(0.1)
   expect(podman.containers()).toEqual([]);
 });
 
+test("a container that is asked to stop gets SIGTERM at once, and ends when its script has ended", async () => {
+  const { platform } = bound(await started());
+  const script = `
+import os, signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.write(1, b"up\\n")
+signal.sigwait([signal.SIGTERM])
+time.sleep(1)
+os.write(1, b"saved\\n")
+`;
+  const contextDigest = platform.addContext(await packed({ "train.py": script }));
+  const launch = launchOf("python3 -S train.py", { ...inImage(), contextDigest });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  platform.stop(launch);
+  const asked = await platform.ended(launch);
+  expect(asked).toMatchObject({ terminated: true, killed: false, exit: { signal: "SIGTERM" } });
+  expect(platform.texts(launch)).toEqual(["up", "saved"]);
+  expect(podman.containers()).toEqual([]);
+});
+
 test("a run that exceeds its memory is reported with that reason, even when only a worker was killed", async () => {
   const { platform, ended } = bound(await started({ TRAINYARD_AGENT_MEMORY: "32M" }));
   const eat = "python3 -S -c 'x = bytearray(200 * 1024 * 1024)'";

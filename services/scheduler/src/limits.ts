@@ -28,8 +28,22 @@ export const limits = {
    * both.
    */
   diskFreedBytes: 320 * 1024 * 1024,
-  /** The number of different experiments whose launches must fail in a row: the failures of one may be its own. */
+  /**
+   * The time after its start in which a run that fails is held against its host, as Python and its data are loaded; a
+   * run that is up for longer speaks for the host.
+   */
+  hostProofMs: 60_000,
+  /** The number of different experiments whose runs must fail in a row: the failures of one may be its own. */
   distrustExperiments: 2,
+  /** The number of trials of one experiment that must fail in a row, if a run of the experiment does well elsewhere. */
+  distrustTrials: 3,
+  /** The number of failures kept per agent, more than most agents have slots. */
+  hostFailuresMax: 32,
+  /** The number of experiments whose runs fail on several agents at once when a service that they share is away. */
+  platformExperiments: 3,
+  platformWindowMs: 60_000,
+  /** The number of failures kept of all agents, more than enough to see that several experiments fail. */
+  recentFailuresMax: 64,
   /**
    * The first time for which a distrusted agent gets no runs, doubled each time; enough for a restart of the failed
    * part.
@@ -60,6 +74,10 @@ export const limits = {
   /** The longest description of a pool: a paragraph, since all pools are in one answer. */
   descriptionCharsMax: 1_000,
   quotasMax: 256,
+  /** Each run without slots is a process with its own Python interpreter: a host of 1,000 has other limits. */
+  slotlessPerAgentMax: 1_000,
+  /** Far more slots, and more agents, than a pool has. */
+  poolSlotsMax: 1_000_000,
   /** The limit of an experiment's configuration for the name of a workspace. */
   workspaceCharsMax: 255,
   /**

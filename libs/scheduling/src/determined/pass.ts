@@ -3,7 +3,7 @@
  * stops.
  *
  * A run is a task, and its experiment is the job. A run is blocked from agents that do not meet its constraints or
- * where its launch failed; an agent counts only if all its slots meet the constraints. A run whose agents must share a
+ * where it failed lately; an agent counts only if all its slots meet the constraints. A run whose agents must share a
  * label's value goes to one agent. Preferred labels, time limits and quotas have no effect, and no slots are reserved.
  * Each pass visits the whole queue.
  */
@@ -120,7 +120,7 @@ class BlockedAgents {
       unfit = [...(constraints?.excludedAgents ?? []), ...this.#unfit(conditions, slots === 0)];
       this.#byShape.set(shape, unfit);
     }
-    // An agent where a launch failed is used if no other agent could hold the run, as under Trainyard's rules.
+    // An agent where the run failed is used if no other agent could hold the run, as under Trainyard's rules.
     const avoided =
       avoid.length > 0 && this.#agents.without(avoid, () => this.#agents.couldHold(demand));
     return avoided ? [...unfit, ...avoid] : unfit;

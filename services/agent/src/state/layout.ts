@@ -28,8 +28,8 @@
  *                               before that segment are removed
  *     stop.json                 {why: "shutdown", atMs}: the run was asked to stop by itself; written by the agent,
  *                               before the copy for the SDK, run/stop.json
- *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or
- *                               by a supervisor that received SIGTERM
+ *     kill.json                 {why: "asked" | "wanted" | "shutdown", atMs}: written before the first signal, by the
+ *                               agent, or by a supervisor that received SIGTERM
  *     notice.json               {text, said}: slots of the run that the agent does not offer any more, as a sentence,
  *                               or empty once they are back, and lines about other processes on its devices, which are
  *                               only added to; the supervisor writes each new text and line. None where nothing

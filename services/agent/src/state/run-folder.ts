@@ -86,6 +86,8 @@ function endRecordOf(text: string): Plain<EndRecord> | null {
   }
 }
 
+const harshness: readonly KillRecord["why"][] = ["asked", "shutdown", "wanted"];
+
 export class RunFolder {
   readonly path: string;
   readonly runDir: string;
@@ -231,8 +233,8 @@ export class RunFolder {
 
   recordKill(why: KillRecord["why"]): void {
     const standing = this.kill;
-    // A kill for the scheduler replaces a shutdown's; otherwise the first record is kept.
-    if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
+    // Only a harsher record replaces the first one.
+    if (standing === null || harshness.indexOf(why) > harshness.indexOf(standing.why)) {
       this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
     }
   }
