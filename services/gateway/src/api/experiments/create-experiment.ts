@@ -24,6 +24,7 @@ import { storeSubmission } from "../../spaces/submissions.ts";
 import { shownExperiment } from "../shown.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
 import { refuseForeignExperiments } from "./earlier-experiments.ts";
+import { sourceUserWarnings } from "./source-user.ts";
 import { recordOf, refuseMasked, type Submitted } from "./submitted.ts";
 import { resolveSource } from "./warm-start.ts";
 
@@ -79,7 +80,8 @@ export async function acceptConfig(
     await refuseStorage(backend, config.tensorboard_storage, context, "tensorboard_storage");
   }
   await refuseForeignExperiments(backend, config);
-  return { config, place, warnings };
+  const unread = await sourceUserWarnings(backend, config);
+  return { config, place, warnings: [...warnings, ...unread] };
 }
 
 /** Finds the workspace and project like `findPlace`, with errors that have the paths of the configuration. */

@@ -67,6 +67,44 @@ describe("an experiment that starts from a checkpoint", () => {
     expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining("source_")]);
   });
 
+  test("whose files only the user of its experiment may read gets a warning, and not from an object store", async () => {
+    const [inFolder, inStore] = [randomUUID(), randomUUID()];
+    const folder = { type: "directory", container_path: "/srv/checkpoints" };
+    const store = { type: "s3", bucket: "models" };
+    for (const [number, storage, checkpoint] of [
+      [21, folder, inFolder],
+      [22, store, inStore],
+    ] as const) {
+      const trial = `${number}.1`;
+      const config = { ...created({}).data.config, checkpoint_storage: storage };
+      await gateway.append(`experiment-${number}`, created({ config }));
+      await gateway.append(`trial-${trial}`, trialCreated(1), requested(1, 0));
+      const starts = [{ agent: "rack", nodeRank: 0, pid: 7, userId: 1_900_000_000 + number }];
+      await gateway.append(`allocation-${trial}#1`, {
+        type: "AllocationStarted",
+        data: { starts },
+      });
+      const of = { trial, run: 1, step: 1 };
+      const position = await gateway.append(
+        `checkpoint-${checkpoint}`,
+        { type: "CheckpointDeclared", data: { ...of, format: "" } },
+        {
+          type: "CheckpointCompleted",
+          data: { ...of, manifestDigest: "d", files: 1, bytes: 1 },
+        },
+      );
+      await gateway.call("GET", `/api/v1/trials/${trial}?minPosition=${position}`);
+    }
+    const { body } = await submit({ source_checkpoint_uuid: inFolder });
+    expect(body["warnings"]).toEqual([
+      expect.stringContaining(
+        `${inFolder}, whose files belong to the user 1900000021 of experiment 21: runs of this experiment have another user`,
+      ),
+    ]);
+    const { status, body: other } = await submit({ source_checkpoint_uuid: inStore });
+    expect([status, other["warnings"] ?? []]).toEqual([200, []]);
+  });
+
   test.each<[string, object, string]>([
     ["an unknown checkpoint", { source_checkpoint_uuid: randomUUID() }, "no such checkpoint"],
     ["an invalid UUID", { source_checkpoint_uuid: "../x" }, "no such checkpoint"],
