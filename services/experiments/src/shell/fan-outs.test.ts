@@ -56,10 +56,8 @@ describe("the fan-out of a large experiment's pause", () => {
     const waited: number[] = [];
     for (let run = 1; run <= 10; run += 1) {
       const parts = world.parts;
-      // The platform has lost a run: its end is recorded, and the next one is requested.
-      await world.tell([
-        [`allocation-13.1#${run}`, allocationEnded(AllocationEndCause.AGENT_LOST)],
-      ]);
+      // A run made room for another: its end is recorded, and the next one is requested.
+      await world.tell([[`allocation-13.1#${run}`, allocationEnded(AllocationEndCause.KILLED)]]);
       await world.committed("reaction", "13", 2 * run - 1);
       waited.push(world.parts - parts);
       const started: AnyEvent = { type: "AllocationStarted", data: { starts: [] } };
