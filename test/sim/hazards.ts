@@ -149,7 +149,8 @@ const ofSuspensions: readonly Hazard[] = [
       await scene.tell(scene.search, suspended);
       await scene.settle();
       await scene.tell(scene.search, resumed);
-      await windDown(scene);
+      await scene.settle();
+      await scene.tell(scene.allocation(1), acknowledged);
       await finish(scene);
     },
     trial: "completed",

@@ -122,6 +122,11 @@ export class TrialRules {
       case "RunStopRequested":
         newestUnended(trial, event.data.run, report);
         return stop(trial, event.data, report);
+      case "RunStopWithdrawn":
+        newestUnended(trial, event.data.run, report);
+        if (trial.stop?.mode !== StopMode.GRACEFUL) report("no graceful stop was requested");
+        trial.stop = null;
+        return;
       case "RunEnded":
         newestUnended(trial, event.data.run, report);
         trial.unended = false;

@@ -107,6 +107,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["begins from", sourceOf(trial)],
     ["seed", String(trial.seed)],
     ["restarts", String(trial.restarts)],
+    ["preemptions", String(preemptionsOf(trial))],
     ["steps", String(trial.stepsCompleted)],
     ["best", scalarsOf(trial.bestValidation)],
     ["latest", scalarsOf(trial.latestValidation)],
@@ -136,6 +137,10 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.line(`log policy ${policy}${does}: run ${run}, ${who}: ${firstLine(line)}`);
   }
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
+}
+
+function preemptionsOf({ runs }: Plain<Trial>): number {
+  return runs.filter(({ whyEnded }) => whyEnded === "preempted").length;
 }
 
 /** Returns the origin of the hyperparameters; empty if they were drawn at random. */

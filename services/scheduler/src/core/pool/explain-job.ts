@@ -39,11 +39,11 @@ function waitingFirst(a: Allocation, b: Allocation): number {
 }
 
 function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanation> {
-  const { id, resources, grant, queuedAtMs } = allocation;
+  const { id, resources, grant, queuedAtMs, preemptions } = allocation;
   const { priority, weight, maxSlots } = moment.cluster.demand(allocation);
   const { maxSlots: _recorded, ...asked } = resources;
   const changed = { ...asked, priority, weight, ...(maxSlots === null ? {} : { maxSlots }) };
-  const run = { run: id, resources: changed, queuedAtMs };
+  const run = { run: id, resources: changed, queuedAtMs, preemptions };
   const nothing = { reason: "", detail: "", limit: "", ahead: 0, blockers: [], startsWhen: "" };
   if (grant !== null) return { ...run, ...nothing, placements: grant.placements };
   return { ...run, ...nothing, placements: [], ...reasonOf(moment, allocation) };
