@@ -123,9 +123,9 @@ export class Pool {
     this.placed.started(id, atMs);
   }
 
-  /** Marks a run that was asked to stop; it ends within its preemption timeout. */
-  stopping(id: string): void {
-    this.placed.stopping(id);
+  /** Marks whether a run was asked to stop, so that it ends within its preemption timeout. */
+  stopping(id: string, stopping = true): void {
+    this.placed.stopping(id, stopping);
   }
 
   /** Marks whether processes of the run cannot be killed. */

@@ -14,14 +14,7 @@ import { type Demand, Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
 import { inUse } from "../agent/use.ts";
 import { agentChange, hostBefore } from "./agent-changes.ts";
-import {
-  ghostsOf,
-  grantedAllocation,
-  isLeaving,
-  lostWith,
-  queuedAllocation,
-  stopAfter,
-} from "./allocation-changes.ts";
+import { ghostsOf, grantedAllocation, lostWith, queuedAllocation } from "./allocation-changes.ts";
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
@@ -29,8 +22,9 @@ import { changeOf } from "./jobs.ts";
 import { judge } from "./judged.ts";
 import { Members } from "./members.ts";
 import { changeJob, configurePool, endJob, removePool } from "./pool-changes.ts";
-import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
+import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck, slotsOn } from "./slots.ts";
 import type { Agent, Allocation, RecordedEvent } from "./state.ts";
+import { isLeaving, stopsAfter } from "./stops.ts";
 import { afterStart, fullTrust } from "./trust.ts";
 import { Trusts } from "./trusts.ts";
 
@@ -121,7 +115,9 @@ export class Cluster {
         if (isTimed(this.allocations.get(id))) this.timed.add(id);
         return this.#poolOfRun(id)?.started(id, noted.timeMs);
       case "AllocationStopRequested":
-        return this.#stopRequested(noted, event.data);
+      case "AllocationStopWithdrawn":
+      case "AllocationStopAcknowledged":
+        return this.#stopChanged(noted);
       case "AllocationEnded":
         return this.#ended(noted);
       case "PoolConfigured":
@@ -267,11 +263,13 @@ export class Cluster {
     return allocation?.grant == null ? undefined : this.pool(allocation.resources.pool);
   }
 
-  #stopRequested({ id, timeMs }: RecordedEvent, asked: EventData<"AllocationStopRequested">): void {
-    this.#change(id, ({ stop }) => ({ stop: stopAfter(stop, asked, timeMs) }));
+  #stopChanged({ id, event, timeMs }: RecordedEvent): void {
+    this.#change(id, (one) => stopsAfter(one, event, timeMs));
     const allocation = this.allocations.get(id);
-    if (allocation !== undefined && isLeaving(allocation)) this.#poolOfRun(id)?.stopping(id);
-    if (this.allocations.get(id)?.stop?.killAtMs == null) this.stopping.delete(id);
+    if (allocation === undefined) return;
+    this.#poolOfRun(id)?.stopping(id, isLeaving(allocation));
+    if (event.type === "AllocationStopWithdrawn") this.touchedPools.add(allocation.resources.pool);
+    if (allocation.stop?.killAtMs == null) this.stopping.delete(id);
     else this.stopping.add(id);
   }
 
@@ -313,7 +311,7 @@ export class Cluster {
     if (agent === undefined) return;
     const pool = this.pool(agent.joined.pool);
     for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghostHolder(ghost));
-    const ghosts = ghostsOf(data, (run) => this.#slotsOn(id, run));
+    const ghosts = ghostsOf(data, (run) => slotsOn(this.allocations.get(run), id));
     this.setAgent({
       ...agent,
       joined: rejoined(agent.joined, data),
@@ -322,13 +320,6 @@ export class Cluster {
       heldSince: heldSince(agent, data, position),
       refused: null,
     });
-  }
-
-  /** The slots granted to an allocation on an agent; null if it is not placed there. */
-  #slotsOn(agent: string, id: string): readonly string[] | null {
-    if (!this.placedOn(agent).has(id)) return null;
-    const placements = this.allocations.get(id)?.grant?.placements ?? [];
-    return placements.filter((one) => one.agent === agent).flatMap(({ slots }) => slots);
   }
 
   #forgetLeft(id: string, allocation: string): void {

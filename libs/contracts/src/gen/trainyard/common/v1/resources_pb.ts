@@ -443,7 +443,8 @@ export const StopMode = {
   UNSPECIFIED: 0,
 
   /**
-   * The SDK receives the stop request, and the run may write a checkpoint before it exits.
+   * The SDK receives the stop request, and the run may write a checkpoint before it exits. A run that does not use the
+   * SDK gets SIGTERM.
    *
    * @generated from enum value: STOP_MODE_GRACEFUL = 1;
    */
