@@ -10,6 +10,7 @@ import {
   allocations,
   checkpoints,
   experiments,
+  goneAgents,
   logSignals,
   retentions,
   searches,
@@ -20,6 +21,8 @@ import {
 export type Waits = {
   /** Whether a wait for checkpoints is over. `untilMs` is its end in the trial's stream. */
   isOver(trial: string, untilMs: number): boolean;
+  /** The trials whose next run waits for checkpoints. */
+  trials(): Iterable<string>;
   readonly delays: TryDelays;
 };
 
@@ -84,11 +87,19 @@ async function isAwaiting(
 ): Promise<boolean> {
   const { unended, awaitedUntilMs } = trial;
   if (unended !== null || awaitedUntilMs === 0 || waits.isOver(id, awaitedUntilMs)) return false;
+  if (await isNoHostLeft(work, runId(id, trial.runs))) return false;
   for (const checkpoint of trial.named) {
     const { settled, complete } = await work.load(checkpoints, checkpoint);
     if (!settled || complete) return true;
   }
   return false;
+}
+
+/** Whether all hosts of a run are gone. No record says which of them has a checkpoint that it left. */
+async function isNoHostLeft(work: Work, run: string): Promise<boolean> {
+  const { agents } = await work.load(allocations, run);
+  for (const agent of agents) if (!(await work.load(goneAgents, agent))) return false;
+  return agents.length > 0;
 }
 
 /** Whether a run may start from the checkpoint; guards refuse the commit if that changes. */

@@ -224,6 +224,10 @@ export class Awaiting implements Waits {
     }
   }
 
+  trials(): Iterable<string> {
+    return this.#trials.all.keys();
+  }
+
   isOver(trial: string, untilMs: number): boolean {
     const wait = this.#waits.get(trial);
     return wait?.untilMs === untilMs && this.#deps.clock.monotonicMs() >= wait.dueMs;

@@ -69,6 +69,8 @@ export function reactionHandlers(
     AllocationStarted: startRun,
     AllocationEnded: (event, work) => endRun(event, work, waits),
     AgentReturned: nameCheckpoints,
+    AgentLost: (_, work) => hostIsGone(work, waits),
+    AgentRemoved: (_, work) => hostIsGone(work, waits),
     CheckpointCompleted: async (event, work) => {
       await noteCheckpoint(event, work);
       await advanceWaiting(work, event.data.trial, waits);
@@ -230,6 +232,14 @@ async function awaitUpload(
 async function settled(work: Work, checkpoint: string, waits: Waits): Promise<void> {
   const { trial } = await work.load(checkpoints, checkpoint);
   await advanceWaiting(work, trial, waits);
+}
+
+/** Ends the waits for checkpoints that only this host had. */
+async function hostIsGone(work: Work, waits: Waits): Promise<void> {
+  for (const trial of [...waits.trials()]) {
+    await advanceWaiting(work, trial, waits);
+    await work.part();
+  }
 }
 
 /** Advances a trial whose next run may have waited for the checkpoint. */

@@ -10,8 +10,9 @@ const none = async (): Promise<void> => {
 };
 
 /** The waits of a test in which all hosts and the log have one clock. */
-export const waitsBy = (clock: Pick<Clock, "nowMs">): Waits => ({
+export const waitsBy = (clock: Pick<Clock, "nowMs">, trials: readonly string[] = []): Waits => ({
   isOver: (_, untilMs) => clock.nowMs() >= untilMs,
+  trials: () => trials,
   delays: defaultDelays,
 });
 

@@ -2,7 +2,7 @@ import type { AnyEvent } from "@trainyard/contracts";
 import { StopWhy } from "@trainyard/contracts/events";
 
 export type AllocationState = {
-  /** The agents that the allocation was placed on. */
+  /** The agents on which the run is placed; empty before its grant. */
   readonly agents: readonly string[];
   /** Whether the run is ending because it was asked to stop. */
   readonly stopAcknowledged: boolean;
