@@ -67,7 +67,7 @@ describe("an experiment that starts from a checkpoint", () => {
     expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining("source_")]);
   });
 
-  test("whose files only the user of its experiment may read gets a warning, and not from an object store", async () => {
+  test("of another user in a directory gets a warning, and not from an object store", async () => {
     const [inFolder, inStore] = [randomUUID(), randomUUID()];
     const folder = { type: "directory", container_path: "/srv/checkpoints" };
     const store = { type: "s3", bucket: "models" };
