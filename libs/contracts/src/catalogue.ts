@@ -74,6 +74,8 @@ const byAggregate = {
     allocation.AgentJoinedSchema,
     allocation.AgentLostSchema,
     allocation.AgentReturnedSchema,
+    allocation.AgentsSilentSchema,
+    allocation.AgentsHeardSchema,
     allocation.SlotsClearedSchema,
     allocation.AgentDrainRequestedSchema,
     allocation.AgentDrainedSchema,

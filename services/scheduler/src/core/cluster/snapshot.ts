@@ -9,7 +9,7 @@ import { changeJob, configurePool } from "./pool-changes.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when the shape of the fold changes: older snapshots are then ignored. */
-export const snapshotSchema = "cluster/2";
+export const snapshotSchema = "cluster/3";
 
 type Snapshot = {
   readonly position: number;

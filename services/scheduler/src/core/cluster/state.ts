@@ -65,8 +65,6 @@ export type Allocation = {
     readonly killAtMs: number | null;
     readonly kill: boolean;
   } | null;
-  /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
-  readonly lostRanks: readonly number[];
   /** Agents on which earlier launches of its task failed. */
   readonly avoid: readonly string[];
 };
@@ -90,6 +88,10 @@ export type Agent = Use & {
   readonly id: string;
   readonly joined: EventData<"AgentJoined">;
   readonly status: "present" | "lost" | "removed";
+  /** The time at which the agent was lost; null if it is not. */
+  readonly lostAtMs: number | null;
+  /** Why, and until when, the scheduler waits for the silent agent; null if it does not. */
+  readonly awaited: { readonly reason: string; readonly untilMs: number } | null;
   /** Ended allocations that may still run on the agent, with the slots that they hold. */
   readonly ghosts: Readonly<Record<string, readonly string[]>>;
   readonly trust: Trust;

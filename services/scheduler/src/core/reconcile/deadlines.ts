@@ -14,6 +14,8 @@ export class Deadlines {
   #places = new Map<string, Deadline>();
   /** The deadlines of agents that get no runs for a while. */
   #trusts = new Map<string, Deadline>();
+  /** The times until which silent agents are waited for. */
+  #waits = new Map<string, Deadline>();
   /** The deadlines of runs with a time limit. */
   #limits = new Map<string, Deadline>();
   /** The deadlines of pools whose queue will change its order. */
@@ -31,6 +33,9 @@ export class Deadlines {
     });
     this.#trusts = followed(this.#trusts, cluster.cooling, cluster, nowMs, (id) => {
       return cluster.agents.get(id)?.trust.untilMs ?? null;
+    });
+    this.#waits = followed(this.#waits, cluster.awaited, cluster, nowMs, (id) => {
+      return cluster.agents.get(id)?.awaited?.untilMs ?? null;
     });
     this.#limits = followed(this.#limits, cluster.timed, cluster, nowMs, (id) => {
       return limitAtMs(cluster.allocations.get(id));
@@ -72,6 +77,10 @@ export class Deadlines {
 
   mayBePlaced(id: string, nowMs: number): boolean {
     return nowMs >= (this.#places.get(id)?.dueMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  hasWaited(agent: string, nowMs: number): boolean {
+    return nowMs >= (this.#waits.get(agent)?.dueMs ?? Number.POSITIVE_INFINITY);
   }
 
   mayBeTried(agent: string, nowMs: number): boolean {
