@@ -19,7 +19,7 @@ export function forgetRemoved(cluster: Cluster, id: string): void {
   const agent = cluster.agents.get(id);
   if (agent?.status !== "removed" || agent.out !== null) return;
   if (cluster.placedOn(id).size > 0 || Object.keys(agent.slotsOut).length > 0) return;
-  for (const set of [cluster.cooling, cluster.troubled, cluster.touchedAgents]) set.delete(id);
+  cluster.touchedAgents.delete(id);
   cluster.pool(agent.joined.pool).agents.forget(id);
   cluster.agents.delete(id);
 }

@@ -8,7 +8,6 @@ import type { AgentCommand } from "../agent/state.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
-import { trustDecision } from "../cluster/trust.ts";
 import type { Decision } from "./decision.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { drainDecisions } from "./drains.ts";
@@ -20,6 +19,7 @@ import { placementDecisions, timeLimitDecisions } from "./passes.ts";
 import { poolDecisions } from "./pools.ts";
 import { ranksOf } from "./ranks.ts";
 import { forgetDecisions, endsOfSilence, silenceDecisions } from "./silence.ts";
+import { Faults, trustDecisions } from "./trusts.ts";
 
 export type Round = {
   readonly cluster: Cluster;
@@ -65,7 +65,7 @@ export function gather(round: Round): readonly Decision[] {
     ...(isBeat ? [...endsOfSilence(round), ...forgetDecisions(round)] : []),
     ...silenceDecisions(round),
     ...nameDecisions(round),
-    ...trustDecisions(cluster),
+    ...trustDecisions(round),
     ...drainDecisions(cluster, observed),
     ...killDecisions(round),
     ...timeLimitDecisions(round),
@@ -120,15 +120,6 @@ function nameDecisions(round: Round): readonly Decision[] {
   return decisions;
 }
 
-/** Decisions about agents on which launches of different experiments have failed, or a run has started since. */
-function trustDecisions(cluster: Cluster): readonly Decision[] {
-  return [...cluster.troubled].flatMap((id): readonly Decision[] => {
-    const agent = cluster.agents.get(id);
-    const command = agent === undefined ? null : trustDecision(agent.trust);
-    return command === null ? [] : [{ on: "agent", id, origin: null, command }];
-  });
-}
-
 /** Launches are checked in every round, since a long silence ends them. */
 function watchLaunches({ cluster, observed, nowMs }: Round): void {
   for (const id of cluster.launching) {
@@ -158,10 +149,9 @@ function returning(reports: readonly Decision[]): ReadonlySet<string> {
 }
 
 /** The return of an agent is recorded before decisions about its runs, which may continue. */
-function allocationDecisions(
-  { cluster, observed }: Round,
-  agents: ReadonlySet<string>,
-): readonly Decision[] {
+function allocationDecisions(round: Round, agents: ReadonlySet<string>): readonly Decision[] {
+  const { cluster, observed } = round;
+  const faults = new Faults(round);
   const decisions: Decision[] = [];
   for (const id of cluster.touchedAllocations) {
     cluster.touchedAllocations.delete(id);
@@ -169,7 +159,7 @@ function allocationDecisions(
     if (allocation?.grant?.placements.some(({ agent }) => agents.has(agent)) === true) continue;
     if (allocation === undefined) continue;
     for (const command of judgeAllocation(allocation, ranksOf(cluster, allocation, observed))) {
-      decisions.push(decisionOn(allocation, command));
+      decisions.push(decisionOn(allocation, faults.named(allocation, command)));
     }
   }
   return decisions;

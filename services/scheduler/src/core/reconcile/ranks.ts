@@ -11,7 +11,12 @@ export type Rank = {
   readonly state:
     | { readonly kind: "unknown" }
     | { readonly kind: "preparing" }
-    | { readonly kind: "up"; readonly pid: number; readonly userId: number | undefined }
+    | {
+        readonly kind: "up";
+        readonly pid: number;
+        readonly userId: number | undefined;
+        readonly terminated?: boolean | undefined;
+      }
     | { readonly kind: "ended"; readonly report: ReportedAllocation }
     /** The agent is lost, and may return with the node. */
     | { readonly kind: "away" }
@@ -64,7 +69,8 @@ function rankState(
   const status = cluster.agents.get(agent)?.status;
   if (status !== "present") return { kind: status === "lost" ? "away" : "lost" };
   if (report?.state === AllocationReportState.RUNNING) {
-    return { kind: "up", pid: report.pid, userId: report.userId };
+    const { pid, userId, terminated } = report;
+    return { kind: "up", pid, userId, terminated };
   }
   if (observed.isSilent(agent, id)) {
     return { kind: "silent", waits: report?.waitsForPlatform === true };
@@ -83,10 +89,17 @@ export function isOver({ state: { kind } }: Rank): boolean {
   return kind !== "unknown" && kind !== "preparing" && kind !== "up" && kind !== "away";
 }
 
-/** True if the node's end ends all nodes; a node that exited cleanly lets the others finish. */
-export function hasFailed({ state }: Rank): boolean {
+/** True if the node's agent has asked the node to end by SIGTERM. */
+export function wasTerminated({ state }: Rank): boolean {
+  if (state.kind === "up") return state.terminated === true;
+  return state.kind === "ended" && state.report.terminated === true;
+}
+
+/** True if the node's end ends all nodes; a node that exited cleanly, or after SIGTERM, lets the others finish. */
+export function hasFailed(rank: Rank): boolean {
+  const { state } = rank;
   if (state.kind === "lost" || state.kind === "absent" || state.kind === "silent") return true;
-  if (state.kind !== "ended") return false;
+  if (state.kind !== "ended" || wasTerminated(rank)) return false;
   const { launchFailed, exit } = state.report;
   return launchFailed || exit?.code !== 0 || exit.signal !== "";
 }
