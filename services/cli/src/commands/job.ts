@@ -120,11 +120,16 @@ function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {
   ];
 }
 
-function placedFields({ run, placements }: Plain<JobRun>): readonly (readonly [string, string])[] {
+function placedFields({
+  run,
+  placements,
+  detail,
+}: Plain<JobRun>): readonly (readonly [string, string])[] {
   const where = placements.map(({ agent, slots }) => `${agent}[${slots.join(",")}]`);
   return [
     ["run", run],
     ["runs on", where.join(" ")],
+    ...(detail === "" ? [] : [["its agent", detail] as const]),
   ];
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { agentHolder, agentStart } from "../../../testing/example-events.ts";
 import { DocumentSet } from "./documents.ts";
 import { project } from "./project.ts";
+import { touchedBy } from "./touched.ts";
 
 const offered = { pool: "default", slots: [], labels: {}, version: "1", address: "host-1" };
 const offer = { ...offered, ...agentStart };
@@ -27,7 +28,7 @@ test("an agent shows the checkpoints that ended runs have left on it, until they
   expect(agentAfter(joined, recorded)?.undelivered).toEqual(left);
   expect(agentAfter(joined, recorded, joined)?.undelivered).toEqual(left);
   expect(agentAfter(joined, recorded, stored)).not.toHaveProperty("undelivered");
-  expect(agentAfter(joined, recorded, removed)).not.toHaveProperty("undelivered");
+  expect(agentAfter(joined, recorded, removed, joined)).not.toHaveProperty("undelivered");
 });
 
 test("an agent shows the address of another agent that asks for its name, while it does", () => {
@@ -42,4 +43,26 @@ test("an agent shows the address of another agent that asks for its name, while 
   const returned: AnyEvent = { type: "AgentReturned", data };
   expect(agentAfter(joined, asked, cleared)?.nameRefused).toBe("");
   expect(agentAfter(joined, asked, returned)?.nameRefused).toBe("");
+});
+
+test("an agent shows that it does not report and is waited for, until it reports or is lost", () => {
+  const joined: AnyEvent = { type: "AgentJoined", data: offer };
+  const said = { agents: ["other", "rack"], silent: 2, reason: "2 of 3", waitMs: 600 };
+  const silent: AnyEvent = { type: "AgentsSilent", data: said };
+  const heard: AnyEvent = { type: "AgentsHeard", data: { agents: ["rack"], silent: 1 } };
+  const lost: AnyEvent = { type: "AgentLost", data: { reason: "" } };
+  expect(agentAfter(joined, silent)?.silence).toEqual({ reason: "2 of 3", untilMs: 600 });
+  expect(agentAfter(joined, silent, heard)).not.toHaveProperty("silence");
+  expect(agentAfter(joined, silent, lost)).not.toHaveProperty("silence");
+  const keys = touchedBy("agent-other", silent);
+  expect(keys).toEqual(said.agents.map((id) => ({ kind: "agent", id })));
+});
+
+test("an agent that is removed is in no list, unless a user has taken it out of use", () => {
+  const joined: AnyEvent = { type: "AgentJoined", data: offer };
+  const removed: AnyEvent = { type: "AgentRemoved", data: { reason: "" } };
+  const disabled: AnyEvent = { type: "AgentDisabled", data: { reason: "loud fan" } };
+  expect(agentAfter(joined, removed)).toBeUndefined();
+  expect(agentAfter(joined, disabled, removed)).toMatchObject({ state: "REMOVED" });
+  expect(agentAfter(joined, removed, joined)).toMatchObject({ state: "CONNECTED" });
 });

@@ -26,7 +26,16 @@ export const agentProjections: Projections = {
     documents.put({ kind: "agent", id, parent: pool, ordinal: 0, doc });
   },
   AgentLost({ id }, documents) {
-    documents.update("agent", id, () => ({ state: "LOST" }));
+    documents.replace("agent", id, ({ silence: _over, ...doc }) => ({ ...doc, state: "LOST" }));
+  },
+  AgentsSilent({ data: { agents, reason, waitMs }, timeMs }, documents) {
+    const silence = { reason, untilMs: timeMs + waitMs };
+    for (const agent of agents) documents.update("agent", agent, () => ({ silence }));
+  },
+  AgentsHeard({ data }, documents) {
+    for (const agent of data.agents) {
+      documents.replace("agent", agent, ({ silence: _over, ...doc }) => doc);
+    }
   },
   AgentReturned({ id, data }, documents) {
     const holder = new Map(
@@ -49,8 +58,13 @@ export const agentProjections: Projections = {
   AgentNameCleared({ id }, documents) {
     documents.update("agent", id, () => ({ nameRefused: "" }));
   },
+  /** A removed agent is forgotten, unless users have taken it or its slots out of use. */
   AgentRemoved({ id }, documents) {
-    documents.replace("agent", id, ({ undelivered: _givenUp, ...doc }) => ({
+    const { disabled, disabledSlots = [] } = documents.get("agent", id) ?? {};
+    if (disabled === undefined && disabledSlots.length === 0) {
+      documents.remove({ kind: "agent", id });
+    }
+    documents.replace("agent", id, ({ undelivered: _givenUp, silence: _over, ...doc }) => ({
       ...doc,
       state: "REMOVED",
     }));

@@ -26,7 +26,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
     case "retention":
       return [{ kind: "checkpoint", id }];
     case "agent":
-      return [{ kind: "agent", id }];
+      return agentKeys(id, event);
     case "token":
       return [{ kind: "token", id }];
     case "pool":
@@ -119,6 +119,11 @@ export function jobOfRun(allocation: string): string | null {
 function besideExperiment(id: string, event: AnyEvent): readonly DocumentKey[] {
   if (event.type === "ExperimentContinued") return [{ kind: "config", id }];
   return event.type === "ExperimentEnded" ? [{ kind: "job", id }] : [];
+}
+
+function agentKeys(id: string, event: AnyEvent): readonly DocumentKey[] {
+  const ofMany = event.type === "AgentsSilent" || event.type === "AgentsHeard";
+  return (ofMany ? event.data.agents : [id]).map((agent) => ({ kind: "agent", id: agent }));
 }
 
 function poolKeys(id: string, event: AnyEvent): readonly DocumentKey[] {
