@@ -124,12 +124,14 @@ function placedFields({
   run,
   placements,
   detail,
+  preemptions,
 }: Plain<JobRun>): readonly (readonly [string, string])[] {
   const where = placements.map(({ agent, slots }) => `${agent}[${slots.join(",")}]`);
   return [
     ["run", run],
     ["runs on", where.join(" ")],
     ...(detail === "" ? [] : [["its agent", detail] as const]),
+    ["preempted", timesText(preemptions)],
   ];
 }
 
@@ -138,6 +140,7 @@ function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])
   return [
     ["run", run.run],
     ["waits since", time(run.queuedAtMs)],
+    ["preempted", timesText(run.preemptions)],
     ["wants", `${slots} ${slots === 1 ? "slot" : "slots"}`],
     ["reason", run.detail || run.reason],
     ["limit", run.limit],
@@ -145,6 +148,11 @@ function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])
     ["slots held by", run.blockers.join(", ")],
     ["starts when", run.startsWhen],
   ];
+}
+
+/** Returns how often earlier runs of the trial were preempted; empty for never. */
+function timesText(preemptions: number): string {
+  return preemptions === 0 ? "" : `${preemptions} ${preemptions === 1 ? "time" : "times"} before`;
 }
 
 type UpdateOptions = {

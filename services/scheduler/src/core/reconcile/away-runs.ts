@@ -42,23 +42,17 @@ function fittingOf(cluster: Cluster, away: ReadonlySet<string>): ReadonlySet<str
   return fitting;
 }
 
-/** An experiment has the place of its first run, and its waiting runs are before those whose agent is lost. */
+/** The waiting runs of an experiment are before those of it whose agent is lost. */
 function inOrder(
   cluster: Cluster,
   runs: readonly Allocation[],
 ): (a: Allocation, b: Allocation) => number {
-  const places = new Map<string, number>();
-  for (const run of runs) {
-    const place = placeOf(cluster.demand(run));
-    places.set(run.job, Math.min(place, places.get(run.job) ?? place));
-  }
-  const keyOf = (run: Allocation) => [
-    cluster.delayed.has(run.id) ? 0 : 1,
-    cluster.demand(run).priority,
-    places.get(run.job) ?? 0,
-    run.grant === null ? 0 : 1,
-    run.arrival,
-  ];
+  const keyOf = (run: Allocation) => {
+    const demand = cluster.demand(run);
+    const { priority, arrival } = demand;
+    const isAway = run.grant === null ? 0 : 1;
+    return [cluster.delayed.has(run.id) ? 0 : 1, priority, placeOf(demand), isAway, arrival];
+  };
   const keys = new Map(runs.map((run) => [run, keyOf(run)]));
   return (a, b) => {
     const [one = [], other = []] = [keys.get(a), keys.get(b)];
