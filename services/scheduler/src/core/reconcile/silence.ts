@@ -37,11 +37,11 @@ export function silenceDecisions(round: Round): readonly Decision[] {
     ...[...over, ...lost].map(({ id, silentMs }) =>
       decided(id, { kind: "lose", reason: `not heard for ${Math.round(silentMs / 1_000)} s` }),
     ),
-    ...waitsFor(unheard, {
+    ...waitsFor(round, unheard, {
       reason: "not heard since the scheduler started, before which everything was off",
       waitMs: round.firstWordMs - (first?.silentMs ?? 0),
     }),
-    ...waitsFor(awaited, {
+    ...waitsFor(round, awaited, {
       reason: together?.reason ?? "",
       waitMs: round.massSilenceWaitMs,
     }),
@@ -119,10 +119,11 @@ function silentTogether(
 }
 
 function waitsFor(
+  { cluster }: Round,
   agents: readonly Agent[],
   { reason, waitMs }: { readonly reason: string; readonly waitMs: number },
 ): readonly Decision[] {
-  const silent = agents.length;
+  const silent = cluster.awaited.size + agents.length;
   return chunksOf(agents.map(({ id }) => id)).map((named) => {
     const said = { agents: named, silent, reason, waitMs };
     return decided(named[0] ?? "", { kind: "note_silent", silent: said });
