@@ -1,9 +1,14 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import { expect, test } from "vitest";
-import { agentHolder, agentStart } from "../../../testing/example-events.ts";
+import {
+  agentHolder,
+  agentStart,
+  requested,
+  trialCreated,
+} from "../../../testing/example-events.ts";
 import { DocumentSet } from "./documents.ts";
 import { project } from "./project.ts";
-import { touchedBy } from "./touched.ts";
+import { touchedBy, touchedThrough } from "./touched.ts";
 
 const offered = { pool: "default", slots: [], labels: {}, version: "1", address: "host-1" };
 const offer = { ...offered, ...agentStart };
@@ -65,4 +70,26 @@ test("an agent that is removed is in no list, unless a user has taken it out of 
   expect(agentAfter(joined, removed)).toBeUndefined();
   expect(agentAfter(joined, disabled, removed)).toMatchObject({ state: "REMOVED" });
   expect(agentAfter(joined, removed, joined)).toMatchObject({ state: "CONNECTED" });
+});
+
+test("a run waits for its agent while it is lost", () => {
+  const documents = new DocumentSet();
+  const slot = { id: "0", device: "cpu", uuid: "", memoryBytes: 0 };
+  const tell = (stream: string, event: AnyEvent) =>
+    project({ stream, timeMs: 0, position: 1 }, event, documents);
+  tell("trial-1.1", trialCreated(1));
+  tell("trial-1.1", requested(1, 0));
+  tell("agent-rack", { type: "AgentJoined", data: { ...offer, slots: [slot] } });
+  const placements = [{ agent: "rack", slots: ["0"], nodeRank: 0, address: "" }];
+  const rendezvous = { masterAddress: "", masterPort: 1, tokenKey: "", folded: 1 };
+  tell("allocation-1.1#1", { type: "AllocationGranted", data: { placements, ...rendezvous } });
+  const waitsFor = () => documents.get("trial", "1.1")?.runs[0]?.waitsFor;
+  const lost: AnyEvent = { type: "AgentLost", data: { reason: "" } };
+  expect(touchedThrough("agent-rack", lost, documents)).toEqual([{ kind: "trial", id: "1.1" }]);
+  tell("agent-rack", lost);
+  expect(waitsFor()).toBe("its agent rack, which is lost");
+  const occupations = [{ allocation: "1.1#1", slots: ["0"] }];
+  const returned = { occupations, slots: [slot], ...agentHolder };
+  tell("agent-rack", { type: "AgentReturned", data: returned });
+  expect(waitsFor()).toBe("");
 });

@@ -2,7 +2,8 @@ import type { Plain } from "@trainyard/contracts";
 import type { Disabled } from "@trainyard/contracts/api";
 import type { Slot as Offered } from "@trainyard/contracts/events";
 import type { AgentDocument, DocumentSet } from "./documents.ts";
-import { type Projections } from "./projections.ts";
+import { changeRun } from "./project-trial.ts";
+import { type Projections, runOf } from "./projections.ts";
 
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
@@ -26,6 +27,7 @@ export const agentProjections: Projections = {
     documents.put({ kind: "agent", id, parent: pool, ordinal: 0, doc });
   },
   AgentLost({ id }, documents) {
+    runsWait(documents, id, `its agent ${id}, which is lost`);
     documents.replace("agent", id, ({ silence: _over, ...doc }) => ({ ...doc, state: "LOST" }));
   },
   AgentsSilent({ data: { agents, reason, waitMs }, timeMs }, documents) {
@@ -38,6 +40,7 @@ export const agentProjections: Projections = {
     }
   },
   AgentReturned({ id, data }, documents) {
+    runsWait(documents, id, "");
     const holder = new Map(
       data.occupations.flatMap(({ allocation, slots }) => slots.map((slot) => [slot, allocation])),
     );
@@ -152,6 +155,20 @@ export const agentProjections: Projections = {
     hold(documents, id, data.slots, "");
   },
 };
+
+/** Says for what the runs on an agent's slots wait; empty for nothing. */
+function runsWait(documents: DocumentSet, agent: string, waitsFor: string): void {
+  for (const id of runsOn(documents, agent)) {
+    const { trial, run } = runOf(id) ?? { trial: "", run: 0 };
+    changeRun(documents, trial, run, ({ state }) => (state === "ENDED" ? {} : { waitsFor }));
+  }
+}
+
+/** Returns the runs on an agent's slots. */
+export function runsOn(documents: DocumentSet, agent: string): readonly string[] {
+  const { slots = [] } = documents.get("agent", agent) ?? {};
+  return [...new Set(slots.map(({ run }) => run))].filter((run) => run !== "");
+}
 
 /** Returns the deadline of a drain. A drain during another drain keeps the earlier deadline. */
 function deadlineAfter(
