@@ -43,6 +43,7 @@ const agents = [
       deadlineAtMs: Date.UTC(2026, 0, 2, 1),
     },
     undelivered: { checkpoints: 3, bytes: 12e9, runs: ["1.1#1"] },
+    notices: ["process 7 (python) of no run uses GPU-a, which run 1.1#1 has"],
   },
   {
     name: "half",
@@ -96,6 +97,13 @@ test("an agent is described with the name and memory of each slot, and with a ru
 test("an agent is described with the checkpoints that are not stored yet", async () => {
   const { lines } = await gateway.yard("agent", "describe", "noisy");
   expect(lines).toContain("not stored yet 3 checkpoints, 12 GB (1.1#1)");
+});
+
+test("an agent is described with its notices", async () => {
+  const { lines } = await gateway.yard("agent", "describe", "noisy");
+  expect(lines).toContain(
+    "to look at process 7 (python) of no run uses GPU-a, which run 1.1#1 has",
+  );
 });
 
 test("an agent is described with its disabled slots", async () => {
