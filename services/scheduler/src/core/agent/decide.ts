@@ -91,12 +91,8 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       return noteDisk(state, command);
     case "note_checkpoints":
       return noteCheckpoints(state, command.left);
-    case "note_notices": {
-      const { notices } = command;
-      return sameNotices(state.notices, notices)
-        ? []
-        : [{ type: "AgentNoticed", data: { notices } }];
-    }
+    case "note_notices":
+      return noteNotices(state, command.notices);
     case "note_left": {
       const { allocation, message } = command;
       return [{ type: "ProcessesLeft", data: { allocation, message } }];
@@ -160,6 +156,10 @@ function noteDisk(
   if (state.diskLow === low) return [];
   if (!low) return [{ type: "AgentDiskFreed", data: { freeBytes } }];
   return [{ type: "AgentDiskLow", data: { freeBytes, floorBytes: limits.diskFloorBytes } }];
+}
+
+function noteNotices(state: AgentState, notices: readonly string[]): readonly AgentEvent[] {
+  return sameNotices(state.notices, notices) ? [] : [{ type: "AgentNoticed", data: { notices } }];
 }
 
 export function sameNotices(before: readonly string[], now: readonly string[]): boolean {
