@@ -93,6 +93,7 @@ const byAggregate = {
     allocation.AgentDiskFreedSchema,
     allocation.ProcessesLeftSchema,
     allocation.CheckpointsLeftSchema,
+    allocation.AgentNoticedSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],

@@ -32,6 +32,8 @@ export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Part
       return { diskLowBytes: null };
     case "CheckpointsLeft":
       return { undelivered: undeliveredAfter(event.data) };
+    case "AgentNoticed":
+      return { notices: event.data.notices };
     case "ProcessesLeft": {
       const { allocation, message } = event.data;
       return { left: { ...agent.left, [allocation]: message } };
@@ -57,6 +59,7 @@ export const newHost = {
   diskLowBytes: null,
   undelivered: null,
   left: {},
+  notices: [],
 };
 
 /** Returns the agent after it has joined: the facts about its host and what users set stay. */

@@ -12,6 +12,7 @@ export const agentProjections: Projections = {
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       disabledSlots: [],
+      notices: [],
       ...before,
       name: id,
       pool,
@@ -69,6 +70,7 @@ export const agentProjections: Projections = {
     }
     documents.replace("agent", id, ({ undelivered: _givenUp, silence: _over, ...doc }) => ({
       ...doc,
+      notices: [],
       state: "REMOVED",
     }));
   },
@@ -131,6 +133,9 @@ export const agentProjections: Projections = {
     documents.replace("agent", id, ({ undelivered: _before, ...doc }) =>
       data.checkpoints === 0 ? doc : { ...doc, undelivered: data },
     );
+  },
+  AgentNoticed({ id, data }, documents) {
+    documents.update("agent", id, () => ({ notices: data.notices }));
   },
   ProcessesLeft({ id, data }, documents) {
     const { allocation, message } = data;
