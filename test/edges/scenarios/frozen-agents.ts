@@ -23,6 +23,8 @@ export const frozenAgents: Scenario = {
       await delay(frozenMs);
       const listed = (await world.yard("agent", "list")).out;
       if (!listed.includes("fell silent together")) found.push(`agent list says: ${listed}`);
+      const doctor = (await world.yard("cluster", "doctor")).out;
+      if (!doctor.includes("2 do not report")) found.push(`the doctor says: ${doctor}`);
       const [first = ""] = ids;
       const explained = (await world.yard("job", "explain", first)).out;
       if (!explained.includes("does not report")) found.push(`job explain says: ${explained}`);

@@ -58,6 +58,13 @@ const agents = [
       },
     ],
   },
+  {
+    name: "quiet",
+    pool: "default",
+    state: "CONNECTED",
+    slots: [{ id: "0", device: "cpu" }],
+    silence: { reason: "2 of 5 agents fell silent together", untilMs: Date.UTC(2026, 0, 2) },
+  },
 ];
 
 beforeEach(async () => {
@@ -77,6 +84,7 @@ test("the list shows each agent's devices by kind, name and memory, and its disa
     "older default CONNECTED 1 1 cpu 1",
     "noisy default CONNECTED 1 1 cpu 0 draining since 2026-01-02 00:00:00, its runs are killed at 2026-01-02 01:00:00: loud fan; 3 checkpoints, 12 GB (1.1#1) not stored yet",
     "half default CONNECTED 2 2 cpu 1",
+    "quiet default CONNECTED 1 1 cpu 0 does not report (2 of 5 agents fell silent together), and is lost at 2026-01-02 00:00:00",
   ]);
 });
 

@@ -18,7 +18,12 @@ const job = {
   jobsAhead: 1,
 };
 const runs = [
-  { run: "12.1#1", placements: [{ agent: "rack", slots: ["0", "1"], nodeRank: 0 }] },
+  {
+    run: "12.1#1",
+    placements: [{ agent: "rack", slots: ["0", "1"], nodeRank: 0 }],
+    reason: "agent_lost",
+    detail: "its agent rack is lost",
+  },
   {
     run: "12.3#1",
     resources: { pool: "default", slots: 8 },
@@ -77,6 +82,7 @@ test("a job is explained with the reason, the blockers, and the condition on whi
     "",
     "run 12.1#1",
     "runs on rack[0,1]",
+    "state its agent rack is lost",
     "",
     "run 12.3#1",
     "waits since 2026-01-02 00:00:00",

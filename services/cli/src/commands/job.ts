@@ -130,7 +130,7 @@ function placedFields({
   return [
     ["run", run],
     ["runs on", where.join(" ")],
-    ...(detail === "" ? [] : [["its agent", detail] as const]),
+    ...(detail === "" ? [] : [["state", detail] as const]),
     ["preempted", timesText(preemptions)],
   ];
 }

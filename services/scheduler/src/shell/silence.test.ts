@@ -201,6 +201,32 @@ describe("a start of the scheduler after everything was off", () => {
     assertContinued(world, 1);
   });
 
+  test("with a restored log ends a run that finished meanwhile as it did, with its checkpoints", async () => {
+    await using world = await World.open();
+    const first = await world.scheduler();
+    const agent = await world.agent("a1", 2);
+    for (const run of ["1.1#1", "1.2#1"]) await world.run(run);
+    await world.advance(2_000);
+    const restore = world.log.store.backup();
+    await world.advance(30_000);
+    await world.stop(first);
+    agent.silent = true;
+    const sealed = { checkpoints: [{ checkpoint: "a", step: 100, bytes: 1 }] };
+    agent.end("1.1#1", { code: 0 }, { sealed });
+    await world.advance(90_000);
+    restore();
+    await world.scheduler();
+    await world.advance(150_000);
+    agent.silent = false;
+    await world.advance(3_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
+      cause: AllocationEndCause.EXITED,
+      sealed,
+    });
+    expect(world.names("allocation-1.2#1").at(-1)).toBe("AllocationStarted");
+    expect(agent.launched).toHaveLength(2);
+  });
+
   test("waits no longer than the grace, and not for an agent without runs", async () => {
     await using world = await World.open();
     const first = await world.scheduler();

@@ -188,7 +188,8 @@ const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = 
     return append(`model-m${n}`, { type, data: { ...words, workspace: "" } } as AnyEvent);
   },
   (n, chance) => {
-    if (chance < 0.4) return append(`agent-a${n}`, { type: "AgentLost", data: { reason: "" } });
+    const gone = chance < 0.2 ? "AgentRemoved" : "AgentLost";
+    if (chance < 0.4) return append(`agent-a${n}`, { type: gone, data: { reason: "" } });
     const slots = small.slice(0, n).map((slot) => ({
       id: String(slot),
       ...{ device: "cpu", uuid: "", memoryBytes: 0 },

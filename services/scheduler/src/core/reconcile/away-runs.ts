@@ -4,7 +4,7 @@
  * follow a run that ended for its place, then to waiting runs and these in the order of the queue. Quotas and other
  * limits do not matter here: the run that follows waits in the queue like any other.
  */
-import { fit, type Pool, placeOf } from "@trainyard/scheduling";
+import { fit, type Pool, type PoolAgents, placeOf } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 
@@ -33,13 +33,19 @@ function fittingOf(cluster: Cluster, away: ReadonlySet<string>): ReadonlySet<str
   );
   const fitting = new Set<string>();
   for (const [name, runs] of pools) {
-    if (!runs.some(({ id }) => away.has(id))) continue;
+    const { agents } = cluster.pool(name);
+    if (!runs.some((one) => away.has(one.id) && mayFit(agents, one))) continue;
     const ordered = runs.toSorted(inOrder(cluster, runs));
     const last = ordered.findLastIndex(({ id }) => away.has(id));
     const first = ordered.slice(0, last + 1);
     for (const id of placed(cluster, cluster.pool(name), first)) if (away.has(id)) fitting.add(id);
   }
   return fitting;
+}
+
+/** False for a run that cannot fit, as most in a busy pool: the slots that it has elsewhere would be free for it. */
+function mayFit(agents: PoolAgents, { id, resources }: Allocation): boolean {
+  return agents.freeSlots > 0 || resources.slots === 0 || agents.sharesOf(id).length > 1;
 }
 
 /** The waiting runs of an experiment are before those of it whose agent is lost. */
@@ -69,9 +75,8 @@ function placed(
   const undo: (() => void)[] = [];
   const fitting = runs.filter((run) => {
     const { id } = run;
-    // The slots that a run of several nodes has on other agents would be free for the run that follows.
+    if (!mayFit(agents, run)) return false;
     const had = agents.sharesOf(id);
-    if (agents.freeSlots === 0 && had.length < 2 && run.resources.slots > 0) return false;
     for (const { agent } of had) agents.release(agent, id);
     undo.push(() => {
       for (const { agent, slots } of had) agents.hold(agent, id, slots);

@@ -154,9 +154,9 @@ function allocationDecisions(round: Round, agents: ReadonlySet<string>): readonl
   const faults = new Faults(round);
   const decisions: Decision[] = [];
   for (const id of cluster.touchedAllocations) {
-    cluster.touchedAllocations.delete(id);
     const allocation = cluster.allocations.get(id);
     if (allocation?.grant?.placements.some(({ agent }) => agents.has(agent)) === true) continue;
+    cluster.touchedAllocations.delete(id);
     if (allocation === undefined) continue;
     for (const command of judgeAllocation(allocation, ranksOf(cluster, allocation, observed))) {
       decisions.push(decisionOn(allocation, faults.named(allocation, command)));

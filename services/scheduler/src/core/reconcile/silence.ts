@@ -27,17 +27,19 @@ export function silenceDecisions(round: Round): readonly Decision[] {
   if (due.length === 0) return [];
   const over = due.filter(({ id, awaited }) => awaited !== null && deadlines.hasWaited(id, nowMs));
   const open = due.filter(({ awaited }) => awaited === null);
-  const unheard = open.filter((one) => isFirstWord(round, one));
-  const others = open.filter((one) => !unheard.includes(one));
+  const unheard = new Map(
+    open.filter((one) => isFirstWord(round, one)).map((one) => [one.id, one]),
+  );
+  const others = open.filter(({ id }) => !unheard.has(id));
   const together = others.some((one) => isRecent(round, one)) ? silentTogether(round) : null;
   const lost = together === null ? others : others.filter((one) => !isRecent(round, one));
-  const [first] = unheard;
-  const awaited = together?.agents.filter(({ id }) => unheard.every((one) => one.id !== id)) ?? [];
+  const [first] = unheard.values();
+  const awaited = together?.agents.filter(({ id }) => !unheard.has(id)) ?? [];
   return [
     ...[...over, ...lost].map(({ id, silentMs }) =>
       decided(id, { kind: "lose", reason: `not heard for ${Math.round(silentMs / 1_000)} s` }),
     ),
-    ...waitsFor(round, unheard, {
+    ...waitsFor(round, [...unheard.values()], {
       reason: "not heard since the scheduler started, before which everything was off",
       waitMs: round.firstWordMs - (first?.silentMs ?? 0),
     }),

@@ -46,7 +46,7 @@ test("an agent shows its latest notices, also after it joins again, until it is 
   expect(agentAfter(joined)?.notices).toEqual([]);
   const two = agentAfter(joined, noticed("one"), noticed("two", "three"), joined);
   expect(two?.notices).toEqual(["two", "three"]);
-  expect(agentAfter(joined, noticed("one"), removed)?.notices).toEqual([]);
+  expect(agentAfter(joined, noticed("one"), removed, joined)?.notices).toEqual([]);
 });
 
 test("an agent shows the address of another agent that asks for its name, while it does", () => {
