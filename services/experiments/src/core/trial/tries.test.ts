@@ -86,6 +86,8 @@ test("the delay doubles with the tries in a row, and is longer after failures of
   expect([1, 2, 3, 9, 10, 2_000].map((row) => inRow(row, Fault.SCRIPT))).toEqual([
     1_000, 2_000, 4_000, 256_000, 300_000, 300_000,
   ]);
+  const none = { firstMs: 0, lastMs: 300_000 };
+  expect(tryDelayMs({ ...noTries, row: 2_000 }, Fault.PLATFORM, none)).toBe(0);
   expect([1, 2, 3, 4, 5].map((row) => inRow(row, Fault.PLATFORM))).toEqual([
     30_000, 60_000, 120_000, 240_000, 300_000,
   ]);

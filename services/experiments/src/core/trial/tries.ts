@@ -54,5 +54,6 @@ export function afterEnd(tries: Tries, ended: EventData<"RunEnded">, advanced: b
 /** Returns the delay of the next run after a try. */
 export function tryDelayMs({ row }: Tries, fault: Fault, { firstMs, lastMs }: TryDelays): number {
   const unitMs = fault === Fault.PLATFORM ? firstMs * limits.platformDelayFactor : firstMs;
-  return Math.min(unitMs * 2 ** (row - 1), lastMs);
+  // The exponent is bounded, because a delay of 0 times infinity is no number.
+  return Math.min(unitMs * 2 ** Math.min(row - 1, 30), lastMs);
 }
