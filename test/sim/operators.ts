@@ -71,7 +71,9 @@ export class Operators {
         return this.#ask("MoveJob", { job, anchor, ahead: chance.happens(0.5) });
       default: {
         const policy = chance.pick(["priority", "fair_share", "round_robin"]);
-        const settings = { preemption: chance.happens(0.5), quotas: [] };
+        const preemption = chance.happens(0.5);
+        const preemptExemptMs = chance.pick([0, 20_000]);
+        const settings = { preemption, preemptExemptMs, quotas: [] };
         const pool = { pool: "default", policy, settings, create: false };
         return this.#ask("ConfigurePool", pool);
       }

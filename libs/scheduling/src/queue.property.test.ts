@@ -2,8 +2,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Demand } from "./demand.ts";
+import { PlacementPass } from "./place.ts";
+import { policyNames } from "./settings.ts";
 import { fitsIn, freeOf } from "./testing/plain-model.ts";
 import { ToyCluster } from "./testing/toy-cluster.ts";
+import { compareRanks } from "./walk.ts";
 
 const agents = fc
   .array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 })
@@ -90,6 +93,39 @@ test("no run is placed before a fitting run of a job ahead, whichever runs were 
       const expected = new Expected(sizes);
       for (const one of steps) expected.take(one);
       expected.take({ kind: "pass" });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("the first run of a lane has the best rank of the lane at any time, under every policy and with ageing", () => {
+  const run = fc.record({
+    job,
+    slots,
+    priority: fc.constantFrom(40, 41),
+    after: fc.nat(9),
+    gone: fc.boolean(),
+  });
+  const settings = fc.record({
+    policy: fc.constantFrom(...policyNames),
+    preemption: fc.boolean(),
+    ageingMs: fc.constantFrom(0, 4, 7),
+  });
+  fc.assert(
+    fc.property(settings, fc.array(run, { maxLength: 30 }), fc.nat(60), (chosen, runs, later) => {
+      const toy = new ToyCluster(chosen, { a: 4 });
+      for (const [n, { after, gone, ...one }] of runs.entries()) {
+        toy.nowMs += after;
+        toy.queue(`${n}`, one.slots, one);
+        if (gone) toy.pool.queue.remove(`${n}`);
+      }
+      const { ranking } = new PlacementPass(toy.pool, { nowMs: toy.nowMs + later });
+      for (const lane of toy.pool.queue.lanes("slotted")) {
+        const first = ranking.rankOf(lane.first as Demand);
+        for (let next = lane.from(0); next !== null; next = lane.from(next.index + 1)) {
+          expect(compareRanks(first, ranking.rankOf(next.demand))).toBeLessThanOrEqual(0);
+        }
+      }
     }),
     { numRuns: 300 },
   );
