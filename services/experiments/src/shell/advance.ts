@@ -5,6 +5,7 @@ import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/decisions/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
+import type { TryDelays } from "../core/trial/tries.ts";
 import {
   allocations,
   checkpoints,
@@ -16,11 +17,13 @@ import {
   trials,
 } from "../streams.ts";
 
+/** How long the next run of a trial waits. */
 export type Waits = {
-  /** Whether a wait of a trial's next run is over. `untilMs` is the end of the wait in the trial's stream. */
+  /** Whether a wait for checkpoints is over. `untilMs` is its end in the trial's stream. */
   isOver(trial: string, untilMs: number): boolean;
-  /** The trials whose next run waits. */
+  /** The trials whose next run waits for checkpoints. */
   trials(): Iterable<string>;
+  readonly delays: TryDelays;
 };
 
 export async function advance(work: Work, id: string, waits: Waits): Promise<void> {
@@ -35,7 +38,9 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   const awaits = await isAwaiting(work, id, trial, waits);
   const acknowledged = await hasAcknowledged(work, id, trial);
   const signals = await work.load(logSignals, id);
-  const step = nextStep({ id, trial, experiment, search, origin, acknowledged, awaits, signals });
+  const { delays } = waits;
+  const reads = { trial, experiment, search, origin, acknowledged, awaits, signals, delays };
+  const step = nextStep({ id, ...reads });
   if (step !== null) await decideTrial(work, id, step);
 }
 

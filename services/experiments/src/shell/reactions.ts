@@ -174,10 +174,11 @@ async function advanceTrials(work: Work, experiment: string, waits: Waits): Prom
   }
 }
 
-async function startRun({ id }: Reaction<"AllocationStarted">, work: Work): Promise<void> {
+async function startRun({ id, stored }: Reaction<"AllocationStarted">, work: Work): Promise<void> {
   const parts = parseRunId(id);
   if (parts === null) return;
-  await decideTrial(work, parts.trial, { kind: "start_run", run: parts.run, allocation: id });
+  const started = { run: parts.run, allocation: id, atMs: stored.timeMs };
+  await decideTrial(work, parts.trial, { kind: "start_run", ...started });
 }
 
 async function endRun(
@@ -191,7 +192,7 @@ async function endRun(
   const sealed = data.sealed?.checkpoints ?? [];
   const left = sealed.length === 0 ? {} : { left: { sealed, atMs: stored.timeMs } };
   const startDamaged = await isStartDamaged(work, parts.trial);
-  const end = { ...runEnd(parts.run, data, allocation), startDamaged, ...left };
+  const end = { ...runEnd(parts.run, data, allocation, stored.timeMs), startDamaged, ...left };
   await decideTrial(work, parts.trial, end);
   await advance(work, parts.trial, waits);
 }

@@ -2,18 +2,18 @@ import type { AnyEvent } from "@trainyard/contracts";
 import { StopWhy } from "@trainyard/contracts/events";
 
 export type AllocationState = {
+  /** The agents on which the run is placed; empty before its grant. */
+  readonly agents: readonly string[];
   /** Whether the run is ending because it was asked to stop. */
   readonly stopAcknowledged: boolean;
   /** Whether the last stop of the run was for its time limit. */
   readonly timeLimited: boolean;
-  /** The agents on which the run is placed; empty before its grant. */
-  readonly agents: readonly string[];
 };
 
 export const initialAllocation: AllocationState = {
+  agents: [],
   stopAcknowledged: false,
   timeLimited: false,
-  agents: [],
 };
 
 export function evolveAllocation(state: AllocationState, event: AnyEvent): AllocationState {
