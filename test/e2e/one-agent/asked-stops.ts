@@ -1,5 +1,5 @@
 /** Runs that are asked to stop: without the SDK by SIGTERM, and with the SDK until the stop is taken back. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../../world/eventually.ts";
@@ -35,12 +35,18 @@ test("a pause that is taken back lets the run continue, and the experiment shows
   );
   const untilRun = (state: string) =>
     world.untilTrials(id, (trials) => trials[0]?.runs[0]?.state === state);
+  const untilScript = (why: string) =>
+    eventually(`the script knows of the stop: ${why}`, async () => {
+      return readFileSync(`${go}.why`, "utf8") === why;
+    });
   await untilRun("RUNNING");
-  await eventually("the script has opened its run", async () => existsSync(`${go}.awaited`));
+  await untilScript("none");
   await world.client.call("pauseExperiment", { experiment: id });
   await untilRun("STOPPING");
+  await untilScript("pause");
   await world.client.call("activateExperiment", { experiment: id });
   await untilRun("RUNNING");
+  await untilScript("none");
   const described = await world.yard("experiment", "describe", id);
   expect(described.out).toContain("ACTIVE");
   expect(described.out).not.toContain("STOPPING");
