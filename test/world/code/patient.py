@@ -1,4 +1,4 @@
-"""Writes the reason of a stop to a file, but asks whether to stop only when another file appears, and finishes if not."""
+"""Writes the reason of a stop to a file, but asks whether to stop only when another file appears."""
 
 import os
 import time
