@@ -59,6 +59,7 @@ test("a trial that is paused and activated continues from its checkpoint in S3, 
   const id = await world.submit(configOf(60), world.code("steps"));
   await world.untilTrials(id, ([trial]) => (trial?.stepsCompleted ?? 0) >= 6);
   await world.client.call("pauseExperiment", { experiment: id });
+  await world.untilTrials(id, ([trial]) => trial?.runs[0]?.state === "ENDED");
   await eventually("it is paused with a complete checkpoint", async () => {
     return (await checkpointsOf(id)).some(({ state }) => state === "COMPLETED");
   });
@@ -135,6 +136,7 @@ test("weights in several pieces go to Google Cloud Storage over broken connectio
   };
   await eventually("its first checkpoint is complete", () => complete(1));
   await world.client.call("pauseExperiment", { experiment: id });
+  await world.untilTrials(id, ([trial]) => trial?.runs[0]?.state === "ENDED");
   await world.client.call("activateExperiment", { experiment: id });
   const state = await world.end(id);
   const out = await world.logs(`${id}.1`);

@@ -4,6 +4,7 @@ import "./one-agent/halving.ts";
 import "./one-agent/profile.ts";
 import "./one-agent/early-stopping.ts";
 import "./one-agent/hostile-ends.ts";
+import "./one-agent/asked-stops.ts";
 import "./one-agent/spaces.ts";
 import "./one-agent/failing-trials.ts";
 import "./one-agent/python-client.ts";

@@ -102,8 +102,8 @@ async function pauseAndActivate(world: World, trial: string): Promise<string[]> 
   const [experiment = ""] = trial.split(".");
   const before = await world.client.call("getTrial", { trial });
   await world.client.call("pauseExperiment", { experiment });
-  await eventually("it is paused", async () => {
-    return (await world.client.call("getTrial", { trial })).state === "PAUSED";
+  await eventually("its run has stopped", async () => {
+    return (await world.client.call("getTrial", { trial })).runs.at(-1)?.state === "ENDED";
   });
   await world.client.call("activateExperiment", { experiment });
   await untilOver(world, trial);

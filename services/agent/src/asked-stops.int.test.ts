@@ -57,9 +57,11 @@ print("done", flush=True)
 sys.exit(3)
 `;
 
-async function upWith(script: string, before = "") {
+const command = "python3 -S -E train.py";
+
+async function upWith(script: string, entrypoint = command) {
   const contextDigest = platform.addContext(await packed({ "train.py": script }));
-  const launch = launchOf(`${before}python3 -S -E train.py`, { contextDigest });
+  const launch = launchOf(entrypoint, { contextDigest });
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
   return launch;
@@ -89,8 +91,17 @@ test("a run that does not use the SDK gets SIGTERM at once, and only once, also 
   expect(readFileSync(join(runDirOf(launch), "saved"), "utf8")).toBe("state");
 });
 
+test("the commands in the background of an entrypoint may end before its shell", async () => {
+  const launch = await upWith(saving, `${command} & wait`);
+  platform.stop(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "told"]), patient);
+  writeFileSync(join(runDirOf(launch), "end"), "");
+  await platform.ended(launch);
+  expect(platform.texts(launch)).toEqual(["up", "told", "done"]);
+});
+
 test("a run that uses the SDK gets no signal", async () => {
-  const launch = await upWith(saving, 'mkdir "$TRAINYARD_RUN_DIR/spool"; exec ');
+  const launch = await upWith(saving, `mkdir "$TRAINYARD_RUN_DIR/spool"; exec ${command}`);
   platform.stop(launch);
   await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   writeFileSync(join(runDirOf(launch), "end"), "");
