@@ -128,7 +128,7 @@ test.concurrent("a checkpoint that has waited for a day is named in the trial's 
 
 test.concurrent("an output file that lost its end in a power cut delays neither lines nor checkpoints", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealed(first)}; for n in 1 2 3 4 5 6; do echo line $n; done`);
   platform.run(launch);

@@ -59,7 +59,7 @@ test.concurrent("checkpoints that a process left are completed before its end is
 
 test.concurrent("while the platform is unavailable a run's end is reported at once, and names the checkpoints that are not delivered, the most steps first", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
@@ -82,7 +82,7 @@ test.concurrent("while the platform is unavailable a run's end is reported at on
 
 test.concurrent("checkpoints of an ended run are counted until they are delivered, also after the run is forgotten and the agent restarts", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 0`);
   platform.run(launch);
@@ -103,7 +103,7 @@ test.concurrent("checkpoints of an ended run are counted until they are delivere
 
 test.concurrent("checkpoints of a lost run are not counted, and stay", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   platform.checkpointStatus = 410;
   platform.checkpointCode = "history_lost";
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 0`);
@@ -144,7 +144,7 @@ test.concurrent("the end of a killed run names the last validation that it recor
 
 test.concurrent("undelivered checkpoints of a living process are named in the report", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(
@@ -159,7 +159,7 @@ test.concurrent("undelivered checkpoints of a living process are named in the re
 
 test.concurrent("an end names only as many checkpoints as a report has room for, and no files that are not records", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const many = limits.sealedNamedMax + 5;
   const ids = Array.from(
@@ -179,7 +179,7 @@ test.concurrent("an end names only as many checkpoints as a report has room for,
 
 test.concurrent("a checkpoint that has to wait does not delay other checkpoints of the run", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   platform.tooEarly.add(first);
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}`);
   platform.run(launch);
@@ -255,7 +255,7 @@ test.concurrent("a host that does not see the storage's folder does not mark a n
 
 test.concurrent("a spool that cannot be read does not delay the end of a run", async () => {
   await using stage = await AgentStage.start();
-  const { platform, checkpoints } = stage;
+  const { platform } = stage;
   const launch = launchOf(
     'mkdir "$TRAINYARD_RUN_DIR/spool"; echo x > "$TRAINYARD_RUN_DIR/spool/checkpoints"',
   );

@@ -9,7 +9,14 @@ import { join } from "node:path";
 import { clusterAccess } from "@trainyard/local-cluster";
 import { eventually } from "../../world/eventually.ts";
 import type { World } from "../../world/world.ts";
-import { bystander, died, endOf, pidsOf, type Scenario } from "./scenario.ts";
+import {
+  bystander,
+  died,
+  endOf,
+  pidsOf,
+  type Scenario,
+  storesWithoutRegistry,
+} from "./scenario.ts";
 
 const program = join(import.meta.dirname, "../hanging_mount.py");
 /** Longer than a download waits for the mount, and shorter than the test of its callers' patience. */
@@ -31,12 +38,11 @@ export const hangingMount: Scenario = {
     const stored = await stores(world, root);
     const [checkpoint = ""] = await untilCompleted(world, stored);
     const registry = await world.pidOf("registry");
-    // A stopped registry completes nothing until it continues.
-    process.kill(registry, "SIGSTOP");
-    const waiting = await stores(world, root);
+    const later = await storesWithoutRegistry(world, registry, "hangs-later", storageAt(root));
+    const { id: waiting } = later;
     const mount = await hang(root);
     process.kill(registry, "SIGCONT");
-    const found: string[] = [];
+    const found = later.state === "COMPLETED" ? [] : [`its experiment is ${later.state}`];
     try {
       const isBack = () => world.client.call("planDownload", { checkpoint }).then(() => true);
       await eventually("the registry decides again", () => isBack().catch(() => false), 60_000);
@@ -59,14 +65,16 @@ export const hangingMount: Scenario = {
   },
 };
 
+const storageAt = (root: string): string =>
+  `checkpoint_storage: { type: directory, container_path: ${JSON.stringify(root)} }\n`;
+
 /** Runs a script that stores a checkpoint below the root; returns its experiment. */
 async function stores(world: World, root: string): Promise<string> {
   const config = `
 name: hangs
 entrypoint: python3 train.py
 searcher: { name: single, metric: loss }
-checkpoint_storage: { type: directory, container_path: ${JSON.stringify(root)} }
-`;
+${storageAt(root)}`;
   const id = await world.submit(config, "code-hangs");
   await endOf(world, id);
   return id;
