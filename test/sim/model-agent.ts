@@ -42,7 +42,13 @@ type ModelAgentDeps = TrainingDeps & {
   readonly wall: Clock;
   /** The end record of a script, of any length. */
   readonly lastWord: string;
+  readonly health: Health;
+  /** How many times longer training takes. */
+  readonly pace: number;
 };
+
+/** On a fickle host launches and scripts sometimes fail, on a broken one every run fails at its start. */
+export type Health = "fickle" | "sound" | "broken";
 
 export class ModelAgent {
   readonly #name: string;
@@ -51,6 +57,8 @@ export class ModelAgent {
   readonly #deps: ModelAgentDeps;
   /** By the keys of the runs. */
   readonly #held = new Map<string, Held>();
+  /** The keys of runs that do not use the SDK, so that they are asked to stop by SIGTERM. */
+  readonly #withoutSdk = new Set<string>();
   #incarnation = 1;
   #startedMs = 0;
   #sequence = 0;
@@ -87,6 +95,15 @@ export class ModelAgent {
     this.#deps.clock.timer(beatMs, () => this.#beat());
   }
 
+  /** Cuts the agent off from the bus for a while. */
+  freeze(forMs: number): void {
+    this.#away = true;
+    this.#deps.clock.timer(forMs, () => {
+      this.#away = false;
+      this.#report();
+    });
+  }
+
   /** Makes the agent or its host unavailable; its runs continue. */
   leave(forMs: number): void {
     this.#away = true;
@@ -112,6 +129,7 @@ export class ModelAgent {
     for (const { launch, ...named } of wanted.allocations) {
       const key = runKeyOf(named);
       if (named.state === WantedState.KILL) this.#kill(key);
+      else if (named.state === WantedState.STOP) this.#terminate(key);
       else if (launch !== undefined && !this.#held.has(key)) this.#launch(launch);
     }
     for (const named of wanted.forget) this.#held.delete(runKeyOf(named));
@@ -126,8 +144,9 @@ export class ModelAgent {
     const none = { pid: 0, launchFailed: false, killed: false };
     this.#held.set(key, { allocation, requestId, state, nodeRank, slots, ...none });
     const { clock, chance } = this.#deps;
+    if (chance.happens(0.3)) this.#withoutSdk.add(key);
     clock.timer(chance.between(50, 1_500), () => {
-      if (chance.happens(0.04)) return this.#end(key, 1, null, { launchFailed: true });
+      if (this.#fails(0.04)) return this.#end(key, 1, null, { launchFailed: true });
       this.#change(key, { state: AllocationReportState.RUNNING, pid: 1 });
       const of = { trial, run, fromStep: stepsCompleted, grant };
       // The first of several nodes reports and decides for all.
@@ -136,21 +155,26 @@ export class ModelAgent {
     });
   }
 
+  #fails(probability: number): boolean {
+    return this.#deps.health === "fickle" && this.#deps.chance.happens(probability);
+  }
+
   #runs(key: string): boolean {
     return this.#held.get(key)?.state === AllocationReportState.RUNNING;
   }
 
   #train(key: string, training: Training): void {
     const { clock, chance } = this.#deps;
-    clock.timer(chance.between(200, 2_000), () => {
+    clock.timer(this.#deps.pace * chance.between(200, 2_000), () => {
       if (!this.#runs(key)) return;
-      if (training.begins && chance.happens(0.03)) {
+      if (this.#deps.health === "broken") return this.#end(key, 1, null);
+      if (training.begins && this.#fails(0.03)) {
         return this.#end(key, 1, EndReason.INVALID_HYPERPARAMETERS);
       }
-      if (chance.happens(0.05)) return this.#end(key, 1, EndReason.ERROR);
-      if (chance.happens(0.02)) return this.#end(key, 137, null);
+      if (this.#fails(0.05)) return this.#end(key, 1, EndReason.ERROR);
+      if (this.#fails(0.02)) return this.#end(key, 137, null);
       const graceMs = this.#deps.graceMs(runOfKey(key).allocation);
-      if (graceMs !== null) {
+      if (graceMs !== null && !this.#withoutSdk.has(key)) {
         // Some scripts rarely check for a stop, and some hang at the end until they are killed.
         if (graceMs <= shortGraceMs && chance.happens(0.2)) return;
         if (chance.happens(0.6)) return this.#end(key, 0, EndReason.ACKNOWLEDGED_STOP);
@@ -167,6 +191,18 @@ export class ModelAgent {
     clock.timer(chance.between(2_000, 20_000), () => {
       if (this.#runs(key)) this.#end(key, 0, null);
     });
+  }
+
+  /** Sends SIGTERM, which some scripts ignore, and others answer with any exit. */
+  #terminate(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined || held.terminated === true || !this.#withoutSdk.has(key)) return;
+    const { clock, chance } = this.#deps;
+    const isUp = held.state === AllocationReportState.RUNNING;
+    this.#change(key, { terminated: true });
+    if (isUp && chance.happens(0.2)) return;
+    const code = isUp ? chance.pick([0, 1, 143]) : null;
+    clock.timer(chance.between(10, isUp ? 3_000 : 100), () => this.#end(key, code, null));
   }
 
   #kill(key: string): void {
@@ -226,6 +262,7 @@ export class ModelAgent {
       address: `host-${this.#name}`,
       processGroups: "cgroup",
       diskFreeBytes: 1e12,
+      notices: [],
       allocations: [...this.#held.values()],
     };
     this.#bus.publish(agentReportSubject(this.#name), utf8.out.encode(reports.encode(report)));

@@ -9,6 +9,11 @@ export const schedulingLimits = {
    * The most nodes of a reservation that a grant's event records; two allocations of the largest size exceed one event.
    */
   reservedNodesRecordedMax: 256,
+  /**
+   * The longest time for which a run waits for other agents than those where it failed: enough for most of a pool's
+   * short runs to end, and short beside the wait of a run whose script was at fault.
+   */
+  avoidMs: 120_000,
   /** The most grants of one pass; the next pass grants the rest, so that reports are handled in between. */
   grantsPerPassMax: 128,
   /**
@@ -18,6 +23,10 @@ export const schedulingLimits = {
   weightMax: 1_000,
   /** The best priority, at which ageing stops. */
   bestPriority: 1,
+  /** The time within which most runs start after their grant, also containers whose image is pulled. */
+  launchAllowanceMs: 300_000,
+  /** Long enough for a run to load its data and to make its first progress. */
+  preemptExemptMs: 120_000,
   /**
    * The most agents with free slots that a reservation considers; beyond them it takes runs in the order of their
    * grants.

@@ -22,9 +22,9 @@ export async function createService(
   const parts = await openParts("experiments", config, overrides);
   const pool = openTables(parts, config, overrides);
   const { count } = createTelemetry(parts.registry);
-  const { deletionGraceMs } = config;
-  const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), deletionGraceMs, count };
-  const begin = beginTerm({ ...parts, ...own });
+  const { deletionGraceMs, delays } = config;
+  const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), count };
+  const begin = beginTerm({ ...parts, ...own, deletionGraceMs, delays });
   return serviceOf(parts, {
     http: config.http,
     tables: { pool, migrations },

@@ -10,6 +10,25 @@ export const limits = {
   preemptionTimeoutMaxMs: 86_400_000,
   /** The silence after which an agent counts as lost, longer than a restart of the services on its host. */
   agentSilenceMs: 30_000,
+  /** A lease that nobody had renewed for longer than this says that the scheduler was off, and perhaps all else. */
+  leaseIdleMs: 60_000,
+  /**
+   * The time for which the first report of an agent with runs is waited for after everything was off: as long as hosts
+   * and people take to start.
+   */
+  firstWordGraceMs: 600_000,
+  /** Agents that fall silent within this time of each other have probably one cause. */
+  massSilenceWithinMs: 60_000,
+  /** The number of agents that must fall silent together: one says nothing about a common cause. */
+  massSilenceAgents: 2,
+  /** The part of the agents that must fall silent together, more than this. */
+  massSilencePart: 1 / 3,
+  /** The time for which agents that fell silent together are waited for: long enough to repair a network. */
+  massSilenceWaitMs: 600_000,
+  /** The agents that one event names: with the longest names it stays below an event's 256 KiB. */
+  silentNamedMax: 1_000,
+  /** A week: an agent that was lost for longer, and holds nothing, is forgotten. */
+  forgetLostMs: 7 * 86_400_000,
   /** The interval of wanted lists and probes, after which a lost message is repeated. */
   beatMs: 1_000,
   /** The time without the own probe after which the connection counts as down: three beats. */
@@ -28,8 +47,22 @@ export const limits = {
    * both.
    */
   diskFreedBytes: 320 * 1024 * 1024,
-  /** The number of different experiments whose launches must fail in a row: the failures of one may be its own. */
+  /**
+   * The time after its start in which a run that fails is held against its host, as Python and its data are loaded; a
+   * run that is up for longer speaks for the host.
+   */
+  hostProofMs: 60_000,
+  /** The number of different experiments whose runs must fail in a row: the failures of one may be its own. */
   distrustExperiments: 2,
+  /** The number of trials of one experiment that must fail in a row, if a run of the experiment does well elsewhere. */
+  distrustTrials: 3,
+  /** The number of failures kept per agent, more than most agents have slots. */
+  hostFailuresMax: 32,
+  /** The number of experiments whose runs fail on several agents at once when a service that they share is away. */
+  platformExperiments: 3,
+  platformWindowMs: 60_000,
+  /** The number of failures kept of all agents, more than enough to see that several experiments fail. */
+  recentFailuresMax: 64,
   /**
    * The first time for which a distrusted agent gets no runs, doubled each time; enough for a restart of the failed
    * part.
@@ -60,6 +93,10 @@ export const limits = {
   /** The longest description of a pool: a paragraph, since all pools are in one answer. */
   descriptionCharsMax: 1_000,
   quotasMax: 256,
+  /** Each run without slots is a process with its own Python interpreter: a host of 1,000 has other limits. */
+  slotlessPerAgentMax: 1_000,
+  /** Far more slots, and more agents, than a pool has. */
+  poolSlotsMax: 1_000_000,
   /** The limit of an experiment's configuration for the name of a workspace. */
   workspaceCharsMax: 255,
   /**
@@ -91,6 +128,8 @@ export const limits = {
   sealedOfAgentMax: 512,
   /** The number of runs that a refusal names. */
   runsNamedMax: 3,
+  /** The number of an agent's notices that are recorded. */
+  noticesMax: 20,
   /** The longest reason in an event. */
   messageCharsMax: 2_000,
   /**

@@ -15,7 +15,8 @@ export class ToyCluster {
   #arrivals = 0;
 
   constructor(settings: Partial<PoolSettings> = {}, agents: Readonly<Record<string, number>> = {}) {
-    this.pool = new Pool({ ...defaultSettings, ...settings });
+    // Runs make room at once, unless the test is about their exemption.
+    this.pool = new Pool({ ...defaultSettings, preemptExemptMs: 0, ...settings });
     for (const [id, size] of Object.entries(agents)) this.join(id, size);
   }
 

@@ -3,14 +3,21 @@
  */
 export const exitMessageCharsMax = 600;
 
-/** The reason for which a run's processes were signalled, and the time. */
-export type KillRecord = { readonly why: "wanted" | "shutdown"; readonly atMs: number };
+/**
+ * The reason for which a run's processes were signalled, and the time. asked: a list asked to stop a run that does not
+ * use the SDK, which got SIGTERM.
+ */
+export type KillRecord = { readonly why: "asked" | "wanted" | "shutdown"; readonly atMs: number };
 
 /** Records when a run was asked to stop by itself, through the SDK, and why. */
 export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };
 
 /** A sentence of the agent about the run's slots; empty once the run has ended. */
-export type NoticeRecord = { readonly text: string };
+export type NoticeRecord = {
+  readonly text: string;
+  /** Lines for the run's log; only added to. */
+  readonly said: readonly string[];
+};
 
 /**
  * How a run ended. exited: its supervisor observed the end, or its own configuration prevented its start. lost: no

@@ -116,7 +116,8 @@ export class Run implements AsyncDisposable {
     const { launch, owner } = this.folder;
     const told = { launch, owner, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
-      const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
+      const { kill } = this.folder;
+      const report = reportOf(this.#deps.agent, { ...told, ...noEnd, kill });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
       const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
       const progress = pieces + this.#pieces;
@@ -150,7 +151,8 @@ export class Run implements AsyncDisposable {
   }
 
   #endRecords(): EndRecords {
-    const { stop, kill, exit, lastWord, notice, lastValidation } = this.folder;
+    const { stop, kill, exit, lastWord, lastValidation } = this.folder;
+    const notice = this.folder.notice.text;
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
@@ -171,10 +173,24 @@ export class Run implements AsyncDisposable {
     this.#wake.wake();
   }
 
+  /** Asks a run that does not use the SDK to end, by SIGTERM; the SDK asks the gateway whether to stop. */
+  askToEnd(): void {
+    if (this.folder.kill === null && !this.folder.usesSdk) this.kill("asked");
+  }
+
   /** Logs in the run's log which of its slots the agent does not offer any more. */
-  tellOfSlots(): void {
+  tell(seen: readonly string[]): void {
     if (this.isEnded || this.folder.exit !== null) return;
-    this.folder.recordNotice(this.#deps.offer.problemsOf(this.folder.launch.slots));
+    const said = [...new Set([...this.folder.notice.said, ...seen])].slice(0, limits.noticesMax);
+    this.folder.recordNotice({
+      text: this.#deps.offer.problemsOf(this.folder.launch.slots),
+      said,
+    });
+  }
+
+  /** The living processes of the run. */
+  get pids(): ReadonlySet<number> {
+    return this.#ending.pids;
   }
 
   /** Ends the run because the host is shut down: by a request if it uses the SDK, else by a signal. */

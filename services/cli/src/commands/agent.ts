@@ -84,13 +84,14 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["processes of a run", held(agent)],
     ...(trouble(agent) === "" ? [] : ([["gets no runs", trouble(agent)]] as const)),
     ["not stored yet", undeliveredText(agent.undelivered)],
+    ...agent.notices.map((notice) => ["to look at", notice] as const),
     ...((agent.nameRefused ?? "") === "" ? [] : ([["its name", agent.nameRefused ?? ""]] as const)),
     ...(distrust === undefined
       ? []
       : ([
           [
-            "failed launches",
-            `${distrust.failures}, of experiments ${distrust.experiments.join(", ")}`,
+            "failed runs",
+            `${distrust.failures}, of experiments ${distrust.experiments.join(", ")}; the last: ${distrust.reason}`,
           ],
         ] as const)),
   ]);
@@ -141,8 +142,8 @@ function gibibytes(bytes: number): string {
 }
 
 /** Counts the slots that can get a run now. */
-function freeSlots({ slots, disabled }: Plain<Agent>): number {
-  if (disabled !== undefined) return 0;
+function freeSlots({ slots, disabled, silence }: Plain<Agent>): number {
+  if (disabled !== undefined || silence !== undefined) return 0;
   return slots.filter((slot) => slot.run === "" && slot.disabled === undefined).length;
 }
 
@@ -152,11 +153,14 @@ function labelsOf({ labels }: Plain<Agent>): string {
 }
 
 /** Returns why a connected agent gets no runs; empty for none. */
-function trouble({ notPlaced = "", distrust, slots, disabled }: Plain<Agent>): string {
+function trouble({ notPlaced = "", distrust, slots, disabled, silence }: Plain<Agent>): string {
+  if (silence !== undefined) {
+    return `does not report (${silence.reason}), and is lost at ${time(silence.untilMs)}`;
+  }
   if (disabled !== undefined) return disabledText(disabled);
   if (notPlaced !== "") return notPlaced;
   if (distrust !== undefined) {
-    return `not before ${time(distrust.untilMs)}: its last ${distrust.failures} launches failed (${distrust.reason})`;
+    return `not before ${time(distrust.untilMs)}: its last ${distrust.failures} runs failed (${distrust.reason})`;
   }
   return slots.find(({ left = "" }) => left !== "")?.left ?? "";
 }

@@ -38,8 +38,8 @@ export function addJobCommands(program: Command): void {
   group
     .command("move")
     .argument("<experiment>")
-    .option("--ahead-of <experiment>", "place its waiting runs directly before those of this one")
-    .option("--behind <experiment>", "place its waiting runs directly after those of this one")
+    .option("--ahead-of <experiment>", "place its runs directly before those of this one")
+    .option("--behind <experiment>", "place its runs directly after those of this one")
     .description("change its place in the queue; it gets the other one's priority")
     .action(withPlatform<MoveOptions>(move));
 }
@@ -120,11 +120,18 @@ function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {
   ];
 }
 
-function placedFields({ run, placements }: Plain<JobRun>): readonly (readonly [string, string])[] {
+function placedFields({
+  run,
+  placements,
+  detail,
+  preemptions,
+}: Plain<JobRun>): readonly (readonly [string, string])[] {
   const where = placements.map(({ agent, slots }) => `${agent}[${slots.join(",")}]`);
   return [
     ["run", run],
     ["runs on", where.join(" ")],
+    ...(detail === "" ? [] : [["its agent", detail] as const]),
+    ["preempted", timesText(preemptions)],
   ];
 }
 
@@ -133,6 +140,7 @@ function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])
   return [
     ["run", run.run],
     ["waits since", time(run.queuedAtMs)],
+    ["preempted", timesText(run.preemptions)],
     ["wants", `${slots} ${slots === 1 ? "slot" : "slots"}`],
     ["reason", run.detail || run.reason],
     ["limit", run.limit],
@@ -140,6 +148,11 @@ function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])
     ["slots held by", run.blockers.join(", ")],
     ["starts when", run.startsWhen],
   ];
+}
+
+/** Returns how often earlier runs of the trial were preempted; empty for never. */
+function timesText(preemptions: number): string {
+  return preemptions === 0 ? "" : `${preemptions} ${preemptions === 1 ? "time" : "times"} before`;
 }
 
 type UpdateOptions = {

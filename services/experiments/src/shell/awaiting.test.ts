@@ -18,7 +18,7 @@ import {
   runCheckpointsNamed,
   trialProposed,
 } from "../testing/examples.ts";
-import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
+import { defaultDelays, noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { saveLogFold } from "./log-folds.ts";
@@ -49,7 +49,10 @@ async function begin(ofLog: ManualClock): Promise<void> {
 const { stream, schema } = awaitingPlace;
 const saved = () => savedAwaiting({ log: stage.log, logger });
 const open = (host: Clock = clock) =>
-  Awaiting.open({ log: stage.log, executor: stage.executor, clock: host, logger });
+  Awaiting.open({
+    ...{ log: stage.log, executor: stage.executor, clock: host, logger },
+    delays: defaultDelays,
+  });
 const requests = async (trial = "12.1") =>
   (await stage.names(`trial-${trial}`)).filter((name) => name === "RunRequested").length;
 

@@ -18,6 +18,7 @@ import {
   runtimeLimits,
   serviceMeta,
 } from "@trainyard/runtime";
+import type { TryDelays } from "../core/trial/tries.ts";
 import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
 import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
@@ -134,12 +135,14 @@ export type AwaitingDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly delays: TryDelays;
 };
 
 /** A wait: `untilMs` is by the log's clock, `dueMs` by the monotonic clock. */
 type Wait = { readonly untilMs: number; readonly dueMs: number };
 
 export class Awaiting implements Waits {
+  readonly delays: TryDelays;
   readonly #deps: AwaitingDeps;
   readonly #trials: AwaitingTrials;
   /**
@@ -153,6 +156,7 @@ export class Awaiting implements Waits {
   readonly loop: EffectLoop;
 
   private constructor(deps: AwaitingDeps, fold: AwaitingTrials) {
+    this.delays = deps.delays;
     this.#deps = deps;
     this.#trials = fold;
     this.#savedPosition = fold.position;
@@ -218,6 +222,10 @@ export class Awaiting implements Waits {
       if (this.#waits.get(trial)?.untilMs === untilMs) continue;
       this.#waits.set(trial, { untilMs, dueMs: nowMs + Math.max(0, untilMs - timeMs) });
     }
+  }
+
+  trials(): Iterable<string> {
+    return this.#trials.all.keys();
   }
 
   isOver(trial: string, untilMs: number): boolean {

@@ -5,6 +5,7 @@ import { Awaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { commandTable } from "./commands.ts";
 import { Deletions } from "./deletions.ts";
+import type { TryDelays } from "../core/trial/tries.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { limits } from "../limits.ts";
 import { FanOuts } from "./fan-outs.ts";
@@ -17,6 +18,8 @@ export type TermDeps = {
   readonly ids: ExperimentIds;
   /** The time in which a deletion can be undone. */
   readonly deletionGraceMs: number;
+  /** The delays of runs that follow a failed one. */
+  readonly delays: TryDelays;
   readonly hold: DeletionGate;
   readonly count: (event: StoredEvent) => void;
   /** Default: the value in the limits. */

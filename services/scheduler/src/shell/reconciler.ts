@@ -8,7 +8,7 @@
 import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
-import { AllocationEndCause } from "@trainyard/contracts/events";
+import { AllocationEndCause, Fault } from "@trainyard/contracts/events";
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
 import {
   endsTerm,
@@ -52,6 +52,8 @@ export type ReconcilerDeps = {
   readonly epoch: number;
   /** The id of this process for the lease. */
   readonly owner: string;
+  /** The silence after which an agent with runs is lost that was not heard in this term; 0 if it is as any other. */
+  readonly firstWordMs: number;
   readonly settings: SchedulerSettings;
 };
 
@@ -204,12 +206,13 @@ export class Reconciler {
           cluster,
           observed: this.#observed,
           reported: this.#reported,
-          tokenKey: settings.tokenKey.id,
           deadlines: this.#deadlines,
           nowMs: clock.monotonicMs(),
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
-          agentSilenceMs: settings.agentSilenceMs,
+          ...settings,
+          tokenKey: settings.tokenKey.id,
+          firstWordMs: this.#deps.firstWordMs,
           refusedSilentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.refusedMs(agent), clock.monotonicMs()),
           leaseEpoch: this.#deps.epoch,
@@ -347,7 +350,8 @@ export class Reconciler {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
     const cause = AllocationEndCause.LAUNCH_FAILED;
     const launchFailure = { agents: [], silent: [], platformAway: false };
-    const rest = { exits: [], endRecord: null, message: problem, launchFailure };
+    const fault = Fault.PLATFORM;
+    const rest = { exits: [], endRecord: null, message: problem, launchFailure, fault };
     const command = { kind: "end", cause, ...rest } as const;
     const decision: Decision = { on: "allocation", id, origin, command };
     if (this.#isSetAside(decision)) return;

@@ -67,6 +67,9 @@ export class BeatingCluster {
       nowMs,
       silentForMs: () => 0,
       agentSilenceMs: 30_000,
+      firstWordMs: 0,
+      massSilenceWaitMs: 0,
+      forgetLostMs: 0,
       refusedSilentForMs: () => 0,
       leaseEpoch: epoch,
       isSetAside: () => false,
@@ -121,6 +124,7 @@ export class BeatingCluster {
       ...agentStart,
       highestEpoch: epoch,
       diskFreeBytes: 1e12,
+      notices: [],
       allocations,
     };
     return utf8.encode.encode(reports.encode(report));

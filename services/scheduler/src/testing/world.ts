@@ -23,6 +23,7 @@ import { assert, idOf } from "@trainyard/kernel";
 import { createLogger, decodeReply, encodeRequest, type Service } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { Cluster } from "../core/cluster/cluster.ts";
+import { defaultSilence } from "../config.ts";
 import { createService } from "../service.ts";
 import { isOfFold, recordedEventOf } from "../shell/follower.ts";
 import {
@@ -103,7 +104,7 @@ export class World implements AsyncDisposable {
         http: { host: "127.0.0.1", port: 0 },
         logLevel: "silent",
         tokenKey,
-        agentSilenceMs: 30_000,
+        ...defaultSilence,
       },
       {
         log: this.log.as("scheduler"),
@@ -189,6 +190,11 @@ export class World implements AsyncDisposable {
       type: "RunStopRequested",
       data: { run: Number(run), mode, why: StopWhy.PAUSE, graceMs },
     });
+  }
+
+  async withdrawStop(allocation: string): Promise<void> {
+    const [trial = "", run] = allocation.split("#");
+    await this.append(`trial-${trial}`, { type: "RunStopWithdrawn", data: { run: Number(run) } });
   }
 
   events(stream: string): readonly AnyEvent[] {

@@ -13,6 +13,7 @@ import {
   runRequested,
   runStarted,
   runStopRequested,
+  runStopWithdrawn,
   stopRequested,
   trialCreated,
   trialEnded,
@@ -23,6 +24,7 @@ import { initialLogSignals, type LogSignals } from "../foreign/log-signals.ts";
 import type { SearchWant } from "../foreign/search.ts";
 import { evolveTrial, initialTrial } from "../trial/evolve.ts";
 import type { TrialEvent } from "../trial/state.ts";
+import { defaultDelays } from "../../testing/small-fan-outs.ts";
 import { nextStep, type Origin } from "./next-step.ts";
 
 type Situation = {
@@ -30,6 +32,7 @@ type Situation = {
   readonly experiment?: readonly ExperimentEvent[];
   readonly search?: SearchWant | null;
   readonly origin?: Origin;
+  readonly acknowledged?: boolean;
   readonly awaits?: boolean;
   readonly signals?: LogSignals;
 };
@@ -43,6 +46,7 @@ function next(situation: Situation) {
     experiment = active,
     search = "run",
     origin = nothing,
+    acknowledged = false,
     awaits = false,
     signals = initialLogSignals,
   } = situation;
@@ -52,8 +56,10 @@ function next(situation: Situation) {
     experiment: fold(evolveExperiment, initialExperiment, experiment),
     search,
     origin,
+    acknowledged,
     awaits,
     signals,
+    delays: defaultDelays,
   });
 }
 
@@ -68,9 +74,12 @@ const run = {
   experiment: "12",
   resources: exampleResources,
   workspace: "lab",
+  delayMs: 0,
   owner: "",
   from: null,
 } as const;
+/** The next run after the first try of a row. */
+const delayed = { ...run, delayMs: defaultDelays.firstMs };
 const ends = (outcome: TrialOutcome) => expect.objectContaining({ kind: "end", outcome });
 const stops = (why: StopWhy, graceMs: number, mode: StopMode = StopMode.GRACEFUL) => ({
   kind: "stop_run",
@@ -101,7 +110,7 @@ describe("a trial without an unended run", () => {
   test("starts from its latest checkpoint", () => {
     const origin: Origin = { kind: "checkpoint", checkpoint: checkpointA, step: 100 };
     expect(next({ trial: after(RunEndWhy.FAILED), origin })).toEqual({
-      ...run,
+      ...delayed,
       from: { checkpoint: checkpointA, step: 100 },
     });
   });
@@ -134,7 +143,8 @@ describe("a trial without an unended run", () => {
     RunEndWhy.WITHDRAWN,
     RunEndWhy.FAILED,
   ])("gets the next run after one that did not finish (%i)", (why) => {
-    expect(next({ trial: after(why) })).toEqual(run);
+    const isTry = why === RunEndWhy.LOST || why === RunEndWhy.FAILED;
+    expect(next({ trial: after(why) })).toEqual(isTry ? delayed : run);
   });
 
   test("completes after a finished run, whatever state the search wants", () => {
@@ -207,7 +217,7 @@ describe("a trial without an unended run", () => {
     };
     expect(next({ trial: twice })).toEqual(failed);
     expect(next({ trial: twice, experiment: [...active, paused] })).toEqual(failed);
-    expect(next({ trial: twice.slice(0, -2) })).toEqual(run);
+    expect(next({ trial: twice.slice(0, -2) })).toEqual(delayed);
   });
 
   test("has one run if max_restarts is 0", () => {
@@ -222,8 +232,35 @@ describe("a trial with an unended run", () => {
     expect(next({ trial: running })).toBeNull();
   });
 
-  test("keeps a requested stop, also when the trial is wanted again", () => {
-    expect(next({ trial: [...running, runStopRequested(1, StopWhy.PAUSE)] })).toBeNull();
+  test("has its stop withdrawn when the trial is wanted again, unless the run has acknowledged it", () => {
+    for (const why of [StopWhy.PAUSE, StopWhy.SEARCH_SUSPEND]) {
+      const trial = [...running, runStopRequested(1, why)];
+      expect(next({ trial })).toEqual({ kind: "withdraw_stop" });
+      expect(next({ trial, acknowledged: true })).toBeNull();
+      expect(next({ trial: [...trial, runStopWithdrawn(1)] })).toBeNull();
+    }
+  });
+
+  test("keeps its stop while any reason for it is left", () => {
+    const trial = [...running, runStopRequested(1, StopWhy.SEARCH_SUSPEND)];
+    const step = next({ trial, experiment: [...active, paused], search: "run" });
+    expect(step).toEqual(stops(StopWhy.PAUSE, limits.preemptionGraceMs));
+  });
+
+  test("keeps a kill", () => {
+    expect(next({ trial: [...running, runStopRequested(1, StopWhy.KILL)] })).toBeNull();
+  });
+
+  test.each([
+    [20, 20_000],
+    [0, 1],
+  ])("gets its preemption timeout of %i s as the grace of a pause", (seconds, graceMs) => {
+    const created = experimentCreated({ preemption_timeout: seconds });
+    const experiment = [created, activated, paused];
+    expect(next({ trial: running, experiment })).toEqual(stops(StopWhy.PAUSE, graceMs));
+    expect(next({ trial: running, experiment: [created, activated], search: "suspended" })).toEqual(
+      stops(StopWhy.SEARCH_SUSPEND, graceMs),
+    );
   });
 
   test.each([

@@ -1,15 +1,15 @@
 /**
  * Decides the next step of a trial. Every event that concerns a trial leads to this one rule.
  *
- * The step depends on the trial (its unended run, the end of the last one, its restarts), on the experiment (running,
+ * The step depends on the trial (its unended run, the end of the last one, its tries), on the experiment (running,
  * paused, stopping), on what the search wants (run, suspended, stopped), and on where a run would start. So it does not
  * matter in which order the events arrived, how often the rule is applied, or what happened meanwhile.
  *
- * An unended run that is not wanted is asked to stop, for the most severe reason. A requested stop is kept, even if its
- * reason disappears before the run ends. Without an unended run, the trial may end. If it does not end and is wanted to
- * run, the next run is requested, but not on agents that a log policy has excluded. That request waits, for a limited
- * time, for checkpoints of the last run that are still being delivered: otherwise the run would start from an older
- * one. The wait does not delay the end of a trial.
+ * An unended run that is not wanted is asked to stop, for the most severe reason. A graceful stop without a reason left
+ * is withdrawn, unless the run has acknowledged it. Without an unended run, the trial may end. If it does not end and
+ * is wanted to run, the next run is requested, but not on agents that a log policy has excluded. That request waits,
+ * for a limited time, for checkpoints of the last run that are still being delivered: otherwise the run would start
+ * from an older one. The wait does not delay the end of a trial.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -25,8 +25,9 @@ import type { ExperimentState } from "../experiment/state.ts";
 import type { LogSignals } from "../foreign/log-signals.ts";
 import { type SearchWant, stopOf } from "../foreign/search.ts";
 import type { TrialCommand } from "../trial/commands.ts";
-import type { Stop, TrialState } from "../trial/state.ts";
+import type { LastEnd, Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
+import { type TryDelays, tryDelayMs } from "../trial/tries.ts";
 
 /**
  * The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted or
@@ -47,12 +48,18 @@ export type NextStepInput = {
    */
   readonly search: SearchWant | null;
   readonly origin: Origin;
+  /** Whether the unended run is ending because it was asked to stop, so that its stop cannot be withdrawn. */
+  readonly acknowledged: boolean;
   /** Whether the last run has left checkpoints that may still complete, and the wait for them is not over. */
   readonly awaits: boolean;
   readonly signals: LogSignals;
+  readonly delays: TryDelays;
 };
 
-export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
+export type Step = Extract<
+  TrialCommand,
+  { kind: "request_run" | "stop_run" | "withdraw_stop" | "end" }
+>;
 
 /** Returns the next step; null if nothing is to be done. */
 export function nextStep(asked: NextStepInput): Step | null {
@@ -60,7 +67,9 @@ export function nextStep(asked: NextStepInput): Step | null {
   if (trial.status !== "open") return null;
   if (trial.unended !== null) {
     const stop = harshest(stopsWanted(asked));
-    return stop === null ? null : { kind: "stop_run", stop };
+    if (stop !== null) return { kind: "stop_run", stop };
+    const isWithdrawn = trial.unended.stop?.mode === StopMode.GRACEFUL && !asked.acknowledged;
+    return isWithdrawn ? { kind: "withdraw_stop" } : null;
   }
   return endWanted(asked) ?? runWanted(asked);
 }
@@ -76,16 +85,17 @@ function stopsWanted({ trial, experiment, search, signals }: NextStepInput): rea
   } else if (isStopping(experiment)) {
     stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
   }
-  if (experiment.status === "paused") {
-    stops.push(graceful(StopWhy.PAUSE, limits.preemptionGraceMs));
-  }
+  // A grace of 0 would never become a kill.
+  const { preemptionTimeoutMs = limits.preemptionGraceMs } = experiment.plan.resources;
+  const pauseGraceMs = Math.max(1, preemptionTimeoutMs);
+  if (experiment.status === "paused") stops.push(graceful(StopWhy.PAUSE, pauseGraceMs));
   // The retry had started before the log line that forbids it was known.
   if (finalFailure(trial, signals) !== null) {
     stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
   }
   if (stopOf(search) !== null) stops.push(graceful(StopWhy.SEARCH_STOP, limits.searchStopGraceMs));
   if (search === "suspended") {
-    stops.push(graceful(StopWhy.SEARCH_SUSPEND, limits.preemptionGraceMs));
+    stops.push(graceful(StopWhy.SEARCH_SUSPEND, pauseGraceMs));
   }
   return stops;
 }
@@ -117,14 +127,7 @@ function endWanted({ trial, experiment, search, signals }: NextStepInput): Step 
   }
   const final = finalFailure(trial, signals);
   if (final !== null) return end(TrialOutcome.FAILED, final);
-  const unlaunched = launchesEnd(trial);
-  if (unlaunched !== null) return unlaunched;
-  if (lastEnd?.countsAsRestart === true && trial.restarts >= experiment.plan.maxRestarts) {
-    const what = lastEnd.message || "it failed";
-    const after = trial.restarts === 0 ? "" : ` (after ${trial.restarts} restarts)`;
-    return end(TrialOutcome.FAILED, `run ${lastEnd.run}: ${what}${after}`);
-  }
-  return null;
+  return lastEnd?.fault === undefined ? null : triesEnd(trial, lastEnd, experiment);
 }
 
 /**
@@ -133,31 +136,33 @@ function endWanted({ trial, experiment, search, signals }: NextStepInput): Step 
  * repeated either.
  */
 function finalFailure(
-  { lastFailure, continued }: TrialState,
+  { tries: { failure }, continued }: TrialState,
   { finals }: LogSignals,
 ): string | null {
   // A person who had the trial restarted knows the lines of its earlier runs, so these do not count.
   const final = finals.find((one) => one.run > (continued?.runs ?? 0));
-  if (lastFailure === undefined || final === undefined || lastFailure.run < final.run) return null;
-  const { run, message } = lastFailure;
+  if (failure === undefined || final === undefined || failure.run < final.run) return null;
+  const { run, message } = failure;
   return `run ${run}: ${message || "it failed"} (not repeated: log policy ${JSON.stringify(final.policy)})`;
 }
 
-/**
- * Ends a trial whose run failed to launch on several agents, or too often: more attempts would only delay other runs.
- */
-function launchesEnd({ lastEnd, unlaunched }: TrialState): Step | null {
-  if (lastEnd === null || unlaunched === undefined) return null;
-  const { attempts, agents } = unlaunched;
-  const isEverywhere = agents.length >= limits.launchAgentsMax;
-  if (!isEverywhere && attempts < limits.launchAttemptsMax) return null;
-  const where =
-    agents.length === 0
-      ? ""
-      : ` on ${agents.length === 1 ? "agent" : "agents"} ${agents.join(", ")}`;
-  const tries = isEverywhere ? "" : ` in ${attempts} attempts`;
-  const why = lastEnd.message === "" ? "" : `: ${lastEnd.message}`;
-  return end(TrialOutcome.FAILED, `run ${lastEnd.run} could not be launched${where}${tries}${why}`);
+/** Ends a trial whose script has used up its restarts, or whose runs neither hosts nor platform can carry. */
+function triesEnd(
+  { tries: { restarts, lost, agents } }: TrialState,
+  { run, message, countsAsRestart }: LastEnd,
+  { plan }: ExperimentState,
+): Step | null {
+  const what = `run ${run}: ${message || "it failed"}`;
+  if (lost >= limits.lostTriesMax) {
+    const where = agents.length === 0 ? "" : ` (${agents.join(", ")})`;
+    const reason = `${lost} attempts in a row made no checkpoint because hosts, supervisors or services failed under the run${where}; ${what}`;
+    return end(TrialOutcome.FAILED, reason);
+  }
+  if (!countsAsRestart || restarts < plan.maxRestarts) return null;
+  return end(
+    TrialOutcome.FAILED,
+    `${what}${restarts === 0 ? "" : ` (after ${restarts} restarts)`}`,
+  );
 }
 
 function end(outcome: TrialOutcome, reason: string): Step {
@@ -166,17 +171,20 @@ function end(outcome: TrialOutcome, reason: string): Step {
 
 function runWanted({
   id,
+  trial,
   experiment,
   search,
   origin,
   awaits,
   signals,
+  delays,
 }: NextStepInput): Step | null {
   if (experiment.status !== "active" || search === "suspended" || awaits) return null;
   if (origin.kind === "gone") {
     const reason = `the checkpoint ${origin.checkpoint} that it has to start from is ${origin.why}`;
     return end(TrialOutcome.FAILED, reason);
   }
+  const fault = trial.lastEnd?.fault;
   return {
     kind: "request_run",
     experiment: id.slice(0, id.indexOf(".")),
@@ -186,6 +194,7 @@ function runWanted({
     from:
       origin.kind === "checkpoint" ? { checkpoint: origin.checkpoint, step: origin.step } : null,
     ...(origin.damaged === undefined ? {} : { damaged: origin.damaged }),
+    delayMs: fault === undefined ? 0 : tryDelayMs(trial.tries, fault, delays),
   };
 }
 

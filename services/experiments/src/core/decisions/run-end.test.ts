@@ -5,6 +5,7 @@ import {
   StopMode,
   StopWhy,
 } from "@trainyard/contracts/events";
+import { fold } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
 import {
   acknowledged,
@@ -20,8 +21,9 @@ import {
 import { evolveAllocation, initialAllocation } from "../foreign/allocation.ts";
 import { runEnd } from "./run-end.ts";
 
-const quiet = { stopAcknowledged: false, timeLimited: false };
-const why = (ended: typeof finished, allocation = quiet) => runEnd(1, ended.data, allocation).why;
+const quiet = initialAllocation;
+const why = (ended: typeof finished, allocation = quiet) =>
+  runEnd(1, ended.data, allocation, 0).why;
 const word = (reason: EndReason, code: number) =>
   allocationEnded({ exits: [exit(code)], endRecord: { reason, message: "" } });
 
@@ -58,8 +60,18 @@ describe("why a run ended", () => {
   test("without an end record, an error or signal of any node is a failure", () => {
     expect(why(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(RunEndWhy.FAILED);
     expect(why(allocationEnded({ exits: [exit(0, "SIGSEGV")] }))).toBe(RunEndWhy.FAILED);
-    expect(why(allocationEnded({ exits: [exit(1)] }), { ...quiet, stopAcknowledged: true })).toBe(
-      RunEndWhy.FAILED,
+  });
+
+  test("after SIGTERM, any exit is the end by the stop, except a recorded end of the training", () => {
+    const asked = { ...quiet, stopAcknowledged: true };
+    for (const one of [exit(0), exit(1), exit(0, "SIGTERM"), { ...exit(0), code: undefined }]) {
+      expect(why(allocationEnded({ exits: [one] }), asked)).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+    }
+    expect(why(word(EndReason.ERROR, 1), asked)).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+    expect(why(finished, asked)).toBe(RunEndWhy.FINISHED);
+    const error = { reason: EndReason.ERROR, message: "" };
+    expect(why(allocationEnded({ ...killed.data, endRecord: error }), asked)).toBe(
+      RunEndWhy.KILLED,
     );
   });
 
@@ -91,7 +103,7 @@ describe("the time limit of a run", () => {
       data: { mode: StopMode.GRACEFUL, why, graceMs: 1 },
     });
   const limited = (ended: typeof finished, allocation = asked(StopWhy.TIME_LIMIT)) =>
-    runEnd(1, ended.data, allocation).timeLimited;
+    runEnd(1, ended.data, allocation, 0).timeLimited;
 
   test("is the reason of its end if the run obeyed or was killed", () => {
     expect(limited(acknowledged)).toBe(true);
@@ -105,10 +117,21 @@ describe("the time limit of a run", () => {
     "is not the reason of its end if it was stopped for another reason (%i)",
     (why) => expect(limited(acknowledged, asked(why))).toBeUndefined(),
   );
+
+  test("stays the reason when a later pause is withdrawn", () => {
+    const paused = fold(evolveAllocation, asked(StopWhy.TIME_LIMIT), [
+      {
+        type: "AllocationStopRequested",
+        data: { mode: StopMode.GRACEFUL, why: StopWhy.PAUSE, graceMs: 1 },
+      },
+      { type: "AllocationStopWithdrawn", data: { remains: StopWhy.TIME_LIMIT } },
+    ]);
+    expect(limited(acknowledged, paused)).toBe(true);
+  });
 });
 
 describe("the message of a run's end", () => {
-  const message = (ended: typeof finished) => runEnd(1, ended.data, quiet).message;
+  const message = (ended: typeof finished) => runEnd(1, ended.data, quiet, 0).message;
 
   test("is the script's own message if it has one", () => {
     expect(message(crashed)).toBe("ValueError: boom");

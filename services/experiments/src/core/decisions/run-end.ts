@@ -1,24 +1,56 @@
-/** Derives why a run ended from the end of its allocation. */
+/** Derives why and by whose fault a run ended from the end of its allocation. */
 import type { EventData, Plain } from "@trainyard/contracts";
-import { AllocationEndCause, EndReason, type Exit, RunEndWhy } from "@trainyard/contracts/events";
+import {
+  AllocationEndCause,
+  EndReason,
+  type Exit,
+  Fault,
+  RunEndWhy,
+} from "@trainyard/contracts/events";
+import { limits } from "../../limits.ts";
 import type { AllocationState } from "../foreign/allocation.ts";
 import type { EndRun } from "../trial/commands.ts";
 
 type Ended = EventData<"AllocationEnded">;
 
-export function runEnd(run: number, ended: Ended, allocation: AllocationState): EndRun {
+export function runEnd(
+  run: number,
+  ended: Ended,
+  allocation: AllocationState,
+  atMs: number,
+): EndRun {
   const why = whyEnded(ended, allocation);
-  const { exits } = ended;
+  const { exits, launchFailure } = ended;
   const message = messageOf(ended);
+  const fault = faultOf(why, ended);
   const isStop = why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED;
   const timeLimited = isStop && allocation.timeLimited ? { timeLimited: true } : {};
-  return { kind: "end_run", run, why, exits, message, ...timeLimited, ...launchFailureOf(ended) };
+  return {
+    ...{ kind: "end_run", run, why, exits, message, atMs },
+    agents: agentsOf(ended, allocation),
+    ...(fault === undefined ? {} : { fault }),
+    ...timeLimited,
+    ...(launchFailure === undefined ? {} : { launchFailure }),
+  };
 }
 
-/** Returns the place of a launch failure; an end that the scheduler has shortened to fit the log names none. */
-function launchFailureOf({ cause, launchFailure }: Ended): Pick<EndRun, "launchFailure"> {
-  if (cause !== AllocationEndCause.LAUNCH_FAILED) return {};
-  return { launchFailure: launchFailure ?? { agents: [], silent: [], platformAway: false } };
+/** Returns the scheduler's judgement, or else the fault that the end itself suggests; undefined if nothing failed. */
+function faultOf(why: RunEndWhy, { fault, launchFailure }: Ended): Fault | undefined {
+  if (why !== RunEndWhy.FAILED && why !== RunEndWhy.LOST) return undefined;
+  if (fault !== undefined && fault !== Fault.UNSPECIFIED) return fault;
+  if (why === RunEndWhy.FAILED) return Fault.SCRIPT;
+  return launchFailure?.platformAway === true ? Fault.PLATFORM : Fault.HOST;
+}
+
+/** Returns the agents on which the run was not launched, or else those that have seen no clean exit. */
+function agentsOf({ launchFailure, exits }: Ended, { agents }: AllocationState): readonly string[] {
+  if (launchFailure !== undefined) return launchFailure.agents;
+  const clean = new Set(exits.filter(isClean).map(({ agent }) => agent));
+  return agents.filter((agent) => !clean.has(agent)).slice(0, limits.avoidedAgentsMax);
+}
+
+function isClean({ code, signal }: Plain<Exit>): boolean {
+  return code === 0 && signal === "";
 }
 
 function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {
@@ -26,7 +58,7 @@ function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {
     case AllocationEndCause.WITHDRAWN:
       return RunEndWhy.WITHDRAWN;
     case AllocationEndCause.KILLED:
-      return lastWord(ended) ?? RunEndWhy.KILLED;
+      return wordThatCounts(ended, allocation) ?? RunEndWhy.KILLED;
     case AllocationEndCause.EXITED:
       return exited(ended, allocation);
     default:
@@ -55,14 +87,21 @@ function lastWord({ endRecord }: Ended): RunEndWhy | null {
   }
 }
 
-function exited(ended: Ended, { stopAcknowledged }: AllocationState): RunEndWhy {
+/** After SIGTERM, an error is a consequence of the signal. */
+function wordThatCounts(ended: Ended, { stopAcknowledged }: AllocationState): RunEndWhy | null {
   const word = lastWord(ended);
-  const clean = ended.exits.every(({ code, signal }) => code === 0 && signal === "");
+  return stopAcknowledged && word === RunEndWhy.FAILED ? null : word;
+}
+
+function exited(ended: Ended, allocation: AllocationState): RunEndWhy {
+  const word = wordThatCounts(ended, allocation);
+  const clean = ended.exits.every(isClean);
   // A script that finished training and then exits with an error has failed: its code after the training counts.
   if (word !== null && (clean || word !== RunEndWhy.FINISHED)) return word;
+  // Exit code 0 does not tell whether a script without the SDK had finished, so the run is repeated.
+  if (allocation.stopAcknowledged) return RunEndWhy.ACKNOWLEDGED_STOP;
   if (ended.exits.length === 0) return RunEndWhy.LOST;
-  if (!clean) return RunEndWhy.FAILED;
-  return stopAcknowledged ? RunEndWhy.ACKNOWLEDGED_STOP : RunEndWhy.FINISHED;
+  return clean ? RunEndWhy.FINISHED : RunEndWhy.FAILED;
 }
 
 function messageOf({ endRecord, message, exits }: Ended): string {

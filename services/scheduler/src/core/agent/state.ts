@@ -19,6 +19,8 @@ export type AgentEvent =
       | "AgentJoined"
       | "AgentLost"
       | "AgentReturned"
+      | "AgentsSilent"
+      | "AgentsHeard"
       | "SlotsCleared"
       | "AgentNameRefused"
       | "AgentNameCleared"
@@ -30,6 +32,7 @@ export type AgentEvent =
       | "AgentDiskFreed"
       | "ProcessesLeft"
       | "CheckpointsLeft"
+      | "AgentNoticed"
     >;
 
 export type AgentState = Use & {
@@ -40,6 +43,8 @@ export type AgentState = Use & {
   readonly diskLow: boolean;
   /** The checkpoints that ended runs have left on the agent; null for none. */
   readonly undelivered: Plain<UndeliveredCheckpoints> | null;
+  /** Sentences for the operator of the host. */
+  readonly notices: readonly string[];
   /** True if a refused agent with the same name is recorded. */
   readonly refuses: boolean;
   /** The offset of the scheduler's epochs above its lease's, caused by this agent. */
@@ -56,6 +61,8 @@ export type AgentCommand =
       /** Whether checkpoints that are only on the agent are given up. */
       readonly force: boolean;
     }
+  | { readonly kind: "note_silent"; readonly silent: EventData<"AgentsSilent"> }
+  | { readonly kind: "note_heard"; readonly heard: EventData<"AgentsHeard"> }
   | { readonly kind: "join"; readonly joined: EventData<"AgentJoined"> }
   | { readonly kind: "lose"; readonly reason: string }
   | {
@@ -84,5 +91,6 @@ export type AgentCommand =
   | { readonly kind: "trust"; readonly reason: string }
   | { readonly kind: "note_disk"; readonly low: boolean; readonly freeBytes: number }
   | { readonly kind: "note_left"; readonly allocation: string; readonly message: string }
+  | { readonly kind: "note_notices"; readonly notices: readonly string[] }
   | { readonly kind: "note_checkpoints"; readonly left: Plain<UndeliveredCheckpoints> }
   | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

@@ -1,14 +1,12 @@
 /** Effects of events that concern only an allocation. */
 import type { EventData } from "@trainyard/contracts";
-import { StopMode } from "@trainyard/contracts/events";
-import { least } from "../agent/use.ts";
-import { preemptionTimeoutOf } from "./demand.ts";
-import { earlier } from "./earlier.ts";
+import type { Preemptions } from "./preemptions.ts";
 import type { Agent, Allocation, Grant, RecordedEvent } from "./state.ts";
 
 export function queuedAllocation(
   { id, eventId, position, timeMs, origin }: RecordedEvent,
   queued: EventData<"AllocationQueued">,
+  preemptions: Preemptions,
 ): Allocation | null {
   const { task, run, job, resources, preemptible, delayMs, avoided, workspace, owner } = queued;
   if (resources === undefined) return null;
@@ -30,53 +28,25 @@ export function queuedAllocation(
     grant: null,
     started: false,
     startedAtMs: null,
+    checkpointed: false,
+    preemptions: preemptions.of({ job, task }),
     stop: null,
-    lostRanks: [],
+    ownStop: null,
+    stopAcknowledged: false,
     avoid: avoided?.agents ?? [],
   };
 }
 
-/** The ranks on agents that are lost already count as lost. */
 export function grantedAllocation(
   { position, timeMs, eventId }: RecordedEvent,
   granted: EventData<"AllocationGranted">,
-  isAway: (agent: string) => boolean,
 ): Partial<Allocation> {
   const { placements, masterAddress, masterPort, tokenKey, borrowed = 0, passed } = granted;
   const lender = passed?.onItsSlots === true ? passed.allocation : null;
   const rendezvous = { masterAddress, masterPort, tokenKey };
   const event = { position, eventId, atMs: timeMs };
   const grant: Grant = { ...event, borrowed, lender, placements, ...rendezvous };
-  const lost = placements.filter(({ agent }) => isAway(agent));
-  return { grant, wait: null, lostRanks: lost.map(({ nodeRank }) => nodeRank) };
-}
-
-export function stopAfter(
-  before: Allocation["stop"],
-  { mode, why, graceMs }: EventData<"AllocationStopRequested">,
-  timeMs: number,
-): Allocation["stop"] {
-  const kill = mode === StopMode.KILL;
-  const asked = graceMs > 0 ? graceMs : null;
-  const graceEndMs = asked === null ? null : timeMs + asked;
-  return {
-    why,
-    kill,
-    killAtMs: kill ? null : earlier(before?.killAtMs, graceEndMs),
-    graceMs: least(before?.graceMs ?? null, asked),
-  };
-}
-
-/** True if the run ends within its preemption timeout, after which it is killed. */
-export function isLeaving({ stop, resources }: Allocation): boolean {
-  if (stop === null) return false;
-  return stop.kill || (stop.graceMs ?? Number.POSITIVE_INFINITY) <= preemptionTimeoutOf(resources);
-}
-
-/** The ranks on a lost agent do not come back. */
-export function lostWith({ grant, lostRanks }: Allocation, agent: string): Partial<Allocation> {
-  const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);
-  return { lostRanks: [...new Set([...lostRanks, ...here.map(({ nodeRank }) => nodeRank)])] };
+  return { grant, wait: null };
 }
 
 /** The runs that a returning agent still has, except those granted there. */

@@ -5,10 +5,13 @@ import { limits } from "../../limits.ts";
 import type { Agent } from "./state.ts";
 
 export function blockOf(agent: Agent, isCooling: boolean): Block | null {
-  const { id, joined, trust, diskLowBytes, out } = agent;
+  const { id, joined, trust, diskLowBytes, out, awaited } = agent;
   const problem = protocolProblem(joined);
   if (problem !== null) {
     return { kind: "protocol", detail: `nothing is placed on ${id}: ${problem}` };
+  }
+  if (awaited !== null) {
+    return { kind: "silent", detail: `${id} does not report: ${awaited.reason}` };
   }
   if (out !== null) {
     const state = out.state === "disabled" ? "disabled" : "draining";
@@ -20,7 +23,7 @@ export function blockOf(agent: Agent, isCooling: boolean): Block | null {
     return { kind: "low_disk", detail };
   }
   if (!isCooling) return null;
-  const detail = `the last ${trust.failures} launches failed on ${id}, which gets no launches for a while (${trust.reason})`;
+  const detail = `the last ${trust.failures.length} runs failed on ${id}, which gets no runs for a while (${trust.reason})`;
   return { kind: "distrusted", detail };
 }
 

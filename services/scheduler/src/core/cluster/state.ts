@@ -57,18 +57,26 @@ export type Allocation = {
   readonly started: boolean;
   /** Null until the allocation's processes have started. */
   readonly startedAtMs: number | null;
-  readonly stop: {
-    readonly why: StopWhy;
-    /** The shortest grace of its stops; null for never. */
-    readonly graceMs: number | null;
-    /** The time at which the stop becomes a kill; null if it is a kill already, or never becomes one. */
-    readonly killAtMs: number | null;
-    readonly kill: boolean;
-  } | null;
-  /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
-  readonly lostRanks: readonly number[];
-  /** Agents on which earlier launches of its task failed. */
+  /** Whether it has made a new checkpoint. */
+  readonly checkpointed: boolean;
+  /** The number of earlier runs of its trial that were stopped to make room for others. */
+  readonly preemptions: number;
+  readonly stop: Stop | null;
+  /** The scheduler's own stop, which remains when the trial withdraws its stop. */
+  readonly ownStop: Stop | null;
+  /** Whether the run is ending because of a stop, which is then not withdrawn. */
+  readonly stopAcknowledged: boolean;
+  /** Agents on which the last runs of its task failed. */
   readonly avoid: readonly string[];
+};
+
+export type Stop = {
+  readonly why: StopWhy;
+  /** The shortest grace of its stops; null for never. */
+  readonly graceMs: number | null;
+  /** The time at which the stop becomes a kill; null if it is a kill already, or never becomes one. */
+  readonly killAtMs: number | null;
+  readonly kill: boolean;
 };
 
 export type Grant = {
@@ -90,6 +98,10 @@ export type Agent = Use & {
   readonly id: string;
   readonly joined: EventData<"AgentJoined">;
   readonly status: "present" | "lost" | "removed";
+  /** The time at which the agent was lost; null if it is not. */
+  readonly lostAtMs: number | null;
+  /** Why, and until when, the scheduler waits for the silent agent; null if it does not. */
+  readonly awaited: { readonly reason: string; readonly untilMs: number } | null;
   /** Ended allocations that may still run on the agent, with the slots that they hold. */
   readonly ghosts: Readonly<Record<string, readonly string[]>>;
   readonly trust: Trust;
@@ -97,6 +109,8 @@ export type Agent = Use & {
   readonly diskLowBytes: number | null;
   /** The checkpoints that ended runs have left on the agent and that are not stored yet; null for none. */
   readonly undelivered: Plain<UndeliveredCheckpoints> | null;
+  /** Sentences that the operator of the agent's host should know. */
+  readonly notices: readonly string[];
   /** Allocations with unkillable processes on the agent, each with the agent's description. */
   readonly left: Readonly<Record<string, string>>;
   /**

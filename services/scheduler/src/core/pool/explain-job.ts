@@ -1,6 +1,7 @@
 /** Computes, for a request, why the runs of an experiment wait. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobExplanation, RunExplanation } from "@trainyard/contracts/commands";
+import type { Placement } from "@trainyard/contracts/events";
 import { explainOne, type ExplainPass, explainPass } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Cluster } from "../cluster/cluster.ts";
@@ -39,26 +40,53 @@ function waitingFirst(a: Allocation, b: Allocation): number {
 }
 
 function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanation> {
-  const { id, resources, grant, queuedAtMs } = allocation;
+  const { id, resources, grant, queuedAtMs, preemptions } = allocation;
   const { priority, weight, maxSlots } = moment.cluster.demand(allocation);
   const { maxSlots: _recorded, ...asked } = resources;
   const changed = { ...asked, priority, weight, ...(maxSlots === null ? {} : { maxSlots }) };
-  const run = { run: id, resources: changed, queuedAtMs };
+  const run = { run: id, resources: changed, queuedAtMs, preemptions };
   const nothing = { reason: "", detail: "", limit: "", ahead: 0, blockers: [], startsWhen: "" };
-  if (grant !== null) return { ...run, ...nothing, placements: grant.placements };
+  if (grant !== null) {
+    const { placements } = grant;
+    return { ...run, ...nothing, placements, ...silenceOf(moment.cluster, placements) };
+  }
   return { ...run, ...nothing, placements: [], ...reasonOf(moment, allocation) };
+}
+
+/** Says that an agent of a placed run does not report. */
+function silenceOf(
+  cluster: Cluster,
+  placements: readonly Plain<Placement>[],
+): Partial<Plain<RunExplanation>> {
+  for (const { agent } of placements) {
+    const { lostAtMs = null, awaited = null } = cluster.agents.get(agent) ?? {};
+    if (lostAtMs !== null) {
+      const detail = `its agent ${agent} is lost since ${timeText(lostAtMs)}: the run continues when the agent returns with it, and ends when it fits elsewhere in its pool, or when the agent is removed`;
+      return { reason: "agent_lost", detail };
+    }
+    if (awaited !== null) {
+      const detail = `its agent ${agent} does not report (${awaited.reason}): the scheduler waits for it until ${timeText(awaited.untilMs)}, or until it is removed`;
+      return { reason: "agent_silent", detail };
+    }
+  }
+  return {};
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function reasonOf(
   { cluster, looks, nowMs }: Moment,
-  { id, resources }: Allocation,
+  { id, resources, notBeforeMs }: Allocation,
 ): Partial<Plain<RunExplanation>> {
   if (!cluster.configured.has(resources.pool)) {
     const detail = `the pool ${resources.pool} does not exist: it starts when the pool is created and has an agent`;
     return { reason: "no_agents", detail };
   }
   if (cluster.delayed.has(id)) {
-    const detail = "the launches of the run failed, and it waits before the next attempt";
+    const until = new Date(notBeforeMs).toISOString();
+    const detail = `the last run of the trial failed, and the next one waits until ${until}`;
     return { reason: "delayed", detail };
   }
   const pool = cluster.pool(resources.pool);

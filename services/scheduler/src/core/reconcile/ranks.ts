@@ -11,9 +11,16 @@ export type Rank = {
   readonly state:
     | { readonly kind: "unknown" }
     | { readonly kind: "preparing" }
-    | { readonly kind: "up"; readonly pid: number; readonly userId: number | undefined }
+    | {
+        readonly kind: "up";
+        readonly pid: number;
+        readonly userId: number | undefined;
+        readonly terminated?: boolean | undefined;
+      }
     | { readonly kind: "ended"; readonly report: ReportedAllocation }
-    /** The agent was lost while the node ran. */
+    /** The agent is lost, and may return with the node. */
+    | { readonly kind: "away" }
+    /** The agent is lost, and nobody waits for it. */
     | { readonly kind: "lost" }
     /** The launch has shown no progress for too long; it may wait for a service of the platform. */
     | { readonly kind: "silent"; readonly waits: boolean }
@@ -26,10 +33,21 @@ export function ranksOf(
   allocation: Allocation,
   observed: Observed,
 ): readonly Rank[] {
-  return (allocation.grant?.placements ?? []).map((placement) => ({
+  const ranks = (allocation.grant?.placements ?? []).map((placement) => ({
     placement,
     state: rankState(cluster, allocation, placement, observed),
   }));
+  if (!isGivenUp(allocation, ranks, observed)) return ranks;
+  return ranks.map((rank) => (isAway(rank) ? { ...rank, state: { kind: "lost" } } : rank));
+}
+
+/** True if the end of the allocation does not wait for its lost agents. */
+function isGivenUp({ id, stop }: Allocation, ranks: readonly Rank[], { away }: Observed): boolean {
+  return ranks.some(isAway) && (stop !== null || away.fits(id) || ranks.some(isOver));
+}
+
+function isAway({ state }: Rank): boolean {
+  return state.kind === "away";
 }
 
 /** True if the agent got its name after the grant: the launch may have gone to the previous holder. */
@@ -40,17 +58,19 @@ export function isOfEarlierHolder(cluster: Cluster, { grant }: Allocation, agent
 function rankState(
   cluster: Cluster,
   allocation: Allocation,
-  { agent, nodeRank }: Plain<Placement>,
+  { agent }: Plain<Placement>,
   observed: Observed,
 ): Rank["state"] {
-  const { id, lostRanks } = allocation;
+  const { id } = allocation;
   const seen = observed.agent(agent);
   const report = seen?.allocations.get(id);
   // The last report of a lost agent's process is used if it has arrived, but not waited for.
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
-  if (lostRanks.includes(nodeRank)) return { kind: "lost" };
+  const status = cluster.agents.get(agent)?.status;
+  if (status !== "present") return { kind: status === "lost" ? "away" : "lost" };
   if (report?.state === AllocationReportState.RUNNING) {
-    return { kind: "up", pid: report.pid, userId: report.userId };
+    const { pid, userId, terminated } = report;
+    return { kind: "up", pid, userId, terminated };
   }
   if (observed.isSilent(agent, id)) {
     return { kind: "silent", waits: report?.waitsForPlatform === true };
@@ -65,14 +85,21 @@ function rankState(
 }
 
 /** True if no further report about the node is expected. */
-export function isOver({ state }: Rank): boolean {
-  return state.kind !== "unknown" && state.kind !== "preparing" && state.kind !== "up";
+export function isOver({ state: { kind } }: Rank): boolean {
+  return kind !== "unknown" && kind !== "preparing" && kind !== "up" && kind !== "away";
 }
 
-/** True if the node's end ends all nodes; a node that exited cleanly lets the others finish. */
-export function hasFailed({ state }: Rank): boolean {
+/** True if the node's agent has asked the node to end by SIGTERM. */
+export function wasTerminated({ state }: Rank): boolean {
+  if (state.kind === "up") return state.terminated === true;
+  return state.kind === "ended" && state.report.terminated === true;
+}
+
+/** True if the node's end ends all nodes; a node that exited cleanly, or after SIGTERM, lets the others finish. */
+export function hasFailed(rank: Rank): boolean {
+  const { state } = rank;
   if (state.kind === "lost" || state.kind === "absent" || state.kind === "silent") return true;
-  if (state.kind !== "ended") return false;
+  if (state.kind !== "ended" || wasTerminated(rank)) return false;
   const { launchFailed, exit } = state.report;
   return launchFailed || exit?.code !== 0 || exit.signal !== "";
 }
@@ -91,6 +118,5 @@ export function userOf({ state }: Rank): number | undefined {
 
 /** True if the allocation must be killed: by request, or because a node failed. */
 export function isDoomed(allocation: Allocation, ranks: readonly Rank[]): boolean {
-  if (allocation.stop?.kill === true || allocation.lostRanks.length > 0) return true;
-  return ranks.some(hasFailed);
+  return allocation.stop?.kill === true || ranks.some(hasFailed);
 }

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiPwoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJEgsKA2xvZxgDIAEoCSKRAQoRTGlzdEFnZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIOCgZmaWVsZHMYBiADKAkSDQoFY291bnQYByABKAgiuwEKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGAQgASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYBSABKAhIAYgBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlIsEECgVBZ2VudBIMCgRuYW1lGAEgASgJEgwKBHBvb2wYAiABKAkSDQoFc3RhdGUYAyABKAkSKgoFc2xvdHMYBCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkFnZW50U2xvdBIPCgd2ZXJzaW9uGAUgASgJEhkKDG5hbWVfcmVmdXNlZBgGIAEoCUgAiAEBEhYKDnByb2Nlc3NfZ3JvdXBzGAcgASgJEjEKCGRpc3RydXN0GAggASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXN0cnVzdEgBiAEBEhcKCm5vdF9wbGFjZWQYCSABKAlIAogBARIzCgZsYWJlbHMYCiADKAsyIy50cmFpbnlhcmQuYXBpLnYxLkFnZW50LkxhYmVsc0VudHJ5EjEKCGRpc2FibGVkGAsgASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlZEgDiAEBEhAKCHByb3RvY29sGAwgASgNEhcKD3Byb3RvY29sX29sZGVzdBgNIAEoDRJFCgt1bmRlbGl2ZXJlZBgOIAEoCzIrLnRyYWlueWFyZC5jb21tb24udjEuVW5kZWxpdmVyZWRDaGVja3BvaW50c0gEiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDwoNX25hbWVfcmVmdXNlZEILCglfZGlzdHJ1c3RCDQoLX25vdF9wbGFjZWRCCwoJX2Rpc2FibGVkQg4KDF91bmRlbGl2ZXJlZCJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgIIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIqsBChFMaXN0RXZlbnRzUmVxdWVzdBIOCgZvYmplY3QYASABKAkSCgoCaWQYAiABKAkSDQoFdHlwZXMYAyADKAkSFAoHZnJvbV9tcxgEIAEoAUgAiAEBEhUKCHVudGlsX21zGAUgASgBSAGIAQESEQoJcGFnZV9zaXplGAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAlCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zImcKEkxpc3RFdmVudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiUAoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiQQoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWZvcmNlGAMgASgIIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MsQPCg5DbHVzdGVyU2VydmljZRJ4CgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIh+KtRgECAE4AYLT5JMCERIPL2FwaS92MS92ZXJzaW9uEm8KCkxpc3RBZ2VudHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9hZ2VudHMSbAoLV2F0Y2hFdmVudHMSJC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRXZlbnRzUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQiHIq1GAI4AYLT5JMCEBIOL2FwaS92MS9ldmVudHMwARJ0CgpMaXN0RXZlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0RXZlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXZlbnRzOmxpc3QSdQoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIcirUYAjgBgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBKBAQoLUmV0cnlQYXJrZWQSJC50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXNwb25zZSIlirUYAiABgtPkkwIZOgEqIhQvYXBpL3YxL3BhcmtlZC9yZXRyeRJyCglWZXJpZnlMb2cSIi50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeUxvZ1JlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeVByb2dyZXNzIh2C0+STAhc6ASoiEi9hcGkvdjEvbG9nOnZlcmlmeTABEm4KDEdldExvZ0FuY2hvchIlLnRyYWlueWFyZC5hcGkudjEuR2V0TG9nQW5jaG9yUmVxdWVzdBobLnRyYWlueWFyZC5hcGkudjEuTG9nQW5jaG9yIhqC0+STAhQSEi9hcGkvdjEvbG9nOmFuY2hvchJ7CgtDcmVhdGVUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlc3BvbnNlIh+KtRgCKAGC0+STAhM6ASoiDi9hcGkvdjEvdG9rZW5zEm8KCkxpc3RUb2tlbnMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS90b2tlbnMSgAEKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiJIq1GAIgAYLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufRKFAQoKVHJ1c3RBZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXNwb25zZSIsirUYAiABgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3QShgEKDERpc2FibGVBZ2VudBIlLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIuirUYAiABgtPkkwIiOgEqIh0vYXBpL3YxL2FnZW50cy97bmFtZX0vZGlzYWJsZRKAAQoKRHJhaW5BZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuRHJhaW5BZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiLIq1GAIgAYLT5JMCIDoBKiIbL2FwaS92MS9hZ2VudHMve25hbWV9L2RyYWluEoMBCgtFbmFibGVBZ2VudBIkLnRyYWlueWFyZC5hcGkudjEuRW5hYmxlQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIi2KtRgCIAGC0+STAiE6ASoiHC9hcGkvdjEvYWdlbnRzL3tuYW1lfS9lbmFibGUSeQoLUmVtb3ZlQWdlbnQSJC50cmFpbnlhcmQuYXBpLnYxLlJlbW92ZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIjirUYAiABgtPkkwIXKhUvYXBpL3YxL2FnZW50cy97bmFtZX1iBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_options_v1_call]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiPwoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJEgsKA2xvZxgDIAEoCSKRAQoRTGlzdEFnZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIOCgZmaWVsZHMYBiADKAkSDQoFY291bnQYByABKAgiuwEKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGAQgASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYBSABKAhIAYgBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlIo8FCgVBZ2VudBIMCgRuYW1lGAEgASgJEgwKBHBvb2wYAiABKAkSDQoFc3RhdGUYAyABKAkSKgoFc2xvdHMYBCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkFnZW50U2xvdBIPCgd2ZXJzaW9uGAUgASgJEhkKDG5hbWVfcmVmdXNlZBgGIAEoCUgAiAEBEhYKDnByb2Nlc3NfZ3JvdXBzGAcgASgJEjEKCGRpc3RydXN0GAggASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXN0cnVzdEgBiAEBEhcKCm5vdF9wbGFjZWQYCSABKAlIAogBARIzCgZsYWJlbHMYCiADKAsyIy50cmFpbnlhcmQuYXBpLnYxLkFnZW50LkxhYmVsc0VudHJ5EjEKCGRpc2FibGVkGAsgASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlZEgDiAEBEhAKCHByb3RvY29sGAwgASgNEhcKD3Byb3RvY29sX29sZGVzdBgNIAEoDRJFCgt1bmRlbGl2ZXJlZBgOIAEoCzIrLnRyYWlueWFyZC5jb21tb24udjEuVW5kZWxpdmVyZWRDaGVja3BvaW50c0gEiAEBEi8KB3NpbGVuY2UYDyABKAsyGS50cmFpbnlhcmQuYXBpLnYxLlNpbGVuY2VIBYgBARIPCgdub3RpY2VzGBAgAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDwoNX25hbWVfcmVmdXNlZEILCglfZGlzdHJ1c3RCDQoLX25vdF9wbGFjZWRCCwoJX2Rpc2FibGVkQg4KDF91bmRlbGl2ZXJlZEIKCghfc2lsZW5jZSIrCgdTaWxlbmNlEg4KBnJlYXNvbhgBIAEoCRIQCgh1bnRpbF9tcxgCIAEoASJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgIIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIqsBChFMaXN0RXZlbnRzUmVxdWVzdBIOCgZvYmplY3QYASABKAkSCgoCaWQYAiABKAkSDQoFdHlwZXMYAyADKAkSFAoHZnJvbV9tcxgEIAEoAUgAiAEBEhUKCHVudGlsX21zGAUgASgBSAGIAQESEQoJcGFnZV9zaXplGAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAlCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zImcKEkxpc3RFdmVudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiUAoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiQQoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWZvcmNlGAMgASgIIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MsQPCg5DbHVzdGVyU2VydmljZRJ4CgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIh+KtRgECAE4AYLT5JMCERIPL2FwaS92MS92ZXJzaW9uEm8KCkxpc3RBZ2VudHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9hZ2VudHMSbAoLV2F0Y2hFdmVudHMSJC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRXZlbnRzUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQiHIq1GAI4AYLT5JMCEBIOL2FwaS92MS9ldmVudHMwARJ0CgpMaXN0RXZlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0RXZlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXZlbnRzOmxpc3QSdQoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIcirUYAjgBgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBKBAQoLUmV0cnlQYXJrZWQSJC50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXNwb25zZSIlirUYAiABgtPkkwIZOgEqIhQvYXBpL3YxL3BhcmtlZC9yZXRyeRJyCglWZXJpZnlMb2cSIi50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeUxvZ1JlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeVByb2dyZXNzIh2C0+STAhc6ASoiEi9hcGkvdjEvbG9nOnZlcmlmeTABEm4KDEdldExvZ0FuY2hvchIlLnRyYWlueWFyZC5hcGkudjEuR2V0TG9nQW5jaG9yUmVxdWVzdBobLnRyYWlueWFyZC5hcGkudjEuTG9nQW5jaG9yIhqC0+STAhQSEi9hcGkvdjEvbG9nOmFuY2hvchJ7CgtDcmVhdGVUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlc3BvbnNlIh+KtRgCKAGC0+STAhM6ASoiDi9hcGkvdjEvdG9rZW5zEm8KCkxpc3RUb2tlbnMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS90b2tlbnMSgAEKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiJIq1GAIgAYLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufRKFAQoKVHJ1c3RBZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXNwb25zZSIsirUYAiABgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3QShgEKDERpc2FibGVBZ2VudBIlLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIuirUYAiABgtPkkwIiOgEqIh0vYXBpL3YxL2FnZW50cy97bmFtZX0vZGlzYWJsZRKAAQoKRHJhaW5BZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuRHJhaW5BZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiLIq1GAIgAYLT5JMCIDoBKiIbL2FwaS92MS9hZ2VudHMve25hbWV9L2RyYWluEoMBCgtFbmFibGVBZ2VudBIkLnRyYWlueWFyZC5hcGkudjEuRW5hYmxlQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIi2KtRgCIAGC0+STAiE6ASoiHC9hcGkvdjEvYWdlbnRzL3tuYW1lfS9lbmFibGUSeQoLUmVtb3ZlQWdlbnQSJC50cmFpbnlhcmQuYXBpLnYxLlJlbW92ZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIjirUYAiABgtPkkwIXKhUvYXBpL3YxL2FnZW50cy97bmFtZX1iBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -205,7 +205,7 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   processGroups: string;
 
   /**
-   * The failed launches since a run last started on the agent. Present if they have kept the agent from getting runs.
+   * The failed runs since a run last did well on the agent. Present if they have kept the agent from getting runs.
    *
    * @generated from field: optional trainyard.api.v1.Distrust distrust = 8;
    */
@@ -251,6 +251,21 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
    * @generated from field: optional trainyard.common.v1.UndeliveredCheckpoints undelivered = 14;
    */
   undelivered?: UndeliveredCheckpoints | undefined;
+
+  /**
+   * Present while the connected agent does not report and the scheduler waits for it before it counts as lost.
+   *
+   * @generated from field: optional trainyard.api.v1.Silence silence = 15;
+   */
+  silence?: Silence | undefined;
+
+  /**
+   * Sentences for the operator of the host: slots that are not offered, processes on GPUs of other runs, memory that
+   * killed runs have left.
+   *
+   * @generated from field: repeated string notices = 16;
+   */
+  notices: string[];
 };
 
 /**
@@ -259,6 +274,32 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
  */
 export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_cluster, 4);
+
+/**
+ * @generated from message trainyard.api.v1.Silence
+ */
+export type Silence = Message<"trainyard.api.v1.Silence"> & {
+  /**
+   * The reason why the scheduler waits.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * The time at which the agent is lost, in milliseconds since 1970.
+   *
+   * @generated from field: double until_ms = 2;
+   */
+  untilMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.Silence.
+ * Use `create(SilenceSchema)` to create a new message.
+ */
+export const SilenceSchema: GenMessage<Silence> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 5);
 
 /**
  * @generated from message trainyard.api.v1.Disabled
@@ -295,14 +336,14 @@ export type Disabled = Message<"trainyard.api.v1.Disabled"> & {
  * Use `create(DisabledSchema)` to create a new message.
  */
 export const DisabledSchema: GenMessage<Disabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 5);
+  messageDesc(file_trainyard_api_v1_cluster, 6);
 
 /**
  * @generated from message trainyard.api.v1.Distrust
  */
 export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
   /**
-   * The number of launches that failed on the agent since a run last started there.
+   * The number of runs that failed on the agent since a run last did well there, at most 32.
    *
    * @generated from field: uint32 failures = 1;
    */
@@ -333,7 +374,7 @@ export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
  * Use `create(DistrustSchema)` to create a new message.
  */
 export const DistrustSchema: GenMessage<Distrust> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 6);
+  messageDesc(file_trainyard_api_v1_cluster, 7);
 
 /**
  * @generated from message trainyard.api.v1.AgentSlot
@@ -399,7 +440,7 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
  * Use `create(AgentSlotSchema)` to create a new message.
  */
 export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 7);
+  messageDesc(file_trainyard_api_v1_cluster, 8);
 
 /**
  * @generated from message trainyard.api.v1.WatchEventsRequest
@@ -432,7 +473,7 @@ export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> 
  * Use `create(WatchEventsRequestSchema)` to create a new message.
  */
 export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 8);
+  messageDesc(file_trainyard_api_v1_cluster, 9);
 
 /**
  * @generated from message trainyard.api.v1.ListEventsRequest
@@ -490,7 +531,7 @@ export type ListEventsRequest = Message<"trainyard.api.v1.ListEventsRequest"> & 
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 9);
+  messageDesc(file_trainyard_api_v1_cluster, 10);
 
 /**
  * @generated from message trainyard.api.v1.ListEventsResponse
@@ -520,7 +561,7 @@ export type ListEventsResponse = Message<"trainyard.api.v1.ListEventsResponse"> 
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 10);
+  messageDesc(file_trainyard_api_v1_cluster, 11);
 
 /**
  * A CloudEvent whose data is the message of an event of the log.
@@ -601,7 +642,7 @@ export type Event = Message<"trainyard.api.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 11);
+  messageDesc(file_trainyard_api_v1_cluster, 12);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedRequest
@@ -614,7 +655,7 @@ export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & 
  * Use `create(ListParkedRequestSchema)` to create a new message.
  */
 export const ListParkedRequestSchema: GenMessage<ListParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 12);
+  messageDesc(file_trainyard_api_v1_cluster, 13);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedResponse
@@ -641,7 +682,7 @@ export type ListParkedResponse = Message<"trainyard.api.v1.ListParkedResponse"> 
  * Use `create(ListParkedResponseSchema)` to create a new message.
  */
 export const ListParkedResponseSchema: GenMessage<ListParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 13);
+  messageDesc(file_trainyard_api_v1_cluster, 14);
 
 /**
  * @generated from message trainyard.api.v1.ParkedEvent
@@ -688,7 +729,7 @@ export type ParkedEvent = Message<"trainyard.api.v1.ParkedEvent"> & {
  * Use `create(ParkedEventSchema)` to create a new message.
  */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 15);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedRequest
@@ -710,7 +751,7 @@ export type RetryParkedRequest = Message<"trainyard.api.v1.RetryParkedRequest"> 
  * Use `create(RetryParkedRequestSchema)` to create a new message.
  */
 export const RetryParkedRequestSchema: GenMessage<RetryParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedResponse
@@ -727,7 +768,7 @@ export type RetryParkedResponse = Message<"trainyard.api.v1.RetryParkedResponse"
  * Use `create(RetryParkedResponseSchema)` to create a new message.
  */
 export const RetryParkedResponseSchema: GenMessage<RetryParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.VerifyLogRequest
@@ -752,7 +793,7 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  * Use `create(VerifyLogRequestSchema)` to create a new message.
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.GetLogAnchorRequest
@@ -765,7 +806,7 @@ export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"
  * Use `create(GetLogAnchorRequestSchema)` to create a new message.
  */
 export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.LogAnchor
@@ -796,7 +837,7 @@ export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
  * Use `create(LogAnchorSchema)` to create a new message.
  */
 export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -840,7 +881,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -866,7 +907,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -890,7 +931,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 22);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -920,7 +961,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 23);
+  messageDesc(file_trainyard_api_v1_cluster, 24);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -947,7 +988,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 24);
+  messageDesc(file_trainyard_api_v1_cluster, 25);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -989,7 +1030,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 25);
+  messageDesc(file_trainyard_api_v1_cluster, 26);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -1006,7 +1047,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 26);
+  messageDesc(file_trainyard_api_v1_cluster, 27);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -1023,7 +1064,7 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 27);
+  messageDesc(file_trainyard_api_v1_cluster, 28);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentRequest
@@ -1040,7 +1081,7 @@ export type TrustAgentRequest = Message<"trainyard.api.v1.TrustAgentRequest"> & 
  * Use `create(TrustAgentRequestSchema)` to create a new message.
  */
 export const TrustAgentRequestSchema: GenMessage<TrustAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 28);
+  messageDesc(file_trainyard_api_v1_cluster, 29);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentResponse
@@ -1057,7 +1098,7 @@ export type TrustAgentResponse = Message<"trainyard.api.v1.TrustAgentResponse"> 
  * Use `create(TrustAgentResponseSchema)` to create a new message.
  */
 export const TrustAgentResponseSchema: GenMessage<TrustAgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 29);
+  messageDesc(file_trainyard_api_v1_cluster, 30);
 
 /**
  * @generated from message trainyard.api.v1.DisableAgentRequest
@@ -1086,7 +1127,7 @@ export type DisableAgentRequest = Message<"trainyard.api.v1.DisableAgentRequest"
  * Use `create(DisableAgentRequestSchema)` to create a new message.
  */
 export const DisableAgentRequestSchema: GenMessage<DisableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 30);
+  messageDesc(file_trainyard_api_v1_cluster, 31);
 
 /**
  * @generated from message trainyard.api.v1.DrainAgentRequest
@@ -1122,7 +1163,7 @@ export type DrainAgentRequest = Message<"trainyard.api.v1.DrainAgentRequest"> & 
  * Use `create(DrainAgentRequestSchema)` to create a new message.
  */
 export const DrainAgentRequestSchema: GenMessage<DrainAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 31);
+  messageDesc(file_trainyard_api_v1_cluster, 32);
 
 /**
  * @generated from message trainyard.api.v1.EnableAgentRequest
@@ -1146,7 +1187,7 @@ export type EnableAgentRequest = Message<"trainyard.api.v1.EnableAgentRequest"> 
  * Use `create(EnableAgentRequestSchema)` to create a new message.
  */
 export const EnableAgentRequestSchema: GenMessage<EnableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 32);
+  messageDesc(file_trainyard_api_v1_cluster, 33);
 
 /**
  * @generated from message trainyard.api.v1.RemoveAgentRequest
@@ -1175,7 +1216,7 @@ export type RemoveAgentRequest = Message<"trainyard.api.v1.RemoveAgentRequest"> 
  * Use `create(RemoveAgentRequestSchema)` to create a new message.
  */
 export const RemoveAgentRequestSchema: GenMessage<RemoveAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 33);
+  messageDesc(file_trainyard_api_v1_cluster, 34);
 
 /**
  * @generated from message trainyard.api.v1.AgentResponse
@@ -1197,7 +1238,7 @@ export type AgentResponse = Message<"trainyard.api.v1.AgentResponse"> & {
  * Use `create(AgentResponseSchema)` to create a new message.
  */
 export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 34);
+  messageDesc(file_trainyard_api_v1_cluster, 35);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService

@@ -8,7 +8,7 @@ import type { SealedCheckpoint, SealedCheckpoints } from "../../common/v1/checkp
 import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
 import type { PoolSettings } from "../../common/v1/pools_pb.ts";
 import { file_trainyard_common_v1_pools } from "../../common/v1/pools_pb.ts";
-import type { AvoidedAgents, EndRecord, Exit, LaunchFailure, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
+import type { AvoidedAgents, EndRecord, Exit, Fault, LaunchFailure, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQimQMKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCRI7CgZzZWFsZWQYBSABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSAGIAQESPwoObGF1bmNoX2ZhaWx1cmUYBiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkxhdW5jaEZhaWx1cmVIAogBARIcCg9sYXN0X3ZhbGlkYXRpb24YByABKAlIA4gBAUINCgtfZW5kX3JlY29yZEIJCgdfc2VhbGVkQhEKD19sYXVuY2hfZmFpbHVyZUISChBfbGFzdF92YWxpZGF0aW9uIsgCCgtBZ2VudEpvaW5lZBIMCgRwb29sGAEgASgJEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSOwoGbGFiZWxzGAMgAygLMisudHJhaW55YXJkLmV2ZW50LnYxLkFnZW50Sm9pbmVkLkxhYmVsc0VudHJ5Eg8KB3ZlcnNpb24YBCABKAkSDwoHYWRkcmVzcxgFIAEoCRIOCgZmb2xkZXIYBiABKAkSDQoFcGxhY2UYByABKAkSEgoKc3RhcnRlZF9tcxgIIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgJIAEoCRIQCghwcm90b2NvbBgKIAEoDRIXCg9wcm90b2NvbF9vbGRlc3QYCyABKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK0AQoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAESEQoEbmFtZRgFIAEoCUgAiAEBEhYKCW51bWFfbm9kZRgGIAEoDUgBiAEBEhkKDG52bGlua19ncm91cBgHIAEoDUgCiAEBQgcKBV9uYW1lQgwKCl9udW1hX25vZGVCDwoNX252bGlua19ncm91cCIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIuEBCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBEg4KBmZvbGRlchgEIAEoCRINCgVwbGFjZRgFIAEoCRISCgpzdGFydGVkX21zGAYgASgBQgcKBV9sZWZ0IkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzIpIBCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhwKD2xhc3RfdmFsaWRhdGlvbhgDIAEoCUgAiAEBQhIKEF9sYXN0X3ZhbGlkYXRpb24iLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIlgKD0FnZW50RGlzdHJ1c3RlZBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSDgoGZm9yX21zGAQgASgBIh4KDEFnZW50VHJ1c3RlZBIOCgZyZWFzb24YASABKAkiNwoMQWdlbnREaXNrTG93EhIKCmZyZWVfYnl0ZXMYASABKAESEwoLZmxvb3JfYnl0ZXMYAiABKAEiJAoOQWdlbnREaXNrRnJlZWQSEgoKZnJlZV9ieXRlcxgBIAEoASI0Cg1Qcm9jZXNzZXNMZWZ0EhIKCmFsbG9jYXRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSJDCg9DaGVja3BvaW50c0xlZnQSEwoLY2hlY2twb2ludHMYASABKA0SDQoFYnl0ZXMYAiABKAESDAoEcnVucxgDIAMoCSJPChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCRIYCgtkZWFkbGluZV9tcxgCIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIfCg1BZ2VudERpc2FibGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudEVuYWJsZWQiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJImUKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgVkcmFpbhgDIAEoCBIYCgtkZWFkbGluZV9tcxgEIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJImcKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCRI4CghzZXR0aW5ncxgCIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzSACIAQFCCwoJX3NldHRpbmdzIg0KC1Bvb2xSZW1vdmVkIoMBCgpKb2JVcGRhdGVkEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiRQoISm9iTW92ZWQSCwoDam9iGAEgASgJEg0KBXBsYWNlGAIgASgBEg4KBmFuY2hvchgDIAEoCRINCgVhaGVhZBgEIAEoCCrpAgoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEEhYKEldBSVRfQ09ERV9MT1dfRElTSxAFEh8KG1dBSVRfQ09ERV9BR0VOVFNfRElTVFJVU1RFRBAGEhYKEldBSVRfQ09ERV9SRVNFUlZFRBAHEhMKD1dBSVRfQ09ERV9RVU9UQRAIEhcKE1dBSVRfQ09ERV9NQVhfU0xPVFMQCRIYChRXQUlUX0NPREVfRkFJUl9TSEFSRRAKEhkKFVdBSVRfQ09ERV9DT05TVFJBSU5UUxALEhgKFFdBSVRfQ09ERV9QUkVFTVBUSU5HEAwq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiWQoXQWxsb2NhdGlvblN0b3BXaXRoZHJhd24SMgoHcmVtYWlucxgBIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeUgAiAEBQgoKCF9yZW1haW5zIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkItMDCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQESHAoPbGFzdF92YWxpZGF0aW9uGAcgASgJSAOIAQESLgoFZmF1bHQYCCABKA4yGi50cmFpbnlhcmQuY29tbW9uLnYxLkZhdWx0SASIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmVCEgoQX2xhc3RfdmFsaWRhdGlvbkIICgZfZmF1bHQiyAIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg4KBmZvbGRlchgGIAEoCRINCgVwbGFjZRgHIAEoCRISCgpzdGFydGVkX21zGAggASgBEhYKDnByb2Nlc3NfZ3JvdXBzGAkgASgJEhAKCHByb3RvY29sGAogASgNEhcKD3Byb3RvY29sX29sZGVzdBgLIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrQBCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoARIRCgRuYW1lGAUgASgJSACIAQESFgoJbnVtYV9ub2RlGAYgASgNSAGIAQESGQoMbnZsaW5rX2dyb3VwGAcgASgNSAKIAQFCBwoFX25hbWVCDAoKX251bWFfbm9kZUIPCg1fbnZsaW5rX2dyb3VwIhsKCUFnZW50TG9zdBIOCgZyZWFzb24YASABKAkiTwoMQWdlbnRzU2lsZW50Eg4KBmFnZW50cxgBIAMoCRIOCgZzaWxlbnQYAiABKA0SDgoGcmVhc29uGAMgASgJEg8KB3dhaXRfbXMYBCABKAEiLQoLQWdlbnRzSGVhcmQSDgoGYWdlbnRzGAEgAygJEg4KBnNpbGVudBgCIAEoDSLhAQoNQWdlbnRSZXR1cm5lZBIzCgtvY2N1cGF0aW9ucxgBIAMoCzIeLnRyYWlueWFyZC5ldmVudC52MS5PY2N1cGF0aW9uEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoEbGVmdBgDIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5MZWZ0Q2hlY2twb2ludHNIAIgBARIOCgZmb2xkZXIYBCABKAkSDQoFcGxhY2UYBSABKAkSEgoKc3RhcnRlZF9tcxgGIAEoAUIHCgVfbGVmdCJDCg9MZWZ0Q2hlY2twb2ludHMSMAoEcnVucxgBIAMoCzIiLnRyYWlueWFyZC5ldmVudC52MS5SdW5DaGVja3BvaW50cyKSAQoOUnVuQ2hlY2twb2ludHMSEgoKYWxsb2NhdGlvbhgBIAEoCRI6CgtjaGVja3BvaW50cxgCIAMoCzIlLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludBIcCg9sYXN0X3ZhbGlkYXRpb24YAyABKAlIAIgBAUISChBfbGFzdF92YWxpZGF0aW9uIi8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSJYCg9BZ2VudERpc3RydXN0ZWQSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEg4KBmZvcl9tcxgEIAEoASIeCgxBZ2VudFRydXN0ZWQSDgoGcmVhc29uGAEgASgJIjcKDEFnZW50RGlza0xvdxISCgpmcmVlX2J5dGVzGAEgASgBEhMKC2Zsb29yX2J5dGVzGAIgASgBIiQKDkFnZW50RGlza0ZyZWVkEhIKCmZyZWVfYnl0ZXMYASABKAEiHwoMQWdlbnROb3RpY2VkEg8KB25vdGljZXMYASADKAkiNAoNUHJvY2Vzc2VzTGVmdBISCgphbGxvY2F0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiQwoPQ2hlY2twb2ludHNMZWZ0EhMKC2NoZWNrcG9pbnRzGAEgASgNEg0KBWJ5dGVzGAIgASgBEgwKBHJ1bnMYAyADKAkiTwoTQWdlbnREcmFpblJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkSGAoLZGVhZGxpbmVfbXMYAiABKAFIAIgBAUIOCgxfZGVhZGxpbmVfbXMiHwoNQWdlbnREaXNhYmxlZBIOCgZyZWFzb24YASABKAkiDgoMQWdlbnRFbmFibGVkIg4KDEFnZW50RHJhaW5lZCJSChBBZ2VudE5hbWVSZWZ1c2VkEg4KBmZvbGRlchgBIAEoCRINCgVwbGFjZRgCIAEoCRIPCgdhZGRyZXNzGAMgASgJEg4KBnJlYXNvbhgEIAEoCSISChBBZ2VudE5hbWVDbGVhcmVkIkUKFFNjaGVkdWxlckVwb2NoUmFpc2VkEgwKBGZyb20YASABKAESCgoCdG8YAiABKAESEwoLbGVhc2VfZXBvY2gYAyABKAEiHgoMQWdlbnRSZW1vdmVkEg4KBnJlYXNvbhgBIAEoCSJlCgxTbG90RGlzYWJsZWQSDAoEc2xvdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFZHJhaW4YAyABKAgSGAoLZGVhZGxpbmVfbXMYBCABKAFIAIgBAUIOCgxfZGVhZGxpbmVfbXMiGwoLU2xvdEVuYWJsZWQSDAoEc2xvdBgBIAEoCSJnCg5Qb29sQ29uZmlndXJlZBIOCgZwb2xpY3kYASABKAkSOAoIc2V0dGluZ3MYAiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlBvb2xTZXR0aW5nc0gAiAEBQgsKCV9zZXR0aW5ncyINCgtQb29sUmVtb3ZlZCKDAQoKSm9iVXBkYXRlZBILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIkUKCEpvYk1vdmVkEgsKA2pvYhgBIAEoCRINCgVwbGFjZRgCIAEoARIOCgZhbmNob3IYAyABKAkSDQoFYWhlYWQYBCABKAgq6QIKCFdhaXRDb2RlEhkKFVdBSVRfQ09ERV9VTlNQRUNJRklFRBAAEhcKE1dBSVRfQ09ERV9OT19BR0VOVFMQARIZChVXQUlUX0NPREVfQUdFTlRTX0FXQVkQAhIjCh9XQUlUX0NPREVfTk9UX0VOT1VHSF9GUkVFX1NMT1RTEAMSGwoXV0FJVF9DT0RFX0JFSElORF9PVEhFUlMQBBIWChJXQUlUX0NPREVfTE9XX0RJU0sQBRIfChtXQUlUX0NPREVfQUdFTlRTX0RJU1RSVVNURUQQBhIWChJXQUlUX0NPREVfUkVTRVJWRUQQBxITCg9XQUlUX0NPREVfUVVPVEEQCBIXChNXQUlUX0NPREVfTUFYX1NMT1RTEAkSGAoUV0FJVF9DT0RFX0ZBSVJfU0hBUkUQChIZChVXQUlUX0NPREVfQ09OU1RSQUlOVFMQCxIYChRXQUlUX0NPREVfUFJFRU1QVElORxAMKu0BChJBbGxvY2F0aW9uRW5kQ2F1c2USJAogQUxMT0NBVElPTl9FTkRfQ0FVU0VfVU5TUEVDSUZJRUQQABIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9FWElURUQQARIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9LSUxMRUQQAhIjCh9BTExPQ0FUSU9OX0VORF9DQVVTRV9BR0VOVF9MT1NUEAMSJgoiQUxMT0NBVElPTl9FTkRfQ0FVU0VfTEFVTkNIX0ZBSUxFRBAEEiIKHkFMTE9DQVRJT05fRU5EX0NBVVNFX1dJVEhEUkFXThAFYgZwcm90bzM", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -37,7 +37,8 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   run: number;
 
   /**
-   * The experiment of the run. All runs of an experiment share a place in the queue.
+   * The experiment of the run. All runs of an experiment share a place in the queue of their pool: the position of the
+   * first AllocationQueued, or the one of JobMoved.
    *
    * @generated from field: string job = 3;
    */
@@ -61,7 +62,7 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   delayMs: number;
 
   /**
-   * Agents on which earlier launches of the task failed; absent if there are none.
+   * Agents on which the latest runs of the task failed; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 7;
    */
@@ -333,7 +334,29 @@ export const AllocationStopRequestedSchema: GenMessage<AllocationStopRequested> 
   messageDesc(file_trainyard_event_v1_allocation, 7);
 
 /**
- * The run has received the stop request and is ending.
+ * The trial withdrew its stop before the run acknowledged it. Stops that the scheduler requested itself remain.
+ *
+ * @generated from message trainyard.event.v1.AllocationStopWithdrawn
+ */
+export type AllocationStopWithdrawn = Message<"trainyard.event.v1.AllocationStopWithdrawn"> & {
+  /**
+   * The reason of the scheduler's own stop; absent if there is none, so that the run continues.
+   *
+   * @generated from field: optional trainyard.common.v1.StopWhy remains = 1;
+   */
+  remains?: StopWhy | undefined;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AllocationStopWithdrawn.
+ * Use `create(AllocationStopWithdrawnSchema)` to create a new message.
+ */
+export const AllocationStopWithdrawnSchema: GenMessage<AllocationStopWithdrawn> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 8);
+
+/**
+ * The run is ending because of the stop: it has acknowledged the request, or it does not use the SDK and got SIGTERM.
+ * From now on the stop cannot be withdrawn, and an end with any exit code is an end by the stop.
  *
  * @generated from message trainyard.event.v1.AllocationStopAcknowledged
  */
@@ -345,7 +368,7 @@ export type AllocationStopAcknowledged = Message<"trainyard.event.v1.AllocationS
  * Use `create(AllocationStopAcknowledgedSchema)` to create a new message.
  */
 export const AllocationStopAcknowledgedSchema: GenMessage<AllocationStopAcknowledged> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 8);
+  messageDesc(file_trainyard_event_v1_allocation, 9);
 
 /**
  * The allocation has ended. Its slots are free when its agents have reported that all its processes are gone.
@@ -396,6 +419,14 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
    * @generated from field: optional string last_validation = 7;
    */
   lastValidation?: string | undefined;
+
+  /**
+   * The cause of a failed end, as the scheduler judges it from all runs and hosts. Absent for successes and stops, and
+   * where the record was shortened; readers then derive it from the cause.
+   *
+   * @generated from field: optional trainyard.common.v1.Fault fault = 8;
+   */
+  fault?: Fault | undefined;
 };
 
 /**
@@ -403,7 +434,7 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
  * Use `create(AllocationEndedSchema)` to create a new message.
  */
 export const AllocationEndedSchema: GenMessage<AllocationEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 9);
+  messageDesc(file_trainyard_event_v1_allocation, 10);
 
 /**
  * An agent offers its slots. The event is recorded when the agent reports for the first time, after a start of the
@@ -485,7 +516,7 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
  * Use `create(AgentJoinedSchema)` to create a new message.
  */
 export const AgentJoinedSchema: GenMessage<AgentJoined> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 10);
+  messageDesc(file_trainyard_event_v1_allocation, 11);
 
 /**
  * @generated from message trainyard.event.v1.Slot
@@ -540,10 +571,11 @@ export type Slot = Message<"trainyard.event.v1.Slot"> & {
  * Use `create(SlotSchema)` to create a new message.
  */
 export const SlotSchema: GenMessage<Slot> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 11);
+  messageDesc(file_trainyard_event_v1_allocation, 12);
 
 /**
- * The agent did not report for too long. Its runs are lost.
+ * The agent did not report for too long. Its runs keep its slots. A run of it ends when it fits elsewhere in its pool;
+ * until then it waits for the agent.
  *
  * @generated from message trainyard.event.v1.AgentLost
  */
@@ -559,10 +591,82 @@ export type AgentLost = Message<"trainyard.event.v1.AgentLost"> & {
  * Use `create(AgentLostSchema)` to create a new message.
  */
 export const AgentLostSchema: GenMessage<AgentLost> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 12);
+  messageDesc(file_trainyard_event_v1_allocation, 13);
 
 /**
- * A lost agent reports again. Runs that are still active on the agent keep their slots until they have ended.
+ * Agents do not report, and the scheduler waits for them before they count as lost. They get no new runs meanwhile.
+ * Recorded on the stream of the first one.
+ *
+ * @generated from message trainyard.event.v1.AgentsSilent
+ */
+export type AgentsSilent = Message<"trainyard.event.v1.AgentsSilent"> & {
+  /**
+   * The agents, at most 1,000: further events name the others.
+   *
+   * @generated from field: repeated string agents = 1;
+   */
+  agents: string[];
+
+  /**
+   * The number of all agents that are silent at this moment.
+   *
+   * @generated from field: uint32 silent = 2;
+   */
+  silent: number;
+
+  /**
+   * The reason why the scheduler waits.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * The number of milliseconds after this event after which an agent that is still silent is lost.
+   *
+   * @generated from field: double wait_ms = 4;
+   */
+  waitMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentsSilent.
+ * Use `create(AgentsSilentSchema)` to create a new message.
+ */
+export const AgentsSilentSchema: GenMessage<AgentsSilent> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 14);
+
+/**
+ * Silent agents report again. Recorded on the stream of the first one.
+ *
+ * @generated from message trainyard.event.v1.AgentsHeard
+ */
+export type AgentsHeard = Message<"trainyard.event.v1.AgentsHeard"> & {
+  /**
+   * The agents, at most 1,000: further events name the others.
+   *
+   * @generated from field: repeated string agents = 1;
+   */
+  agents: string[];
+
+  /**
+   * The number of agents for which the scheduler still waits.
+   *
+   * @generated from field: uint32 silent = 2;
+   */
+  silent: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentsHeard.
+ * Use `create(AgentsHeardSchema)` to create a new message.
+ */
+export const AgentsHeardSchema: GenMessage<AgentsHeard> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 15);
+
+/**
+ * A lost agent reports again. Its runs that have not ended for the platform continue. Others that are still active on
+ * the agent keep their slots until they have ended.
  *
  * @generated from message trainyard.event.v1.AgentReturned
  */
@@ -610,7 +714,7 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
  * Use `create(AgentReturnedSchema)` to create a new message.
  */
 export const AgentReturnedSchema: GenMessage<AgentReturned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 13);
+  messageDesc(file_trainyard_event_v1_allocation, 16);
 
 /**
  * @generated from message trainyard.event.v1.LeftCheckpoints
@@ -627,7 +731,7 @@ export type LeftCheckpoints = Message<"trainyard.event.v1.LeftCheckpoints"> & {
  * Use `create(LeftCheckpointsSchema)` to create a new message.
  */
 export const LeftCheckpointsSchema: GenMessage<LeftCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 14);
+  messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
  * @generated from message trainyard.event.v1.RunCheckpoints
@@ -656,7 +760,7 @@ export type RunCheckpoints = Message<"trainyard.event.v1.RunCheckpoints"> & {
  * Use `create(RunCheckpointsSchema)` to create a new message.
  */
 export const RunCheckpointsSchema: GenMessage<RunCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 15);
+  messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
  * @generated from message trainyard.event.v1.Occupation
@@ -680,7 +784,7 @@ export type Occupation = Message<"trainyard.event.v1.Occupation"> & {
  * Use `create(OccupationSchema)` to create a new message.
  */
 export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 16);
+  messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
  * The agent reported that all processes of an ended allocation are gone. The allocation's slots on the agent are free.
@@ -704,23 +808,24 @@ export type SlotsCleared = Message<"trainyard.event.v1.SlotsCleared"> & {
  * Use `create(SlotsClearedSchema)` to create a new message.
  */
 export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 17);
+  messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
- * Launches of different experiments failed on the agent, one after the other. The agent gets no runs for a while.
+ * Runs failed on the agent, one after the other: their launches, or the runs within a minute of their start. The agent
+ * gets no runs for a while.
  *
  * @generated from message trainyard.event.v1.AgentDistrusted
  */
 export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
   /**
-   * The number of launches that failed on the agent since a run last started there.
+   * The number of runs that failed on the agent since a run last did well there, at most 32.
    *
    * @generated from field: uint32 failures = 1;
    */
   failures: number;
 
   /**
-   * The first few of the experiments whose launches failed.
+   * The first few of the experiments whose runs failed.
    *
    * @generated from field: repeated string experiments = 2;
    */
@@ -747,11 +852,11 @@ export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
  * Use `create(AgentDistrustedSchema)` to create a new message.
  */
 export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 18);
+  messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
- * A run has started on the agent, or a person has declared the agent repaired. The agent's earlier failures no longer
- * count.
+ * A run has ended well on the agent or has been up there for a minute, what failed there has failed elsewhere, too, or
+ * a person has declared the agent repaired. The agent's earlier failures no longer count.
  *
  * @generated from message trainyard.event.v1.AgentTrusted
  */
@@ -767,7 +872,7 @@ export type AgentTrusted = Message<"trainyard.event.v1.AgentTrusted"> & {
  * Use `create(AgentTrustedSchema)` to create a new message.
  */
 export const AgentTrustedSchema: GenMessage<AgentTrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 19);
+  messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
  * The file system of the agent's state folder has less free space than a run may need. The agent gets no runs.
@@ -791,7 +896,7 @@ export type AgentDiskLow = Message<"trainyard.event.v1.AgentDiskLow"> & {
  * Use `create(AgentDiskLowSchema)` to create a new message.
  */
 export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 20);
+  messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
  * The file system of the agent's state folder has enough free space again. The agent gets runs.
@@ -810,7 +915,29 @@ export type AgentDiskFreed = Message<"trainyard.event.v1.AgentDiskFreed"> & {
  * Use `create(AgentDiskFreedSchema)` to create a new message.
  */
 export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 21);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
+
+/**
+ * The agent's host has something that its operator should know and that ends no run. The list replaces the earlier one.
+ *
+ * @generated from message trainyard.event.v1.AgentNoticed
+ */
+export type AgentNoticed = Message<"trainyard.event.v1.AgentNoticed"> & {
+  /**
+   * A sentence each: a slot that is not offered and why, a process that uses a GPU of another run, and memory that
+   * killed runs have left.
+   *
+   * @generated from field: repeated string notices = 1;
+   */
+  notices: string[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentNoticed.
+ * Use `create(AgentNoticedSchema)` to create a new message.
+ */
+export const AgentNoticedSchema: GenMessage<AgentNoticed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when the processes
@@ -835,7 +962,7 @@ export type ProcessesLeft = Message<"trainyard.event.v1.ProcessesLeft"> & {
  * Use `create(ProcessesLeftSchema)` to create a new message.
  */
 export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 22);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
  * Ended runs have left checkpoints on the agent that are not in their storage yet, or the set of these runs has
@@ -867,7 +994,7 @@ export type CheckpointsLeft = Message<"trainyard.event.v1.CheckpointsLeft"> & {
  * Use `create(CheckpointsLeftSchema)` to create a new message.
  */
 export const CheckpointsLeftSchema: GenMessage<CheckpointsLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 23);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * The agent gets no more runs. Its current runs receive a graceful stop and continue on other agents.
@@ -893,7 +1020,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 24);
+  messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
  * The agent gets no more runs; its current runs continue.
@@ -912,7 +1039,7 @@ export type AgentDisabled = Message<"trainyard.event.v1.AgentDisabled"> & {
  * Use `create(AgentDisabledSchema)` to create a new message.
  */
 export const AgentDisabledSchema: GenMessage<AgentDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 25);
+  messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
  * The agent gets runs again, after it was disabled or drained.
@@ -927,7 +1054,7 @@ export type AgentEnabled = Message<"trainyard.event.v1.AgentEnabled"> & {
  * Use `create(AgentEnabledSchema)` to create a new message.
  */
 export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 26);
+  messageDesc(file_trainyard_event_v1_allocation, 30);
 
 /**
  * The drained agent has no runs left, and its ended runs have left no checkpoints on it that are not stored.
@@ -942,7 +1069,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 27);
+  messageDesc(file_trainyard_event_v1_allocation, 31);
 
 /**
  * Another agent requested the name of this agent, and was refused.
@@ -980,7 +1107,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
  * Use `create(AgentNameRefusedSchema)` to create a new message.
  */
 export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 28);
+  messageDesc(file_trainyard_event_v1_allocation, 32);
 
 /**
  * No other agent requests the name of this agent any more.
@@ -995,7 +1122,7 @@ export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & 
  * Use `create(AgentNameClearedSchema)` to create a new message.
  */
 export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 29);
+  messageDesc(file_trainyard_event_v1_allocation, 33);
 
 /**
  * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. From now on, the
@@ -1026,7 +1153,7 @@ export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRai
  * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
  */
 export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 30);
+  messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
  * The agent was removed permanently. Its slots no longer count.
@@ -1045,7 +1172,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 31);
+  messageDesc(file_trainyard_event_v1_allocation, 35);
 
 /**
  * The slot gets no more runs; its current run continues, unless the slot is drained.
@@ -1083,7 +1210,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 32);
+  messageDesc(file_trainyard_event_v1_allocation, 36);
 
 /**
  * The slot gets runs again.
@@ -1102,7 +1229,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 33);
+  messageDesc(file_trainyard_event_v1_allocation, 37);
 
 /**
  * The pool has this policy and these settings. The event replaces the earlier policy and settings.
@@ -1130,7 +1257,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 34);
+  messageDesc(file_trainyard_event_v1_allocation, 38);
 
 /**
  * The pool was removed.
@@ -1145,7 +1272,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 35);
+  messageDesc(file_trainyard_event_v1_allocation, 39);
 
 /**
  * A user changed the priority, weight or max_slots of an experiment's runs in the queue. An absent field changes
@@ -1184,10 +1311,10 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
  * Use `create(JobUpdatedSchema)` to create a new message.
  */
 export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 36);
+  messageDesc(file_trainyard_event_v1_allocation, 40);
 
 /**
- * A user moved the waiting runs of one experiment ahead of or behind those of another experiment.
+ * A user moved the runs of one experiment ahead of or behind those of another experiment.
  *
  * @generated from message trainyard.event.v1.JobMoved
  */
@@ -1198,8 +1325,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
   job: string;
 
   /**
-   * The new place of the experiment's runs in the queue, on the scale of log positions. The place of a run that was not
-   * moved is the position of its AllocationQueued.
+   * The new place of the experiment in the queue, on the scale of log positions: also of its later runs.
    *
    * @generated from field: double place = 2;
    */
@@ -1225,7 +1351,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
  * Use `create(JobMovedSchema)` to create a new message.
  */
 export const JobMovedSchema: GenMessage<JobMoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 37);
+  messageDesc(file_trainyard_event_v1_allocation, 41);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode
@@ -1264,7 +1390,7 @@ export const WaitCode = {
   LOW_DISK: 5,
 
   /**
-   * The agents that have room for the run get no runs for a while, because launches failed there.
+   * The agents that have room for the run get no runs for a while, because runs failed there.
    *
    * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
    */

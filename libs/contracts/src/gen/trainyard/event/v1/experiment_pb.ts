@@ -7,7 +7,7 @@ import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { SealedCheckpoint, SealedCheckpoints } from "../../common/v1/checkpoints_pb.ts";
 import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
-import type { AvoidedAgents, Exit, LaunchFailure, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
+import type { AvoidedAgents, Exit, Fault, LaunchFailure, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/experiment.proto.
  */
 export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvACChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBEhkKEXN1Ym1pc3Npb25fZGlnZXN0GA0gASgJEhAKCHRva2VuX2lkGA4gASgJQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkiaQoTRXhwZXJpbWVudERlc2NyaWJlZBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBmxhYmVscxgDIAMoCRINCgVub3RlcxgEIAEoCRIQCghyZXZpc2lvbhgFIAEoDSIkChJFeHBlcmltZW50QXJjaGl2ZWQSDgoGcmVhc29uGAEgASgJIhYKFEV4cGVyaW1lbnRVbmFyY2hpdmVkIjUKD0V4cGVyaW1lbnRNb3ZlZBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHcHJvamVjdBgCIAEoCSKUAgoMVHJpYWxDcmVhdGVkEhIKCmV4cGVyaW1lbnQYASABKAkSDgoGbnVtYmVyGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgEIAEoDRIdChV3YXJtX3N0YXJ0X2NoZWNrcG9pbnQYBSABKAkSFAoMc291cmNlX3RyaWFsGAYgASgJEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPd2FybV9zdGFydF9zdGVwGAkgASgBSACIAQFCEgoQX3dhcm1fc3RhcnRfc3RlcCLVAgoMUnVuUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIXCg9mcm9tX2NoZWNrcG9pbnQYAiABKAkSEQoJZnJvbV9zdGVwGAMgASgBEjEKCXJlc291cmNlcxgEIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhMKC3ByZWVtcHRpYmxlGAUgASgIEhIKCmV4cGVyaW1lbnQYBiABKAkSEAoIZGVsYXlfbXMYByABKAESOAoHYXZvaWRlZBgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuQXZvaWRlZEFnZW50c0gAiAEBEhEKCXdvcmtzcGFjZRgJIAEoCRINCgVvd25lchgKIAEoCRIfChJkYW1hZ2VkX2NoZWNrcG9pbnQYCyABKAlIAYgBAUIKCghfYXZvaWRlZEIVChNfZGFtYWdlZF9jaGVja3BvaW50Ii0KClJ1blN0YXJ0ZWQSCwoDcnVuGAEgASgNEhIKCmFsbG9jYXRpb24YAiABKAkiiQEKEFJ1blN0b3BSZXF1ZXN0ZWQSCwoDcnVuGAEgASgNEisKBG1vZGUYAiABKA4yHS50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BNb2RlEikKA3doeRgDIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeRIQCghncmFjZV9tcxgEIAEoASLpAgoIUnVuRW5kZWQSCwoDcnVuGAEgASgNEioKA3doeRgCIAEoDjIdLnRyYWlueWFyZC5ldmVudC52MS5SdW5FbmRXaHkSKAoFZXhpdHMYAyADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSDwoHbWVzc2FnZRgEIAEoCRIZChFjb3VudHNfYXNfcmVzdGFydBgFIAEoCBI7CgZzZWFsZWQYBiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSACIAQESHQoQYXdhaXRlZF91bnRpbF9tcxgHIAEoAUgBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAggASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCCQoHX3NlYWxlZEITChFfYXdhaXRlZF91bnRpbF9tc0IRCg9fbGF1bmNoX2ZhaWx1cmUieAoTUnVuQ2hlY2twb2ludHNOYW1lZBILCgNydW4YASABKA0SOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQSGAoQYXdhaXRlZF91bnRpbF9tcxgDIAEoASJCChFUcmlhbENoZWNrcG9pbnRlZBISCgpjaGVja3BvaW50GAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBImEKClRyaWFsRW5kZWQSMQoHb3V0Y29tZRgBIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUSDgoGcmVhc29uGAIgASgJEhAKCHJlc3RhcnRzGAMgASgNKk8KCFN0b3BLaW5kEhkKFVNUT1BfS0lORF9VTlNQRUNJRklFRBAAEhQKEFNUT1BfS0lORF9DQU5DRUwQARISCg5TVE9QX0tJTkRfS0lMTBACKpkBChFFeHBlcmltZW50T3V0Y29tZRIiCh5FWFBFUklNRU5UX09VVENPTUVfVU5TUEVDSUZJRUQQABIgChxFWFBFUklNRU5UX09VVENPTUVfQ09NUExFVEVEEAESHwobRVhQRVJJTUVOVF9PVVRDT01FX0NBTkNFTEVEEAISHQoZRVhQRVJJTUVOVF9PVVRDT01FX0ZBSUxFRBADKu8BCglSdW5FbmRXaHkSGwoXUlVOX0VORF9XSFlfVU5TUEVDSUZJRUQQABIYChRSVU5fRU5EX1dIWV9GSU5JU0hFRBABEiEKHVJVTl9FTkRfV0hZX0FDS05PV0xFREdFRF9TVE9QEAISFgoSUlVOX0VORF9XSFlfRkFJTEVEEAMSFAoQUlVOX0VORF9XSFlfTE9TVBAEEicKI1JVTl9FTkRfV0hZX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAUSFgoSUlVOX0VORF9XSFlfS0lMTEVEEAYSGQoVUlVOX0VORF9XSFlfV0lUSERSQVdOEAcqzAEKDFRyaWFsT3V0Y29tZRIdChlUUklBTF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGwoXVFJJQUxfT1VUQ09NRV9DT01QTEVURUQQARIfChtUUklBTF9PVVRDT01FX1NUT1BQRURfRUFSTFkQAhIaChZUUklBTF9PVVRDT01FX0NBTkNFTEVEEAMSGAoUVFJJQUxfT1VUQ09NRV9GQUlMRUQQBBIpCiVUUklBTF9PVVRDT01FX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAViBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvACChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBEhkKEXN1Ym1pc3Npb25fZGlnZXN0GA0gASgJEhAKCHRva2VuX2lkGA4gASgJQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkiaQoTRXhwZXJpbWVudERlc2NyaWJlZBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBmxhYmVscxgDIAMoCRINCgVub3RlcxgEIAEoCRIQCghyZXZpc2lvbhgFIAEoDSIkChJFeHBlcmltZW50QXJjaGl2ZWQSDgoGcmVhc29uGAEgASgJIhYKFEV4cGVyaW1lbnRVbmFyY2hpdmVkIjUKD0V4cGVyaW1lbnRNb3ZlZBIRCgl3b3Jrc3BhY2UYASABKAkSDwoHcHJvamVjdBgCIAEoCSKUAgoMVHJpYWxDcmVhdGVkEhIKCmV4cGVyaW1lbnQYASABKAkSDgoGbnVtYmVyGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgEIAEoDRIdChV3YXJtX3N0YXJ0X2NoZWNrcG9pbnQYBSABKAkSFAoMc291cmNlX3RyaWFsGAYgASgJEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoPd2FybV9zdGFydF9zdGVwGAkgASgBSACIAQFCEgoQX3dhcm1fc3RhcnRfc3RlcCLVAgoMUnVuUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIXCg9mcm9tX2NoZWNrcG9pbnQYAiABKAkSEQoJZnJvbV9zdGVwGAMgASgBEjEKCXJlc291cmNlcxgEIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhMKC3ByZWVtcHRpYmxlGAUgASgIEhIKCmV4cGVyaW1lbnQYBiABKAkSEAoIZGVsYXlfbXMYByABKAESOAoHYXZvaWRlZBgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuQXZvaWRlZEFnZW50c0gAiAEBEhEKCXdvcmtzcGFjZRgJIAEoCRINCgVvd25lchgKIAEoCRIfChJkYW1hZ2VkX2NoZWNrcG9pbnQYCyABKAlIAYgBAUIKCghfYXZvaWRlZEIVChNfZGFtYWdlZF9jaGVja3BvaW50IlsKClJ1blN0YXJ0ZWQSCwoDcnVuGAEgASgNEhIKCmFsbG9jYXRpb24YAiABKAkSGgoNc3RhcnRlZF9hdF9tcxgDIAEoAUgAiAEBQhAKDl9zdGFydGVkX2F0X21zIokBChBSdW5TdG9wUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIrCgRtb2RlGAIgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAyABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYBCABKAEiHwoQUnVuU3RvcFdpdGhkcmF3bhILCgNydW4YASABKA0ilQQKCFJ1bkVuZGVkEgsKA3J1bhgBIAEoDRIqCgN3aHkYAiABKA4yHS50cmFpbnlhcmQuZXZlbnQudjEuUnVuRW5kV2h5EigKBWV4aXRzGAMgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0Eg8KB21lc3NhZ2UYBCABKAkSGQoRY291bnRzX2FzX3Jlc3RhcnQYBSABKAgSOwoGc2VhbGVkGAYgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gAiAEBEh0KEGF3YWl0ZWRfdW50aWxfbXMYByABKAFIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBEi4KBWZhdWx0GAkgASgOMhoudHJhaW55YXJkLmNvbW1vbi52MS5GYXVsdEgDiAEBEhkKDHRyaWVzX2luX3JvdxgKIAEoDUgEiAEBEjgKB2F2b2lkZWQYCyABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkF2b2lkZWRBZ2VudHNIBYgBAUIJCgdfc2VhbGVkQhMKEV9hd2FpdGVkX3VudGlsX21zQhEKD19sYXVuY2hfZmFpbHVyZUIICgZfZmF1bHRCDwoNX3RyaWVzX2luX3Jvd0IKCghfYXZvaWRlZCJ4ChNSdW5DaGVja3BvaW50c05hbWVkEgsKA3J1bhgBIAEoDRI6CgtjaGVja3BvaW50cxgCIAMoCzIlLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludBIYChBhd2FpdGVkX3VudGlsX21zGAMgASgBIkIKEVRyaWFsQ2hlY2twb2ludGVkEhIKCmNoZWNrcG9pbnQYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAEiYQoKVHJpYWxFbmRlZBIxCgdvdXRjb21lGAEgASgOMiAudHJhaW55YXJkLmV2ZW50LnYxLlRyaWFsT3V0Y29tZRIOCgZyZWFzb24YAiABKAkSEAoIcmVzdGFydHMYAyABKA0qTwoIU3RvcEtpbmQSGQoVU1RPUF9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQU1RPUF9LSU5EX0NBTkNFTBABEhIKDlNUT1BfS0lORF9LSUxMEAIqmQEKEUV4cGVyaW1lbnRPdXRjb21lEiIKHkVYUEVSSU1FTlRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEiAKHEVYUEVSSU1FTlRfT1VUQ09NRV9DT01QTEVURUQQARIfChtFWFBFUklNRU5UX09VVENPTUVfQ0FOQ0VMRUQQAhIdChlFWFBFUklNRU5UX09VVENPTUVfRkFJTEVEEAMq7wEKCVJ1bkVuZFdoeRIbChdSVU5fRU5EX1dIWV9VTlNQRUNJRklFRBAAEhgKFFJVTl9FTkRfV0hZX0ZJTklTSEVEEAESIQodUlVOX0VORF9XSFlfQUNLTk9XTEVER0VEX1NUT1AQAhIWChJSVU5fRU5EX1dIWV9GQUlMRUQQAxIUChBSVU5fRU5EX1dIWV9MT1NUEAQSJwojUlVOX0VORF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQBRIWChJSVU5fRU5EX1dIWV9LSUxMRUQQBhIZChVSVU5fRU5EX1dIWV9XSVRIRFJBV04QByrMAQoMVHJpYWxPdXRjb21lEh0KGVRSSUFMX09VVENPTUVfVU5TUEVDSUZJRUQQABIbChdUUklBTF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG1RSSUFMX09VVENPTUVfU1RPUFBFRF9FQVJMWRACEhoKFlRSSUFMX09VVENPTUVfQ0FOQ0VMRUQQAxIYChRUUklBTF9PVVRDT01FX0ZBSUxFRBAEEikKJVRSSUFMX09VVENPTUVfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQBWIGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
  * The experiment is accepted. Its model code was stored under its digest before this event.
@@ -420,15 +420,14 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   experiment: string;
 
   /**
-   * The scheduler does not place the run before this many milliseconds after the request, because earlier launches
-   * failed.
+   * The scheduler does not place the run before this many milliseconds after the request, because the last run failed.
    *
    * @generated from field: double delay_ms = 7;
    */
   delayMs: number;
 
   /**
-   * Agents on which earlier launches failed; absent if there are none.
+   * Agents on which the latest runs failed; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 8;
    */
@@ -479,6 +478,13 @@ export type RunStarted = Message<"trainyard.event.v1.RunStarted"> & {
    * @generated from field: string allocation = 2;
    */
   allocation: string;
+
+  /**
+   * The time at which the scheduler recorded the start, in milliseconds since 1970.
+   *
+   * @generated from field: optional double started_at_ms = 3;
+   */
+  startedAtMs?: number | undefined;
 };
 
 /**
@@ -523,6 +529,27 @@ export type RunStopRequested = Message<"trainyard.event.v1.RunStopRequested"> & 
  */
 export const RunStopRequestedSchema: GenMessage<RunStopRequested> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 13);
+
+/**
+ * The reason of the run's stop is gone, as when a paused experiment is activated, and the run has not acknowledged it.
+ * The run continues, unless the scheduler stops it for a reason of its own. A run that has read the request before ends
+ * nevertheless, and the trial gets its next run.
+ *
+ * @generated from message trainyard.event.v1.RunStopWithdrawn
+ */
+export type RunStopWithdrawn = Message<"trainyard.event.v1.RunStopWithdrawn"> & {
+  /**
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.RunStopWithdrawn.
+ * Use `create(RunStopWithdrawnSchema)` to create a new message.
+ */
+export const RunStopWithdrawnSchema: GenMessage<RunStopWithdrawn> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment, 14);
 
 /**
  * The run has ended, for the reason in `why`. The event says whether the end counts as a restart.
@@ -577,6 +604,28 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
    * @generated from field: optional trainyard.common.v1.LaunchFailure launch_failure = 8;
    */
   launchFailure?: LaunchFailure | undefined;
+
+  /**
+   * The cause of the failure; absent if the run finished, was stopped or was withdrawn.
+   *
+   * @generated from field: optional trainyard.common.v1.Fault fault = 9;
+   */
+  fault?: Fault | undefined;
+
+  /**
+   * The number of failures in a row, including this one. A new checkpoint or ten minutes of training begins a new row.
+   * Absent without a fault.
+   *
+   * @generated from field: optional uint32 tries_in_row = 10;
+   */
+  triesInRow?: number | undefined;
+
+  /**
+   * The agents on which the run failed; absent if none is known.
+   *
+   * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 11;
+   */
+  avoided?: AvoidedAgents | undefined;
 };
 
 /**
@@ -584,7 +633,7 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
  * Use `create(RunEndedSchema)` to create a new message.
  */
 export const RunEndedSchema: GenMessage<RunEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 14);
+  messageDesc(file_trainyard_event_v1_experiment, 15);
 
 /**
  * A lost agent has returned and reported the checkpoints that a lost run stored on its host. The checkpoints may still
@@ -616,7 +665,7 @@ export type RunCheckpointsNamed = Message<"trainyard.event.v1.RunCheckpointsName
  * Use `create(RunCheckpointsNamedSchema)` to create a new message.
  */
 export const RunCheckpointsNamedSchema: GenMessage<RunCheckpointsNamed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 15);
+  messageDesc(file_trainyard_event_v1_experiment, 16);
 
 /**
  * A checkpoint of the trial's latest run is complete. Later runs may start from it.
@@ -647,7 +696,7 @@ export type TrialCheckpointed = Message<"trainyard.event.v1.TrialCheckpointed"> 
  * Use `create(TrialCheckpointedSchema)` to create a new message.
  */
 export const TrialCheckpointedSchema: GenMessage<TrialCheckpointed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 16);
+  messageDesc(file_trainyard_event_v1_experiment, 17);
 
 /**
  * The trial has ended.
@@ -676,7 +725,7 @@ export type TrialEnded = Message<"trainyard.event.v1.TrialEnded"> & {
  * Use `create(TrialEndedSchema)` to create a new message.
  */
 export const TrialEndedSchema: GenMessage<TrialEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 17);
+  messageDesc(file_trainyard_event_v1_experiment, 18);
 
 /**
  * @generated from enum trainyard.event.v1.StopKind
