@@ -50,7 +50,7 @@ describe("agents that know a higher epoch than the scheduler", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "SchedulerEpochRaised"]);
   });
 
-  test("or the same one, with lists of a lost history, are told to kill its runs, and start a new one", async () => {
+  test("that have lists of the same epoch of a lost history get a higher one, kill its runs and start a new one", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = world.newAgent("a1", 2);
