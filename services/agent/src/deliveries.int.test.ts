@@ -1,18 +1,11 @@
 /** The delivery of an ended run's checkpoints and lines, by the platform's answers and after a power cut. */
 import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
-import type { Plain } from "@trainyard/contracts";
-import type { Launch } from "@trainyard/contracts/agent";
-import { createLogger } from "@trainyard/runtime";
-import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { AgentConfig } from "./config.ts";
+import type { RequestedRun } from "@trainyard/contracts/agent";
+import { afterAll, expect, test, vi } from "vitest";
 import { limits } from "./limits.ts";
-import { type AgentService, createService } from "./service.ts";
-import { folderNameOf } from "./state/layout.ts";
-import { agentConfig } from "./testing/agent-config.ts";
-import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
-import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+import { AgentStage } from "./testing/agent-stage.ts";
+import { launchOf, removeFolders } from "./testing/examples.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
@@ -20,38 +13,8 @@ const patient = { timeout: 30_000, interval: 50 };
 const first = "00000000-0000-4000-8000-00000000000f";
 const second = "00000000-0000-4000-8000-00000000000a";
 
-let hub: MemoryHub;
-let platform: ScriptedPlatform;
-let config: AgentConfig;
-let agent: AgentService;
-let checkpoints: string;
-
-async function startAgent(): Promise<AgentService> {
-  const bus = hub.connect("agent-rack");
-  const service = await createService(config, { bus, logger: createLogger("agent", "silent") });
-  await service.start();
-  return service;
-}
-
-beforeEach(async () => {
-  hub = createMemoryBus();
-  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
-  checkpoints = newFolder();
-  platform.checkpointRoot = checkpoints;
-  config = agentConfig(platform.url, { TRAINYARD_CHECKPOINT_DIR: checkpoints });
-  agent = await startAgent();
-});
-
-afterEach(async () => {
-  await agent.shutDownRuns();
-  await agent[Symbol.asyncDispose]();
-  await platform[Symbol.asyncDispose]();
-});
-
-const folderOf = (launch: Plain<Launch>): string =>
-  join(config.folder, "runs", folderNameOf(launch));
-const spoolOf = (launch: Plain<Launch>): readonly string[] =>
-  readdirSync(join(folderOf(launch), "run/spool/checkpoints")).toSorted();
+const recordsOf = (stage: AgentStage, launch: RequestedRun): readonly string[] =>
+  readdirSync(stage.spoolOf(launch)).toSorted();
 
 const spool = "$TRAINYARD_RUN_DIR/spool/checkpoints";
 const written = (checkpoint: string): string =>
@@ -66,19 +29,23 @@ const sealed = (checkpoint: string, sealedMs = Date.now()): string => {
   return `${written(checkpoint)}; echo '${JSON.stringify(record)}' > "${spool}/${checkpoint}.json"`;
 };
 
-test("a folder without a record stays if the platform knows its checkpoint, as after a power cut", async () => {
+test.concurrent("a folder without a record stays if the platform knows its checkpoint, as after a power cut", async () => {
+  await using stage = await AgentStage.start();
+  const { platform, checkpoints } = stage;
   const third = "00000000-0000-4000-8000-00000000000b";
   platform.checkpoints.set(first, { declared: {}, manifest: [] });
   platform.incomplete.add(second);
   const launch = launchOf([first, second, third].map(begun).join("\n"));
   platform.run(launch);
   await platform.ended(launch);
-  await vi.waitFor(() => expect(spoolOf(launch)).toEqual([]), patient);
+  await vi.waitFor(() => expect(recordsOf(stage, launch)).toEqual([]), patient);
   const kept = [first, second, third].filter((one) => existsSync(join(checkpoints, one, "model")));
   expect(kept).toEqual([first, second]);
 });
 
-test("a folder without a record stays until the platform has answered whether it knows the checkpoint", async () => {
+test.concurrent("a folder without a record stays until the platform has answered whether it knows the checkpoint", async () => {
+  await using stage = await AgentStage.start();
+  const { platform, checkpoints } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(begun(first));
   platform.run(launch);
@@ -88,24 +55,26 @@ test("a folder without a record stays until the platform has answered whether it
     () => expect(platform.checkpointRequests).toBeGreaterThan(checkpointRequests),
     patient,
   );
-  expect([spoolOf(launch), existsSync(join(checkpoints, first, "model"))]).toEqual([
+  expect([recordsOf(stage, launch), existsSync(join(checkpoints, first, "model"))]).toEqual([
     [`${first}.begun`],
     true,
   ]);
-  await agent[Symbol.asyncDispose]();
+  await stage.stopAgent();
   platform.checkpointStatus = 200;
-  agent = await startAgent();
-  await vi.waitFor(() => expect(spoolOf(launch)).toEqual([]), patient);
+  await stage.startAgent();
+  await vi.waitFor(() => expect(recordsOf(stage, launch)).toEqual([]), patient);
   expect(existsSync(join(checkpoints, first))).toBe(false);
 });
 
-test.each([
+test.concurrent.each([
   [401, "token_unknown"],
   [404, "checkpoint_not_found"],
   [410, "history_lost"],
 ])(
   "a sealed checkpoint waits after an answer %d %s, with one line in the trial's log",
   async (status, code) => {
+    await using stage = await AgentStage.start();
+    const { platform } = stage;
     platform.checkpointStatus = status;
     platform.checkpointCode = code;
     const launch = launchOf(sealed(first));
@@ -116,16 +85,18 @@ test.each([
       () => expect(platform.texts(launch).join("\n")).toContain("as the test says"),
       patient,
     );
-    expect(spoolOf(launch)).toEqual([`${first}.json`]);
+    expect(recordsOf(stage, launch)).toEqual([`${first}.json`]);
     platform.checkpointStatus = 200;
-    await agent[Symbol.asyncDispose]();
-    agent = await startAgent();
+    await stage.stopAgent();
+    await stage.startAgent();
     await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
     expect(platform.texts(launch)).toHaveLength(1);
   },
 );
 
-test("a run whose history is lost is not asked for again until the scheduler's epoch rises", async () => {
+test.concurrent("a run whose history is lost is not asked for again until the scheduler's epoch rises", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 410;
   platform.checkpointCode = "history_lost";
   const launch = launchOf(`${sealed(first)}; ${sealed(second)}`);
@@ -139,7 +110,9 @@ test("a run whose history is lost is not asked for again until the scheduler's e
   await vi.waitFor(() => expect(platform.checkpoints.size).toBe(2), patient);
 });
 
-test("a checkpoint that has waited for a day is named in the trial's log", async () => {
+test.concurrent("a checkpoint that has waited for a day is named in the trial's log", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealed(first, 1)}; ${sealed(second)}`);
   platform.run(launch);
@@ -153,14 +126,16 @@ test("a checkpoint that has waited for a day is named in the trial's log", async
   );
 });
 
-test("an output file that lost its end in a power cut delays neither lines nor checkpoints", async () => {
+test.concurrent("an output file that lost its end in a power cut delays neither lines nor checkpoints", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealed(first)}; for n in 1 2 3 4 5 6; do echo line $n; done`);
   platform.run(launch);
   await platform.ended(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toHaveLength(6), patient);
-  await agent[Symbol.asyncDispose]();
-  const output = join(folderOf(launch), "output", "000000000001.ndjson");
+  await stage.stopAgent();
+  const output = join(stage.folderOf(launch), "output", "000000000001.ndjson");
   truncateSync(output, 40);
   writeFileSync(output, '[1,1,"a later writer ends a line inside of which the reader begins"]\n', {
     flag: "a",
@@ -168,31 +143,35 @@ test("an output file that lost its end in a power cut delays neither lines nor c
   writeFileSync(output, `[3,2,"${"x".repeat(200)}"]\n`, { flag: "a" });
   writeFileSync(output, '[3,3,"after"]\n', { flag: "a" });
   platform.checkpointStatus = 200;
-  agent = await startAgent();
+  await stage.startAgent();
   await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
   await vi.waitFor(() => expect(platform.texts(launch).at(-1)).toBe("after"), patient);
   expect(platform.texts(launch)).toContainEqual(expect.stringContaining("could not be read"));
 });
 
-test("no delivery of a run ends another", async () => {
+test.concurrent("no delivery of a run ends another", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealed(first)}; echo line`);
   platform.run(launch);
   await platform.ended(launch);
-  await agent[Symbol.asyncDispose]();
+  await stage.stopAgent();
   // The reader of the lines fails: a folder is in the place of its file.
-  const output = join(folderOf(launch), "output", "000000000001.ndjson");
+  const output = join(stage.folderOf(launch), "output", "000000000001.ndjson");
   rmSync(output);
-  rmSync(join(folderOf(launch), "shipped.json"), { force: true });
+  rmSync(join(stage.folderOf(launch), "shipped.json"), { force: true });
   mkdirSync(output);
   platform.checkpointStatus = 200;
   // Longer than the end waits for lines: the failure is known before the answer is.
   platform.checkpointAnswerMs = limits.beforeOldEndMs + 500;
-  agent = await startAgent();
+  await stage.startAgent();
   await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
 });
 
-test("a checkpoint of a delivered run is counted while it is offered again", async () => {
+test.concurrent("a checkpoint of a delivered run is counted while it is offered again", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   const launch = launchOf(sealed(first));
   platform.run(launch);
   await platform.ended(launch);
@@ -209,28 +188,30 @@ test("a checkpoint of a delivered run is counted while it is offered again", asy
   platform.epoch += 1;
   platform.send();
   await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
-  expect([...platform.checkpoints.keys(), ...spoolOf(launch)]).toEqual([first]);
+  expect([...platform.checkpoints.keys(), ...recordsOf(stage, launch)]).toEqual([first]);
 });
 
-test("a complete checkpoint is offered again to a platform that lacks it, after a start and when the epoch rises", async () => {
+test.concurrent("a complete checkpoint is offered again to a platform that lacks it, after a start and when the epoch rises", async () => {
+  await using stage = await AgentStage.start();
+  const { platform, checkpoints } = stage;
   const launch = launchOf(sealed(first));
   platform.run(launch);
   await platform.ended(launch);
   await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
-  expect(spoolOf(launch)).toEqual([]);
+  expect(recordsOf(stage, launch)).toEqual([]);
   platform.unwant(launch);
   const completed = platform.checkpoints.get(first);
   for (const begin of ["start", "epoch"]) {
     platform.checkpoints.clear();
     if (begin === "start") {
-      await agent[Symbol.asyncDispose]();
-      agent = await startAgent();
+      await stage.stopAgent();
+      await stage.startAgent();
     } else {
       platform.epoch += 1;
       platform.send();
     }
     await vi.waitFor(() => expect(platform.checkpoints.get(first)).toEqual(completed), patient);
-    await vi.waitFor(() => expect(spoolOf(launch)).toEqual([]), patient);
+    await vi.waitFor(() => expect(recordsOf(stage, launch)).toEqual([]), patient);
   }
   const { checkpointRequests } = platform;
   platform.epoch += 1;

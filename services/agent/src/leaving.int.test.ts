@@ -2,23 +2,17 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readStorageMarker, storageMarkerName } from "@trainyard/blob";
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
-import type { RequestedRun } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
-import { createLogger } from "@trainyard/runtime";
-import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { AgentConfig } from "./config.ts";
+import { afterAll, expect, test, vi } from "vitest";
 import { limits } from "./limits.ts";
-import { type AgentService, createService } from "./service.ts";
 import {
   areTensorBoardsSent,
   checkpointRootOf,
   storagePlaces,
 } from "./shell/checkpoint-delivery.ts";
-import { folderNameOf, names, writeRecord } from "./state/layout.ts";
-import { agentConfig } from "./testing/agent-config.ts";
-import { configured, launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
-import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+import { names, writeRecord } from "./state/layout.ts";
+import { AgentStage } from "./testing/agent-stage.ts";
+import { configured, launchOf, packed, removeFolders } from "./testing/examples.ts";
 
 afterAll(removeFolders);
 
@@ -26,43 +20,6 @@ vi.setConfig({ testTimeout: 30_000 });
 const patient = { timeout: 90_000, interval: 50 };
 const first = "00000000-0000-4000-8000-00000000000f";
 const second = "00000000-0000-4000-8000-00000000000a";
-
-let hub: MemoryHub;
-let platform: ScriptedPlatform;
-let config: AgentConfig;
-let agent: AgentService;
-let checkpoints: string;
-
-async function startAgent(): Promise<AgentService> {
-  const service = await createService(config, {
-    bus: hub.connect("agent-rack"),
-    logger: createLogger("agent", "silent"),
-  });
-  await service.start();
-  return service;
-}
-
-beforeEach(async () => {
-  hub = createMemoryBus();
-  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
-  checkpoints = newFolder();
-  platform.checkpointRoot = checkpoints;
-  config = agentConfig(platform.url, {
-    TRAINYARD_CHECKPOINT_DIR: checkpoints,
-    TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../libs/sdk-python/src"),
-  });
-  agent = await startAgent();
-});
-
-afterEach(async () => {
-  await agent.shutDownRuns();
-  await agent[Symbol.asyncDispose]();
-  await platform[Symbol.asyncDispose]();
-});
-
-const folderOf = (launch: RequestedRun): string =>
-  join(config.folder, "runs", folderNameOf(launch));
-const spoolOf = (launch: RequestedRun): string => join(folderOf(launch), "run/spool/checkpoints");
 
 /** A script that leaves a checkpoint as the SDK does when the platform is unavailable. */
 const sealing = (checkpoint: string, sealedMs: number, storageId?: string): string => {
@@ -76,7 +33,9 @@ const sealing = (checkpoint: string, sealedMs: number, storageId?: string): stri
   ].join("; ");
 };
 
-test("checkpoints that a process left are completed before its end is reported, the earliest first", async () => {
+test.concurrent("checkpoints that a process left are completed before its end is reported, the earliest first", async () => {
+  await using stage = await AgentStage.start();
+  const { platform, checkpoints } = stage;
   const storageId = "00000000-0000-4000-8000-0000000000cc";
   const launch = launchOf(`${sealing(first, 1, storageId)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
@@ -92,10 +51,15 @@ test("checkpoints that a process left are completed before its end is reported, 
     storageId: seen.kind === "marked" ? seen.id : "",
   });
   expect(ended.exit?.code).toBe(3);
-  expect([readdirSync(spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([[], true]);
+  expect([readdirSync(stage.spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([
+    [],
+    true,
+  ]);
 });
 
-test("while the platform is unavailable a run's end is reported at once, and names the checkpoints that are not delivered, the most steps first", async () => {
+test.concurrent("while the platform is unavailable a run's end is reported at once, and names the checkpoints that are not delivered, the most steps first", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
@@ -116,7 +80,9 @@ test("while the platform is unavailable a run's end is reported at once, and nam
   );
 });
 
-test("checkpoints of an ended run are counted until they are delivered, also after the run is forgotten and the agent restarts", async () => {
+test.concurrent("checkpoints of an ended run are counted until they are delivered, also after the run is forgotten and the agent restarts", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 0`);
   platform.run(launch);
@@ -127,15 +93,17 @@ test("checkpoints of an ended run are counted until they are delivered, also aft
   await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeUndefined(), patient);
   expect(platform.report?.undelivered).toEqual(counted);
   const before = platform.report?.incarnation;
-  await agent[Symbol.asyncDispose]();
-  agent = await startAgent();
+  await stage.stopAgent();
+  await stage.startAgent();
   await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(before), patient);
   expect(platform.report?.undelivered).toEqual(counted);
   platform.checkpointStatus = 200;
   await vi.waitFor(() => expect(platform.report?.undelivered).toBeUndefined(), patient);
 });
 
-test("checkpoints of a lost run are not counted, and stay", async () => {
+test.concurrent("checkpoints of a lost run are not counted, and stay", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 410;
   platform.checkpointCode = "history_lost";
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 0`);
@@ -146,14 +114,16 @@ test("checkpoints of a lost run are not counted, and stay", async () => {
   platform.unwant(launch);
   await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeUndefined(), patient);
   expect(platform.report?.undelivered).toBeUndefined();
-  expect(readdirSync(spoolOf(launch))).toHaveLength(2);
+  expect(readdirSync(stage.spoolOf(launch))).toHaveLength(2);
   platform.checkpointStatus = 200;
   platform.epoch += 1;
   platform.send();
   await vi.waitFor(() => expect(platform.checkpoints.size).toBe(2), patient);
 });
 
-test("the end of a killed run names the last validation that it recorded; one without the SDK recorded none", async () => {
+test.concurrent("the end of a killed run names the last validation that it recorded; one without the SDK recorded none", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   const file = '"$TRAINYARD_RUN_DIR/spool/last-validation"';
   const record = `mkdir -p "$TRAINYARD_RUN_DIR/spool"; printf '%-31s\\n' 0-17 > ${file}`;
   const [killed, bare] = [launchOf(`${record}; echo up; exec sleep 1000`), launchOf("exit 0")];
@@ -163,7 +133,7 @@ test("the end of a killed run names the last validation that it recorded; one wi
   const leader = await vi.waitFor(() => {
     const report = platform.reported(killed.allocation);
     if (!report?.pid) throw new Error("the run has not started");
-    expect(existsSync(join(folderOf(killed), "run/spool/last-validation"))).toBe(true);
+    expect(existsSync(join(stage.folderOf(killed), "run/spool/last-validation"))).toBe(true);
     return report;
   }, patient);
   expect(leader.lastValidation).toBeUndefined();
@@ -172,7 +142,9 @@ test("the end of a killed run names the last validation that it recorded; one wi
   expect([ended.exit?.signal, ended.lastValidation]).toEqual(["SIGKILL", "0-17"]);
 });
 
-test("undelivered checkpoints of a living process are named in the report", async () => {
+test.concurrent("undelivered checkpoints of a living process are named in the report", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(
@@ -185,7 +157,9 @@ test("undelivered checkpoints of a living process are named in the report", asyn
   expect([...platform.checkpoints.keys()]).toEqual([]);
 });
 
-test("an end names only as many checkpoints as a report has room for, and no files that are not records", async () => {
+test.concurrent("an end names only as many checkpoints as a report has room for, and no files that are not records", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const many = limits.sealedNamedMax + 5;
   const ids = Array.from(
@@ -203,7 +177,9 @@ test("an end names only as many checkpoints as a report has room for, and no fil
   expect(steps).toEqual(Array.from({ length: limits.sealedNamedMax }, (_, n) => many - n));
 });
 
-test("a checkpoint that has to wait does not delay other checkpoints of the run", async () => {
+test.concurrent("a checkpoint that has to wait does not delay other checkpoints of the run", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.tooEarly.add(first);
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}`);
   platform.run(launch);
@@ -216,33 +192,39 @@ test("a checkpoint that has to wait does not delay other checkpoints of the run"
   );
 });
 
-test("a full disk that prevents the record of delivered files does not delay the end of a run", async () => {
+test.concurrent("a full disk that prevents the record of delivered files does not delay the end of a run", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
   // A folder at the draft's path makes writing the record fail, as a full disk does.
-  mkdirSync(join(folderOf(launch), `.${names.delivered}.${process.pid}.new`));
+  mkdirSync(join(stage.folderOf(launch), `.${names.delivered}.${process.pid}.new`));
   platform.kill(launch);
   const { killed } = await platform.ended(launch);
   expect(killed).toBe(true);
   expect([...platform.checkpoints.keys()]).toEqual([first]);
 });
 
-test("a checkpoint that could not be completed in time is retried later, also by the next agent process", async () => {
+test.concurrent("a checkpoint that could not be completed in time is retried later, also by the next agent process", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
   platform.kill(launch);
   await platform.ended(launch);
-  await agent[Symbol.asyncDispose]();
-  agent = await startAgent();
+  await stage.stopAgent();
+  await stage.startAgent();
   platform.checkpointStatus = 200;
   await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
-  await vi.waitFor(() => expect(readdirSync(spoolOf(launch))).toEqual([]), patient);
+  await vi.waitFor(() => expect(readdirSync(stage.spoolOf(launch))).toEqual([]), patient);
 });
 
-test("a sealed checkpoint is kept even when it is refused for good; only incomplete folders are removed", async () => {
+test.concurrent("a sealed checkpoint is kept even when it is refused for good; only incomplete folders are removed", async () => {
+  await using stage = await AgentStage.start();
+  const { platform, checkpoints } = stage;
   platform.checkpointStatus = 409;
   platform.checkpoints.set(second, { declared: {}, manifest: [] });
   const begun = "00000000-0000-4000-8000-00000000000b";
@@ -257,10 +239,12 @@ test("a sealed checkpoint is kept even when it is refused for good; only incompl
   const folders = readdirSync(checkpoints).filter((name) => name !== storageMarkerName);
   expect(folders.toSorted()).toEqual([second, first, "kept"]);
   // A file that names no checkpoint is left alone, inside the spool and beside it.
-  expect(readdirSync(spoolOf(launch))).toEqual(["kept.begun"]);
+  expect(readdirSync(stage.spoolOf(launch))).toEqual(["kept.begun"]);
 });
 
-test("a host that does not see the storage's folder does not mark a new storage at its path", async () => {
+test.concurrent("a host that does not see the storage's folder does not mark a new storage at its path", async () => {
+  await using stage = await AgentStage.start();
+  const { platform, checkpoints } = stage;
   const record = sealing(first, 1);
   const launch = launchOf(`${record}; rm -r "$TRAINYARD_CHECKPOINT_ROOT/${first}"`);
   platform.run(launch);
@@ -269,7 +253,9 @@ test("a host that does not see the storage's folder does not mark a new storage 
   expect(platform.checkpoints.get(first)?.declared).not.toHaveProperty("storageId");
 });
 
-test("a spool that cannot be read does not delay the end of a run", async () => {
+test.concurrent("a spool that cannot be read does not delay the end of a run", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   const launch = launchOf(
     'mkdir "$TRAINYARD_RUN_DIR/spool"; echo x > "$TRAINYARD_RUN_DIR/spool/checkpoints"',
   );
@@ -307,7 +293,9 @@ test("TensorBoard files have a root of their own only if the configuration names
   expect(rootOf({ type: "gcs", bucket: "boards" })).toEqual(["", true]);
 });
 
-test("a host that shuts down ends runs without the SDK by a signal, and their end counts as no failure", async () => {
+test.concurrent("a host that shuts down ends runs without the SDK by a signal, and their end counts as no failure", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   const gentle = launchOf(
     "trap 'echo leaving; exit 0' TERM; echo up; while :; do sleep 0.05; done",
   );
@@ -316,7 +304,7 @@ test("a host that shuts down ends runs without the SDK by a signal, and their en
     platform.run(launch);
     await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
   }
-  await agent.shutDownRuns();
+  await stage.shutDownRuns();
   expect(platform.texts(gentle)).toContain("leaving");
   for (const launch of [gentle, other]) {
     const { exit, killed } = await platform.ended(launch);
@@ -325,7 +313,9 @@ test("a host that shuts down ends runs without the SDK by a signal, and their en
   }
 });
 
-test("a script that uses the SDK is asked to stop first: it stores a checkpoint and exits by itself", async () => {
+test.concurrent("a script that uses the SDK is asked to stop first: it stores a checkpoint and exits by itself", async () => {
+  await using stage = await AgentStage.start();
+  const { platform, checkpoints } = stage;
   const script = `
 import time, trainyard
 with trainyard.init() as ctx:
@@ -340,7 +330,7 @@ with trainyard.init() as ctx:
   const launch = launchOf("python3 train.py", { contextDigest });
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-  await agent.shutDownRuns();
+  await stage.shutDownRuns();
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: false, exit: { code: 0 } });
   expect(ended.endRecord).toEqual({ reason: EndReason.ACKNOWLEDGED_STOP, message: "shutdown" });
@@ -349,12 +339,14 @@ with trainyard.init() as ctx:
   expect(readFileSync(join(checkpoints, checkpoint, "model"), "utf8")).toBe("weights");
 });
 
-test("a script that continues after a request to stop is ended when its grace period is over", async () => {
+test.concurrent("a script that continues after a request to stop is ended when its grace period is over", async () => {
+  await using stage = await AgentStage.start();
+  const { platform } = stage;
   const launch = launchOf('mkdir "$TRAINYARD_RUN_DIR/spool"; echo up; exec sleep 1000');
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
   const asked = { why: "shutdown", atMs: Date.now() - limits.stopGraceMs } as const;
-  writeRecord(folderOf(launch), names.stop, asked);
+  writeRecord(stage.folderOf(launch), names.stop, asked);
   const { exit } = await platform.ended(launch);
   expect(exit).toMatchObject({ signal: "", message: "the agent was shut down with its runs" });
 });

@@ -43,7 +43,7 @@ export { parseConfig } from "./config.ts";
 
 export async function createService(
   config: MetricsConfig,
-  overrides: TableOverrides = {},
+  overrides: TableOverrides & { readonly compactionPauseMs?: number } = {},
 ): Promise<ListeningService> {
   const parts = await openParts("metrics", config, overrides);
   const { name, log, bus, logger, registry } = parts;
@@ -57,6 +57,7 @@ export async function createService(
   const system = new SystemTable(pool);
   const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
+  const { compactionPauseMs = metricsLimits.compactionPauseMs } = overrides;
   const reportRequests = new ReportRequests({ ingest, follower, grants, runTokenKeys });
   const face = { reportRequests, logger, registry };
   return serviceOf(parts, {
@@ -65,7 +66,7 @@ export async function createService(
     partition: new Partition(name, 0, parts, async () => ({
       reactions: { handlers: reactionHandlers(pool) },
       commands: {},
-      loops: upkeep(pool, parts, lost, config),
+      loops: upkeep(pool, parts, lost, { ...config, compactionPauseMs }),
     })),
     loops: [follower],
     commands: {
@@ -87,9 +88,9 @@ function upkeep(
   pool: Pool,
   parts: Parts,
   lost: LostRuns,
-  { retentionDays }: MetricsConfig,
+  { retentionDays, compactionPauseMs }: MetricsConfig & { readonly compactionPauseMs: number },
 ): readonly EffectLoop[] {
-  const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
+  const { compactionRunsMax, purgePauseMs } = metricsLimits;
   const { streamSweptTails, streamSweepPauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,

@@ -6,28 +6,16 @@ import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../../world/eventually.ts";
-import { bystander, endOf, type Scenario } from "./scenario.ts";
+import { bystander, type Scenario, storesWithoutRegistry } from "./scenario.ts";
 
 const unmountedMs = 20_000;
-const code = `
-import trainyard
-with trainyard.init() as ctx:
-    with ctx.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
-        (path / "model").write_text("trained")
-`;
 
 export const unmountedStorage: Scenario = {
   name: "a storage that is not mounted while a checkpoint is completed",
   run: async (world) => {
     const found = [...(await bystander(world))];
     const registry = await world.pidOf("registry");
-    world.write("code-stores/train.py", code);
-    const config =
-      "name: stores\nentrypoint: python3 train.py\nsearcher: { name: single, metric: loss }\n";
-    // A stopped registry completes nothing until it continues.
-    process.kill(registry, "SIGSTOP");
-    const id = await world.submit(config, "code-stores");
-    const state = await endOf(world, id);
+    const { id, state } = await storesWithoutRegistry(world, registry, "stores");
     if (state !== "COMPLETED") found.push(`its experiment is ${state}`);
     const storage = join(world.home, "checkpoints");
     renameSync(storage, `${storage}.mounted`);

@@ -1,5 +1,5 @@
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { removeFolders } from "../testing/examples.ts";
 import { FakeEngine } from "../testing/fake-engine.ts";
 import { engineAt } from "./engine.ts";
@@ -8,14 +8,14 @@ import { HostProblem } from "./runtime.ts";
 
 afterAll(removeFolders);
 
-let engine: FakeEngine;
-
-beforeEach(async () => {
-  engine = await FakeEngine.start([]);
-});
-afterEach(() => engine[Symbol.asyncDispose]());
-
-async function pull(timeoutMs: number, onProgress: () => void = () => {}): Promise<unknown> {
+/** Pulls an image from an engine that answers like this. */
+async function pull(
+  pulling: () => Iterable<object>,
+  timeoutMs: number,
+  onProgress: () => void = () => {},
+): Promise<unknown> {
+  await using engine = await FakeEngine.start([]);
+  engine.pulling = pulling;
   const deps = {
     engine: engineAt(engine.socket),
     socket: engine.socket,
@@ -29,9 +29,12 @@ async function pull(timeoutMs: number, onProgress: () => void = () => {}): Promi
 }
 
 /** Pulls an image; returns the error message, empty on success, and the number of progress calls. */
-async function pulled(timeoutMs: number): Promise<{ why: string; moves: number }> {
+async function pulled(
+  pulling: () => Iterable<object>,
+  timeoutMs: number,
+): Promise<{ why: string; moves: number }> {
   let moves = 0;
-  const found = pull(timeoutMs, () => (moves += 1));
+  const found = pull(pulling, timeoutMs, () => (moves += 1));
   const why = await found.then(
     () => "",
     (error: unknown) => (error instanceof HostProblem ? error.message : String(error)),
@@ -45,25 +48,25 @@ const layer = (current: number) => ({
   progressDetail: { current, total: 1_000_000 },
 });
 
-test("a pull that trickles forever ends at the agent's time limit, and the message names the setting", async () => {
-  engine.pulling = function* () {
+test.concurrent("a pull that trickles forever ends at the agent's time limit, and the message names the setting", async () => {
+  const pulling = function* () {
     for (let bytes = 0; ; bytes += 1) yield layer(bytes);
   };
-  const { why, moves } = await pulled(500);
+  const { why, moves } = await pulled(pulling, 500);
   expect(why).toBe(
     "the image registry.example/a:1 was not pulled within 0.5 s, this agent's limit (TRAINYARD_AGENT_PULL_TIMEOUT)",
   );
   expect(moves).toBeGreaterThan(5);
 });
 
-test("the time limit of a pull applies to all attempts together", async () => {
-  engine.pulling = function* () {
+test.concurrent("the time limit of a pull applies to all attempts together", async () => {
+  const pulling = function* () {
     yield { error: "503 service unavailable" };
   };
-  expect((await pulled(300)).why).toMatch(/was not pulled within 0\.3 s/);
+  expect((await pulled(pulling, 300)).why).toMatch(/was not pulled within 0\.3 s/);
 });
 
-test.each([
+test.concurrent.each([
   [
     "dial tcp: lookup registry.example on 10.0.0.1:53: no such host",
     "LackProblem",
@@ -73,21 +76,21 @@ test.each([
   ["manifest unknown", "LaunchProblem", /could not be pulled: manifest unknown/],
   ["write /var/lib: no space left on device", "HostProblem", /no space left/],
 ])("a pull that fails with %j is a %s", async (said, name, sentence) => {
-  engine.pulling = function* () {
+  const pulling = function* () {
     yield { error: said };
   };
-  await expect(pull(60_000)).rejects.toMatchObject({
+  await expect(pull(pulling, 60_000)).rejects.toMatchObject({
     name,
     message: expect.stringMatching(sentence),
   });
 });
 
-test("a pull makes progress with bytes and layers, and not when the engine repeats a message", async () => {
-  engine.pulling = function* () {
+test.concurrent("a pull makes progress with bytes and layers, and not when the engine repeats a message", async () => {
+  const pulling = function* () {
     for (let times = 0; times < 20; times += 1) yield { status: "Waiting", id: "a1" };
     for (let times = 0; times < 20; times += 1) yield layer(7);
     yield layer(8);
     yield { status: "Pull complete", id: "a1" };
   };
-  expect(await pulled(10_000)).toEqual({ why: "", moves: 4 });
+  expect(await pulled(pulling, 10_000)).toEqual({ why: "", moves: 4 });
 });

@@ -139,10 +139,11 @@ export class HistoryRun {
     });
     this.#executor = new Executor(dying, new FoldCache(dying));
     const [clock, graceMs] = [this.#clock, 1_000];
+    const { sweepAfterMs } = gcLimits;
     const deps = { index: this.#index(), time: new LogClock(log, clock, graceMs), graceMs };
     this.#handlers = reactionHandlers(deps);
     const logger = pino({ enabled: false });
-    this.#sweeper = new Sweeper({ ...deps, clock, executor: this.#executor, logger });
+    this.#sweeper = new Sweeper({ ...deps, clock, executor: this.#executor, logger, sweepAfterMs });
   }
 
   async #step(step: Step): Promise<void> {

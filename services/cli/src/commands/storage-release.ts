@@ -78,6 +78,19 @@ async function show(
   items: readonly Plain<UnfinishedCheckpoint>[],
 ): Promise<void> {
   output.line(sentenceOf(hold));
+  if (items.length === 0) output.line("no checkpoint is unfinished according to the log");
+  else showUnfinished(output, items);
+  const { items: storages } = await client.call("listStorages", {});
+  const condemned = storages.reduce((sum, one) => sum + one.condemned, 0);
+  output.line(
+    `After the release ${condemned} condemned checkpoints are deleted once their grace is over: pin what you need first.`,
+  );
+  for (const { root, held } of storages.filter((one) => one.held !== "")) {
+    output.line(`${root} stays held after the release: ${held}`);
+  }
+}
+
+function showUnfinished(output: Output, items: readonly Plain<UnfinishedCheckpoint>[]): void {
   output.line(`${items.length} checkpoints were never completed according to the log:`);
   output.table(items, [
     { title: "CHECKPOINT", value: ({ checkpoint }) => checkpoint },
@@ -87,14 +100,9 @@ async function show(
     { title: "SINCE", value: ({ sinceMs }) => time(sinceMs) },
     { title: "WHERE", value: ({ place }) => place },
   ]);
-  const { items: storages } = await client.call("listStorages", {});
-  const condemned = storages.reduce((sum, one) => sum + one.condemned, 0);
   output.line(
-    `After the release their files are removed once they are abandoned and their grace is over. ${condemned} condemned checkpoints are deleted once their grace is over: pin what you need first.`,
+    "After the release their files are removed once they are abandoned and their grace is over.",
   );
-  for (const { root, held } of storages.filter((one) => one.held !== "")) {
-    output.line(`${root} stays held after the release: ${held}`);
-  }
 }
 
 /** Prints a note while deletions are held. */

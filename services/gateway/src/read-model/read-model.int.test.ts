@@ -220,11 +220,15 @@ describe("a verification of the log", () => {
     // The times are an hour ahead, as if a primary had a wrong clock. The hash of that commit is wrong then, so only
     // the check of times is run.
     await gateway.sql(`update log.commits set time_ms = time_ms + 3600000 where ${newest}`);
-    const found = String((await anchored({ position: "0", hash: "0".repeat(64) })).body["text"]);
+    const check = async () =>
+      (await anchored({ position: "0", hash: "0".repeat(64) })).body["text"];
+    const found = String(await check());
     await gateway.sql(`update log.commits set time_ms = time_ms - 3600000 where ${newest}`);
     expect(found).toMatch(/"check":"time","checked":"\d+","done":false,"ok":true/);
     expect(found).toMatch(/the newest event's time is 3\d\d\d s ahead/);
-    expect(await verify()).not.toContain('"check":"time"');
+    const again = String(await check());
+    expect(again).toContain('"done":true,"ok":true');
+    expect(again).not.toContain('"check":"time"');
   });
 
   it("finds an event that was edited", async () => {

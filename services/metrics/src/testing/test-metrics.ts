@@ -15,6 +15,9 @@ import { requested } from "./events.ts";
 
 export type Grant = { readonly grantPosition: number; readonly grantId: string };
 
+/** Shorter than in a cluster: many tests wait for the next compaction. */
+const compactionPauseMs = 50;
+
 const key = { id: "1", secret: Buffer.from("07".repeat(32), "hex") };
 
 export type Answer = {
@@ -55,7 +58,9 @@ export class TestMetrics implements AsyncDisposable {
       ...variables,
     });
     const bus = this.stage.hub.connect("metrics");
-    const service = this.#replicas.use(await createService(config, { bus, ...overrides }));
+    const service = this.#replicas.use(
+      await createService(config, { bus, compactionPauseMs, ...overrides }),
+    );
     await service.start();
     return service;
   }
@@ -146,7 +151,7 @@ export class TestMetrics implements AsyncDisposable {
         );
         expect(await this.stage.sql("select from metrics.tails")).toEqual([]);
       },
-      { timeout: 90_000, interval: 200 },
+      { timeout: 90_000, interval: 50 },
     );
   }
 

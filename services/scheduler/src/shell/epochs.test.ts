@@ -50,6 +50,25 @@ describe("agents that know a higher epoch than the scheduler", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "SchedulerEpochRaised"]);
   });
 
+  test("that have lists of the same epoch of a lost history get a higher one, kill its runs and start a new one", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = world.newAgent("a1", 2);
+    agent.identity = { ...identity, folder: "a1" };
+    agent.processed(1, 9);
+    agent.occupy("7.1#1", ["0"]);
+    await agent.start();
+    await world.run("1.1#1");
+    await world.advance(3_000);
+    expect([...agent.held.keys()]).toEqual(["1.1#1"]);
+    expect(agent.launched).toHaveLength(1);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    expect(world.last("agent-a1", "SchedulerEpochRaised")).toMatchObject({
+      from: 1,
+      leaseEpoch: 1,
+    });
+  });
+
   test.each([Number.NaN, -5, 2 ** 53, 2 ** 52 + 1, 1e300, Number.POSITIVE_INFINITY, 0.5, 2 ** 40])(
     "that no scheduler can have sent (%d) change nothing for the other agents",
     async (highestEpoch) => {

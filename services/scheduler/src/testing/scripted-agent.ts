@@ -220,9 +220,10 @@ export class ScriptedAgent {
     if (held !== undefined) this.held.set(allocation, { ...held, ...change });
   }
 
-  /** The agent has processed a list of this epoch before the log began. */
-  processed(epoch: number): void {
+  /** The agent has processed a list of this epoch and version before the log began. */
+  processed(epoch: number, version = 0): void {
     this.#epoch = epoch;
+    this.#version = version;
     this.highestEpoch = epoch;
   }
 

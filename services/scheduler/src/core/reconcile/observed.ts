@@ -82,11 +82,24 @@ export class Observed {
 
   /** Returns false for a report that changes nothing. `held` is the holder of the name; null for none. */
   hear(report: Plain<Report>, held: Holder | null, nowMs: number): boolean {
-    this.#claims.set(report.agent, claimOf(report));
+    const claim = claimOf(report);
+    this.#claims.set(
+      report.agent,
+      this.#isForeign(report) ? Math.max(claim, report.epoch + 1) : claim,
+    );
     const standing = standingOf(held, report);
     if (standing === "holder" || standing === "successor") return this.record(report, nowMs);
     this.#refuse(report, standing, nowMs);
     return true;
+  }
+
+  /**
+   * True if another scheduler has sent lists of this term's epoch: after a log went back, its lease counts as before.
+   * The agent would ignore the first lists of this term as older ones, and its echo of a version would mean theirs.
+   * An agent is sent its first list after its first report, which thus shows it.
+   */
+  #isForeign({ agent, epoch, version }: Plain<Report>): boolean {
+    return epoch === this.#epoch && version > (this.#asked.get(agent)?.version ?? 0);
   }
 
   /** Refuses an agent that counted as the holder before another one was recorded. */
