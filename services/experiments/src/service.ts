@@ -21,10 +21,10 @@ export async function createService(
 ): Promise<Service> {
   const parts = await openParts("experiments", config, overrides);
   const pool = openTables(parts, config, overrides);
-  const { count } = createTelemetry(parts.registry);
+  const telemetry = createTelemetry(parts.registry);
   const { deletionGraceMs } = config;
-  const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), deletionGraceMs, count };
-  const begin = beginTerm({ ...parts, ...own });
+  const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), deletionGraceMs };
+  const begin = beginTerm({ ...parts, ...own, ...telemetry });
   return serviceOf(parts, {
     http: config.http,
     tables: { pool, migrations },

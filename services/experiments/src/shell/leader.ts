@@ -1,10 +1,9 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import type { DeletionGate, Logger, Term, TermContext } from "@trainyard/runtime";
-import { Awaiting } from "./awaiting.ts";
-import { awaitingCheck } from "./awaiting-check.ts";
+import { Awaiting, awaitingCheck } from "./awaiting.ts";
 import { commandTable } from "./commands.ts";
-import { Deletions } from "./deletions.ts";
+import { openDeletions } from "./deletions.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { limits } from "../limits.ts";
 import { FanOuts } from "./fan-outs.ts";
@@ -19,6 +18,7 @@ export type TermDeps = {
   readonly deletionGraceMs: number;
   readonly hold: DeletionGate;
   readonly count: (event: StoredEvent) => void;
+  readonly onParked: () => void;
   /** Default: the value in the limits. */
   readonly trialsPerReactionMax?: number;
 };
@@ -36,7 +36,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
     executor.cache.follow(allocations);
     const awaiting = await Awaiting.open({ ...deps, log, executor });
     const fanOuts = await FanOuts.open({ ...deps, log, executor, waits: awaiting }, consumer);
-    const deletions = await Deletions.open({ ...deps, log, executor });
+    const deletions = await openDeletions({ ...deps, log, executor });
     return {
       reactions: {
         eventsTogetherMax: limits.eventsTogetherMax,

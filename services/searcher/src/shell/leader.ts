@@ -7,7 +7,7 @@ import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
 import { searches } from "../streams.ts";
-import { sideLoopCheck } from "./side-loop-check.ts";
+import { sideLoopCheck } from "./side-loop-searches.ts";
 import { SideLoops } from "./side-loops.ts";
 import { saveSnapshots } from "./snapshots.ts";
 
