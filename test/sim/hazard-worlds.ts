@@ -2,6 +2,8 @@
  * Worlds with the real scheduler, a reliable bus and no deaths, so that a violation is caused by their only hazard. The
  * other worlds mix hazards.
  */
+import { decodeEvent } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
 import type { MemoryLog } from "@trainyard/event-log/testing";
 import { Chance } from "./chance.ts";
 import { drawRestores } from "./hardships.ts";
@@ -48,6 +50,20 @@ function bystanders({ log, experiments, moments }: World): readonly string[] {
   ];
 }
 
+/** Checks that the host is distrusted, and that no trial ends because of it. */
+function brokenHost({ log }: World): readonly string[] {
+  const distrusted = new Set<string>();
+  const failed: string[] = [];
+  for (const stored of log.store.events) {
+    const event = decodeEvent(stored);
+    if (event.type === "AgentDistrusted") distrusted.add(stored.stream);
+    if (event.type !== "TrialEnded" || event.data.outcome === TrialOutcome.COMPLETED) continue;
+    failed.push(`${stored.stream} has failed: ${event.data.reason}`);
+  }
+  const found = [...distrusted].join(", ");
+  return [...failed, ...(found === "agent-a2" ? [] : [`distrusted are: ${found}`])];
+}
+
 /** Adds a time limit, which ends runs after some checkpoints or before the first. */
 function limited(config: Submission["config"]): Submission["config"] {
   const resources = { ...config.resources, time_limit: 10 };
@@ -66,6 +82,12 @@ export const hazardWorlds: readonly HazardWorld[] = [
   {
     name: "a log that goes back",
     draw: (seed) => ({ restores: drawRestores(new Chance(seed, "hazards")) }),
+  },
+  {
+    name: "a host on which every run fails",
+    draw: () => ({ brokenHost: "a2" }),
+    check: brokenHost,
+    submissions: [{ config: configOf(random(24, 24), 2), seed: 1 }],
   },
   { name: "hosts with wrong clocks", draw: () => ({ wrongClocks: "hosts" }) },
   { name: "hosts and a log with wrong clocks", draw: () => ({ wrongClocks: "all" }) },

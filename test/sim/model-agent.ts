@@ -42,7 +42,11 @@ type ModelAgentDeps = TrainingDeps & {
   readonly wall: Clock;
   /** The end record of a script, of any length. */
   readonly lastWord: string;
+  readonly health: Health;
 };
+
+/** On a fickle host launches and scripts sometimes fail, on a broken one every run fails at its start. */
+export type Health = "fickle" | "sound" | "broken";
 
 export class ModelAgent {
   readonly #name: string;
@@ -127,13 +131,17 @@ export class ModelAgent {
     this.#held.set(key, { allocation, requestId, state, nodeRank, slots, ...none });
     const { clock, chance } = this.#deps;
     clock.timer(chance.between(50, 1_500), () => {
-      if (chance.happens(0.04)) return this.#end(key, 1, null, { launchFailed: true });
+      if (this.#fails(0.04)) return this.#end(key, 1, null, { launchFailed: true });
       this.#change(key, { state: AllocationReportState.RUNNING, pid: 1 });
       const of = { trial, run, fromStep: stepsCompleted, grant };
       // The first of several nodes reports and decides for all.
       if (nodeRank === 0) this.#train(key, new Training(of, this.#deps));
       else this.#follow(key);
     });
+  }
+
+  #fails(probability: number): boolean {
+    return this.#deps.health === "fickle" && this.#deps.chance.happens(probability);
   }
 
   #runs(key: string): boolean {
@@ -144,11 +152,12 @@ export class ModelAgent {
     const { clock, chance } = this.#deps;
     clock.timer(chance.between(200, 2_000), () => {
       if (!this.#runs(key)) return;
-      if (training.begins && chance.happens(0.03)) {
+      if (this.#deps.health === "broken") return this.#end(key, 1, null);
+      if (training.begins && this.#fails(0.03)) {
         return this.#end(key, 1, EndReason.INVALID_HYPERPARAMETERS);
       }
-      if (chance.happens(0.05)) return this.#end(key, 1, EndReason.ERROR);
-      if (chance.happens(0.02)) return this.#end(key, 137, null);
+      if (this.#fails(0.05)) return this.#end(key, 1, EndReason.ERROR);
+      if (this.#fails(0.02)) return this.#end(key, 137, null);
       const graceMs = this.#deps.graceMs(runOfKey(key).allocation);
       if (graceMs !== null) {
         // Some scripts rarely check for a stop, and some hang at the end until they are killed.

@@ -3,13 +3,18 @@ import type { MemoryHub } from "@trainyard/bus/testing";
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
-import { ModelAgent } from "./model-agent.ts";
+import { type Health, ModelAgent } from "./model-agent.ts";
 import type { TrainingDeps } from "./training.ts";
 
 const slotsEach = 2;
 export const agentNames = ["a1", "a2", "a3"] as const;
 /** The slots of all agents together, the most that a trial may request. */
 export const slotsOfAll = agentNames.length * slotsEach;
+
+function healthOf(agent: string, brokenHost: string | undefined): Health {
+  if (brokenHost === undefined) return "fickle";
+  return agent === brokenHost ? "broken" : "sound";
+}
 
 export class ModelHosts {
   readonly #deps: TrainingDeps;
@@ -20,7 +25,15 @@ export class ModelHosts {
   constructor(
     hub: MemoryHub,
     deps: TrainingDeps,
-    { clockOf, lastWord = "" }: { clockOf: (agent: string) => Clock; lastWord?: string },
+    {
+      clockOf,
+      lastWord = "",
+      brokenHost,
+    }: {
+      readonly clockOf: (agent: string) => Clock;
+      readonly lastWord?: string;
+      readonly brokenHost: string | undefined;
+    },
   ) {
     this.#deps = deps;
     const graceMs = (allocation: string) => this.#stopping.get(allocation) ?? null;
@@ -31,6 +44,7 @@ export class ModelHosts {
         graceMs,
         wall,
         lastWord,
+        health: healthOf(name, brokenHost),
       });
     });
   }

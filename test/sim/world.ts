@@ -52,6 +52,8 @@ export type Hazards = {
    * real scheduler.
    */
   readonly operatorsUntilMs?: number;
+  /** The agent on which every run fails at its start; all other hosts and all scripts are sound. */
+  readonly brokenHost?: string;
 };
 
 export type WorldOptions = {
@@ -210,8 +212,9 @@ async function surround(
   const grants = new RunGrants(log.as("metrics"), clock);
   const model = { clock, chance: new Chance(seed, "model"), teller, steps: 50, isKnown, grants };
   const retention = new ModelRetention({ ...model, log });
+  const { brokenHost } = hazards;
   const lastWord = hazards.refusals === undefined ? "" : `\0${"x".repeat(loudCharacters)}`;
-  const hosts = scheduler ? new ModelHosts(hub, model, { clockOf, lastWord }) : null;
+  const hosts = scheduler ? new ModelHosts(hub, model, { clockOf, lastWord, brokenHost }) : null;
   const cluster = hosts ?? new ModelCluster(model);
   const moments = new Map<string, number>();
   const watching = await watch(log, (events) => {

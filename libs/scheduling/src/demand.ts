@@ -25,14 +25,14 @@ export type Demand = {
   readonly singleAgent: boolean;
   /** The log position at which the run was queued. */
   readonly arrival: number;
-  /**
-   * The order among runs of equal priority, on the scale of `arrival`; equal to `arrival` unless a user moved the job.
-   */
+  /** The place of the job among jobs of equal priority: the arrival of its first run, or where a person moved it. */
   readonly place?: number;
   /** The time of arrival; a run without it does not age. */
   readonly queuedAtMs?: number;
-  /** Ids of agents where a launch of the run failed: it returns to them only if no other agent could hold it. */
+  /** Ids of agents where the last tries failed: the run goes there only if no other agent could hold it. */
   readonly avoid?: readonly string[];
+  /** The time at which `avoid` ends, on the clock of the passes; a run without it avoids the agents for good. */
+  readonly avoidUntilMs?: number;
 };
 
 /** Recorded weights may exceed the limits: 0 stays 0, others are clamped to the limits. */
@@ -86,6 +86,6 @@ export type Pass = {
   readonly grants: readonly Grant[];
   readonly stops: readonly Stop[];
   readonly reservation: Reservation | null;
-  /** The next time at which ageing changes the order of the queue; null for never. */
+  /** The next time at which ageing changes the order of the queue, or a run no longer avoids agents; null for never. */
   readonly againAtMs: number | null;
 };

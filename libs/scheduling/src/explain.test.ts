@@ -86,7 +86,7 @@ test("the explanation names the agents that the run avoids, and does not count t
   pool.agents.join("two", exampleOffer(1), true);
   pool.agents.hold("two", "x", ["0"]);
   expect(waitingIn(pool, demand("a", 1, { avoid: ["one"] }))).toEqual([
-    "a: not_enough_free: the run needs 1 slot and 0 of 1 are free; the launch failed on one, where the run is not tried again while another agent could hold it",
+    "a: not_enough_free: the run needs 1 slot and 0 of 1 are free; the last tries failed on one, where the run is not tried again for 2 minutes while another agent could hold it",
   ]);
 });
 

@@ -277,6 +277,8 @@ function limitReason({ workspace }: Demand, limit: Limit): Reason {
   };
 }
 
+const avoidMin = schedulingLimits.avoidMs / 60_000;
+
 function notEnough({ agents }: Pool, demand: Demand): Unavailable {
   const { freeSlots, mostFree, mostTogether, present } = agents.standing(demand);
   const { alone, together } = conditionsOf(demand.constraints);
@@ -286,7 +288,7 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
     ...(demand.avoid === undefined || demand.avoid.length === 0
       ? []
       : [
-          `the launch failed on ${demand.avoid.join(", ")}, where the run is not tried again while another agent could hold it`,
+          `the last tries failed on ${demand.avoid.join(", ")}, where the run is not tried again for ${avoidMin} minutes while another agent could hold it`,
         ]),
   ];
   const but = besides.map((text) => `; ${text}`).join("");

@@ -16,7 +16,8 @@
  * Steps 1 and 2 are Determined's shared and dedicated fit. Step 3 finds splits that its heterogeneous fit misses (10
  * slots over agents of 8, 6 and 4).
  *
- * Agents that a demand avoids are left out unless no other agent could hold the demand if it were empty.
+ * Agents that a demand avoids are left out for as long as it avoids them, unless no other agent could hold the demand
+ * if it were empty.
  */
 import type { AgentIndex } from "./agent-index.ts";
 import type { PoolAgents } from "./agents.ts";
@@ -41,7 +42,7 @@ export function fit(agents: PoolAgents, demand: Shape, how: How = "pack"): reado
       const shares = fitAnywhere(agents, demand, conditions, how);
       return { shares, isPossible: shares !== null || agents.couldHold(demand) };
     });
-    // Only if no other agent could ever hold the run may it return to an agent where its launch failed.
+    // If no other agent could ever hold the run, it returns at once to an agent where it failed.
     if (elsewhere.isPossible) return elsewhere.shares;
     return fitAnywhere(agents, demand, conditions, how);
   });

@@ -15,7 +15,7 @@ export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
 export type { Offer, Slot } from "./offer.ts";
 export { type PassOptions, place } from "./place.ts";
-export { type JobUpdate, type HeadReservation, Pool } from "./pool.ts";
+export { type HeadReservation, type JobChange, type KnownJob, Pool } from "./pool.ts";
 export { placeOf, WaitingQueue } from "./queue.ts";
 export {
   backfillNames,

@@ -9,6 +9,11 @@ export const schedulingLimits = {
    * The most nodes of a reservation that a grant's event records; two allocations of the largest size exceed one event.
    */
   reservedNodesRecordedMax: 256,
+  /**
+   * The longest time for which a run waits for other agents than those where it failed: enough for most of a pool's
+   * short runs to end, and short beside the wait of a run whose script was at fault.
+   */
+  avoidMs: 120_000,
   /** The most grants of one pass; the next pass grants the rest, so that reports are handled in between. */
   grantsPerPassMax: 128,
   /**

@@ -6,6 +6,7 @@ import { Pool } from "./pool.ts";
 import { defaultSettings } from "./settings.ts";
 import { exampleDemand } from "./testing/example-demand.ts";
 import { exampleOffer } from "./testing/example-offer.ts";
+import { ToyCluster } from "./testing/toy-cluster.ts";
 
 let arrivals = 0;
 function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
@@ -217,7 +218,7 @@ describe("the order of placement", () => {
   });
 });
 
-describe("a run whose launch failed on an agent", () => {
+describe("a run that failed on an agent", () => {
   const avoiding = (slots: number, ...avoid: readonly string[]): Demand =>
     demand("r", slots, { avoid });
 
@@ -258,6 +259,29 @@ describe("a run whose launch failed on an agent", () => {
     determined.agents.setSlotDisabled("b", "0", true);
     expect(placedIn(determined, avoiding(2, "a"))).toBe("a:2");
   });
+
+  test.each(["", "determined"] as const)(
+    "is placed anywhere once it has waited for two minutes (compat %j)",
+    (compat) => {
+      const toy = new ToyCluster({ compat }, { a: 1, b: 1 });
+      toy.queue("x", 1, { preemptible: false });
+      toy.pass();
+      const [free, held] = toy.running.get("x")?.[0]?.agent === "a" ? ["b", "a"] : ["a", "b"];
+      const avoidUntilMs = schedulingLimits.avoidMs;
+      const avoiding = { avoid: [free], avoidUntilMs };
+      for (const run of ["r", "s"]) toy.queue(run, 1, avoiding);
+      expect([toy.pass().againAtMs, toy.placed()]).toEqual([avoidUntilMs, []]);
+      toy.nowMs = avoidUntilMs - 1;
+      toy.pool.queue.reshape();
+      expect(toy.placed()).toEqual([]);
+      toy.nowMs = avoidUntilMs;
+      expect(toy.placed()).toEqual(["r"]);
+      expect(toy.running.get("r")?.[0]?.agent).toBe(free);
+      toy.end("x");
+      expect(toy.pass()).toMatchObject({ grants: [{ id: "s" }], againAtMs: null });
+      expect(toy.running.get("s")?.[0]?.agent).toBe(held);
+    },
+  );
 
   test("does not hold up runs of the same shape that may run on any agent", () => {
     const pool = poolOf({ a: 2, b: 1 });

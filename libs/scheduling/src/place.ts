@@ -66,7 +66,10 @@ const rules: Readonly<
 };
 
 export function place(pool: Pool, options: PassOptions): Pass {
-  return rules[pool.settings.compat](pool, options);
+  const avoidsUntilMs = pool.queue.endAvoidance(options.nowMs);
+  const pass = rules[pool.settings.compat](pool, options);
+  const againAtMs = Math.min(avoidsUntilMs, pass.againAtMs ?? Number.POSITIVE_INFINITY);
+  return { ...pass, againAtMs: Number.isFinite(againAtMs) ? againAtMs : null };
 }
 
 export class PlacementPass {

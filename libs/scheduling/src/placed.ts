@@ -83,8 +83,8 @@ export class PlacedRuns {
     this.change(id, () => ({ startedAtMs: atMs }));
   }
 
-  stopping(id: string): void {
-    this.change(id, () => ({ stopping: true }));
+  stopping(id: string, stopping = true): void {
+    if (this.#runs.get(id)?.stopping !== stopping) this.change(id, () => ({ stopping }));
   }
 
   setStuck(id: string, stuck: boolean): void {

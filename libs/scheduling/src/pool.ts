@@ -5,12 +5,17 @@ import { policies } from "./policies/policies.ts";
 import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
 import { defaultSettings, type PoolSettings, type Quota } from "./settings.ts";
 
-/** A user's change to a job; an absent field keeps the value of the runs. */
-export type JobUpdate = {
+/** A person's change to a job; an absent field keeps the value of the runs. */
+export type JobChange = {
   readonly priority?: number;
   readonly weight?: number;
   readonly maxSlots?: number | null;
+  /** The job's place in the queue, on the scale of arrivals. */
+  readonly place?: number;
 };
+
+/** A job as its pool knows it: the changes of people, and the arrival of its first run. */
+export type KnownJob = JobChange & { readonly first?: number };
 
 /** The slots that are reserved for the first run of the queue. */
 export type HeadReservation = {
@@ -23,7 +28,7 @@ export class Pool {
   readonly agents = new PoolAgents();
   readonly placed = new PlacedRuns();
   readonly queue = new WaitingQueue((asked) => this.#shape(asked));
-  readonly #jobs = new Map<string, JobUpdate & { readonly place?: number }>();
+  readonly #jobs = new Map<string, KnownJob>();
   #settings: PoolSettings;
   #quotas: ReadonlyMap<string, Quota>;
   /** The slots that the last pass reserved: the next pass keeps them, so that the waiting run makes progress. */
@@ -53,31 +58,50 @@ export class Pool {
     this.queue.reshape();
   }
 
+  get jobs(): ReadonlyMap<string, KnownJob> {
+    return this.#jobs;
+  }
+
+  /** Gives the job its place if it has none: the arrival of its first run. Called before the run is added. */
+  noteArrival(job: string, arrival: number): void {
+    const known = this.#jobs.get(job);
+    if (known?.first === undefined) this.#jobs.set(job, { ...known, first: arrival });
+  }
+
   /** Changes the waiting and placed runs of the job, and its later runs. */
-  updateJob(job: string, change: JobUpdate): void {
+  updateJob(job: string, change: JobChange): void {
     this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
     this.queue.reshape(job);
     for (const { demand } of [...this.placed.runsOf(job)]) {
-      this.placed.change(demand.id, () => ({
-        demand: withBoundedWeight({ ...demand, ...change }),
-      }));
+      this.placed.change(demand.id, () => ({ demand: this.demandOf(demand) }));
     }
   }
 
-  /** Moves the job to a place among runs of equal priority, on the scale of arrivals. */
-  moveJob(job: string, place: number): void {
-    this.#jobs.set(job, { ...this.#jobs.get(job), place });
-    this.queue.reshape(job);
+  /** Forgets the place that nobody set; later runs have the changes of people. */
+  endJob(job: string): void {
+    const { first: _arrival, ...changes } = this.#jobs.get(job) ?? {};
+    if (Object.keys(changes).length === 0) this.forgetJob(job);
+    else this.#jobs.set(job, changes);
   }
 
   forgetJob(job: string): void {
     if (this.#jobs.delete(job)) this.queue.reshape(job);
   }
 
+  /** The demand after changes to its job, with the job's place. */
+  demandOf(asked: Demand): Demand {
+    const { first, place = first, ...change } = this.#jobs.get(asked.job) ?? {};
+    return withBoundedWeight({
+      ...asked,
+      ...change,
+      ...(place === undefined ? {} : { place }),
+    });
+  }
+
   /** Places a run; its slots are held in `agents`. */
   start(demand: Demand, start: Start): void {
     this.#unreserve(demand.id);
-    this.placed.start(this.#shape(demand).demand, start);
+    this.placed.start(this.demandOf(demand), start);
   }
 
   get recorded(): HeadReservation | null {
@@ -99,9 +123,9 @@ export class Pool {
     this.placed.started(id, atMs);
   }
 
-  /** Marks a run that was asked to stop; it ends within its preemption timeout. */
-  stopping(id: string): void {
-    this.placed.stopping(id);
+  /** Marks whether a run was asked to stop, so that it ends within its preemption timeout. */
+  stopping(id: string, stopping = true): void {
+    this.placed.stopping(id, stopping);
   }
 
   /** Marks whether processes of the run cannot be killed. */
@@ -115,11 +139,11 @@ export class Pool {
   }
 
   #shape(asked: Demand): Shaped {
-    const change = this.#jobs.get(asked.job);
-    const demand = withBoundedWeight(change === undefined ? asked : { ...asked, ...change });
-    const { policy } = this.#settings;
-    const { job, workspace, priority, preemptible, timeLimitMs, maxSlots, place } = demand;
-    const isApart = policies[policy].byJob || maxSlots !== null || place !== undefined;
+    const demand = this.demandOf(asked);
+    const { policy, ageingMs } = this.#settings;
+    const { job, workspace, priority, preemptible, timeLimitMs, maxSlots } = demand;
+    // A later run of a job that is ahead has waited less: only within a job is the first run the one that aged most.
+    const isApart = policies[policy].byJob || maxSlots !== null || ageingMs > 0;
     const shape = shapeOf(demand);
     const parts = [
       kindOf(demand),

@@ -1,7 +1,7 @@
 /**
  * The waiting runs in lanes of equal runs: if the first run of a lane cannot start, none of the lane can. A pass
- * therefore visits only the heads of lanes, however long the queue is. A lane is ordered by place, then by arrival, and
- * a moved job has lanes of its own; so the head of a lane has waited longest. The policy ranks the heads.
+ * therefore visits only the heads of lanes, however long the queue is. A lane is ordered by the places of its jobs,
+ * then by arrival: its head is the first of its runs under every policy. The policy ranks the heads.
  */
 import type { Demand } from "./demand.ts";
 
@@ -75,6 +75,8 @@ export class WaitingQueue {
   readonly #lanes = { slotted: new Map<string, Lane>(), slotless: new Map<string, Lane>() };
   readonly #byJob = new Map<string, Set<string>>();
   readonly #slotsByJob = new Map<string, number>();
+  /** The runs that avoid agents for a time. */
+  readonly #avoiding = new Map<string, Demand>();
   readonly #shape: (demand: Demand) => Shaped;
 
   constructor(shape: (demand: Demand) => Shaped) {
@@ -90,6 +92,7 @@ export class WaitingQueue {
     const entry = { asked, demand, gone: false };
     lane.add(entry);
     this.#byId.set(demand.id, { entry, lane });
+    if (asked.avoidUntilMs !== undefined) this.#avoiding.set(asked.id, asked);
     const ofJob = this.#byJob.get(demand.job) ?? new Set<string>();
     this.#byJob.set(demand.job, ofJob.add(demand.id));
     this.#slotsByJob.set(demand.job, this.slotsOf(demand.job) + demand.slots);
@@ -101,6 +104,7 @@ export class WaitingQueue {
     const { entry, lane } = known;
     const { job, slots } = entry.demand;
     this.#byId.delete(id);
+    this.#avoiding.delete(id);
     lane.remove(entry);
     if (lane.size === 0) this.#lanes[lane.kind].delete(lane.key);
     this.#byJob.get(job)?.delete(id);
@@ -116,6 +120,22 @@ export class WaitingQueue {
     const asked = ids.map((id) => (this.#byId.get(id) as { entry: Entry }).entry.asked);
     for (const id of ids) this.remove(id);
     for (const demand of asked) this.add(demand);
+  }
+
+  /** Lets runs go anywhere that have avoided agents for long enough. Returns the next such time; infinite for none. */
+  endAvoidance(nowMs: number): number {
+    let nextMs = Number.POSITIVE_INFINITY;
+    const due: Demand[] = [];
+    for (const demand of this.#avoiding.values()) {
+      const { avoidUntilMs = 0 } = demand;
+      if (avoidUntilMs <= nowMs) due.push(demand);
+      else nextMs = Math.min(nextMs, avoidUntilMs);
+    }
+    for (const { avoid: _avoided, avoidUntilMs: _untilMs, ...anywhere } of due) {
+      this.remove(anywhere.id);
+      this.add(anywhere);
+    }
+    return nextMs;
   }
 
   get size(): number {
@@ -157,6 +177,7 @@ export function kindOf(demand: { readonly slots: number }): Kind {
   return demand.slots === 0 ? "slotless" : "slotted";
 }
 
+/** The place of the run's job; a run of a job without a place has its own. */
 export function placeOf({ place, arrival }: Demand): number {
   return place ?? arrival;
 }

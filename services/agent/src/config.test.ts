@@ -29,6 +29,20 @@ test("an agent has the labels of its settings", () => {
   });
 });
 
+test("runs have no limits by default, and a /dev/shm and a /tmp of their own", () => {
+  const none = { slotLimits: { memoryBytes: null, pids: null }, privateTmp: true };
+  expect(parseConfig(required)).toMatchObject(none);
+  const set = {
+    TRAINYARD_AGENT_MEMORY: "1.5G",
+    TRAINYARD_AGENT_PIDS: "4096",
+    TRAINYARD_AGENT_PRIVATE_TMP: "false",
+  };
+  expect(parseConfig({ ...required, ...set })).toMatchObject({
+    slotLimits: { memoryBytes: 1.5 * 1024 ** 3, pids: 4096 },
+    privateTmp: false,
+  });
+});
+
 test.each([
   ["zone", '"zone" is not a label: write name=value'],
   ["zone=a=b", '"zone=a=b" is not a label: write name=value'],

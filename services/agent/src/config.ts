@@ -5,6 +5,7 @@ import {
   processOf,
   processVariables,
 } from "@trainyard/runtime";
+import { bytesOf } from "@trainyard/experiment-config/recorded";
 import { z } from "zod";
 import type { OfferSettings } from "./devices/slot-offer.ts";
 import {
@@ -12,7 +13,9 @@ import {
   containerConfigOf,
   containerVariables,
   listOf,
+  size,
 } from "./container-config.ts";
+import type { SlotLimits } from "./core/run-limits.ts";
 import { readLabels } from "./labels.ts";
 import type { ProcessMechanism } from "./state/run-group.ts";
 import type { UserSettings } from "./shell/open-users.ts";
@@ -43,6 +46,12 @@ const schema = z.object({
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
   /** The way in which all processes of a run are found and ended; auto is the best one that the host allows. */
   TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent"]).default("auto"),
+  /** The most memory of a run, for each of its slots. */
+  TRAINYARD_AGENT_MEMORY: size,
+  /** The most processes and threads of a run, for each of its slots. */
+  TRAINYARD_AGENT_PIDS: z.coerce.number().int().positive().optional(),
+  /** Whether runs have a /dev/shm and a /tmp of their own where the host allows it. */
+  TRAINYARD_AGENT_PRIVATE_TMP: z.enum(["true", "false"]).default("true"),
   /** The agent's labels, to which constraints of experiments refer, as "zone=a,rack=r3". */
   TRAINYARD_AGENT_LABELS: z.string().default("").transform(readLabels),
   /**
@@ -81,6 +90,8 @@ export type AgentConfig = ProcessConfig & {
   readonly pool: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly processGroups: ProcessMechanism | "auto";
+  readonly slotLimits: SlotLimits;
+  readonly privateTmp: boolean;
   readonly container: ContainerConfig;
   readonly users: UserSettings;
   readonly checkpointDir: string;
@@ -113,6 +124,11 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     pool: env.TRAINYARD_POOL,
     labels: env.TRAINYARD_AGENT_LABELS,
     processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
+    slotLimits: {
+      memoryBytes: bytesOf(env.TRAINYARD_AGENT_MEMORY),
+      pids: env.TRAINYARD_AGENT_PIDS ?? null,
+    },
+    privateTmp: env.TRAINYARD_AGENT_PRIVATE_TMP === "true",
     container: containerConfigOf(env),
     users: {
       range: env.TRAINYARD_AGENT_USER_IDS,

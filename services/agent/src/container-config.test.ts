@@ -19,7 +19,6 @@ test("without container settings runs are processes without limits", () => {
     pullTimeoutMs: 3_600_000,
     image: "",
     network: "host",
-    memoryBytes: null,
     cpus: null,
     ulimits: [],
     user: "",
@@ -33,13 +32,11 @@ test("limits are parsed in the notation of the container engines", () => {
   expect(
     containerOf({
       TRAINYARD_AGENT_ENGINE_SOCKET: "unix:///run/a.sock",
-      TRAINYARD_AGENT_CONTAINER_MEMORY: "1.5G",
       TRAINYARD_AGENT_CONTAINER_CPUS: "2.5",
       TRAINYARD_AGENT_CONTAINER_ULIMITS: "nofile=10:20,nproc=5",
     }),
   ).toMatchObject({
     socket: "/run/a.sock",
-    memoryBytes: 1.5 * 1024 ** 3,
     cpus: 2.5,
     ulimits: [
       { Name: "nofile", Soft: 10, Hard: 20 },
@@ -81,7 +78,8 @@ test("lists name the paths and devices of the host that containers may use", () 
 
 test.each([
   ["TRAINYARD_AGENT_RUNTIME", "lxc"],
-  ["TRAINYARD_AGENT_CONTAINER_MEMORY", "much"],
+  ["TRAINYARD_AGENT_MEMORY", "much"],
+  ["TRAINYARD_AGENT_PIDS", "0"],
   ["TRAINYARD_AGENT_CONTAINER_CPUS", "0"],
   ["TRAINYARD_AGENT_CONTAINER_ULIMITS", "nofile"],
   ["TRAINYARD_AGENT_CONTAINER_USER", "root"],

@@ -4,8 +4,10 @@ import { Fault } from "@trainyard/kernel";
 import { bytesOf, durationSeconds } from "@trainyard/experiment-config/recorded";
 import { z } from "zod";
 import type { ContainerSettings, EngineKind, Ulimit } from "./core/container-body.ts";
+import type { SlotLimits } from "./core/run-limits.ts";
 
-const size = z
+/** A size of memory; empty for none. */
+export const size = z
   .string()
   .refine((text) => text === "" || (bytesOf(text) ?? 0) > 0, {
     error: 'must be a memory size, such as "64G"',
@@ -41,8 +43,6 @@ export const containerVariables = {
   /** The image of experiments without environment.image. */
   TRAINYARD_AGENT_IMAGE: z.string().default(""),
   TRAINYARD_AGENT_CONTAINER_NETWORK: z.string().min(1).default("host"),
-  /** The memory limit of each run. */
-  TRAINYARD_AGENT_CONTAINER_MEMORY: size,
   TRAINYARD_AGENT_CONTAINER_CPUS: z.coerce.number().positive().optional(),
   /** Entries of name=soft:hard, separated by commas. */
   TRAINYARD_AGENT_CONTAINER_ULIMITS: z
@@ -67,7 +67,7 @@ export const containerVariables = {
   TRAINYARD_AGENT_CONTAINER_METRICS_URL: z.string().min(1).optional(),
 };
 
-export type ContainerConfig = Omit<ContainerSettings, "user"> & {
+export type ContainerConfig = Omit<ContainerSettings, "user" | keyof SlotLimits> & {
   readonly runtime: "auto" | "process" | EngineKind;
   /** The path of the engine's socket; empty if the usual places are tried. */
   readonly socket: string;
@@ -88,7 +88,6 @@ export function containerConfigOf(env: Variables): ContainerConfig {
     pullTimeoutMs: env.TRAINYARD_AGENT_PULL_TIMEOUT,
     image: env.TRAINYARD_AGENT_IMAGE,
     network: env.TRAINYARD_AGENT_CONTAINER_NETWORK,
-    memoryBytes: bytesOf(env.TRAINYARD_AGENT_CONTAINER_MEMORY),
     cpus: env.TRAINYARD_AGENT_CONTAINER_CPUS ?? null,
     ulimits: ulimitsOf(env.TRAINYARD_AGENT_CONTAINER_ULIMITS),
     user: env.TRAINYARD_AGENT_CONTAINER_USER,

@@ -35,7 +35,7 @@ async function worldWith(socket: string, runtime: string): Promise<ContainerWorl
     }),
   );
   await world.startAgent({
-    TRAINYARD_AGENT_CONTAINER_MEMORY: "1G",
+    TRAINYARD_AGENT_MEMORY: "1G",
     TRAINYARD_AGENT_CONTAINER_DEVICES: "/dev/zero",
   });
   return world;

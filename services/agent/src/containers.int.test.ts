@@ -53,7 +53,7 @@ test("a run in a container gets its image, its mounts and the agent's limits", a
     await started({
       TRAINYARD_AGENT_CONTAINER_HOST_PATHS: data,
       TRAINYARD_AGENT_CONTAINER_CAPABILITIES: "SYS_PTRACE",
-      TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
+      TRAINYARD_AGENT_MEMORY: "256M",
       TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
       TRAINYARD_AGENT_CONTAINER_ULIMITS: "nofile=333:444,nproc=4096:4096",
     }),
@@ -97,7 +97,7 @@ test("a run in a container gets its image, its mounts and the agent's limits", a
 
 test("the container has the limits of the agent's settings", async () => {
   const { platform } = await started({
-    TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
+    TRAINYARD_AGENT_MEMORY: "256M",
     TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
     TRAINYARD_AGENT_CONTAINER_NETWORK: "none",
   });
@@ -236,8 +236,29 @@ while True: time.sleep(0.1)
   expect(podman.containers()).toEqual([]);
 });
 
+test("a container that is asked to stop gets SIGTERM at once, and ends when its script has ended", async () => {
+  const { platform } = bound(await started());
+  const script = `
+import os, signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.write(1, b"up\\n")
+signal.sigwait([signal.SIGTERM])
+time.sleep(1)
+os.write(1, b"saved\\n")
+`;
+  const contextDigest = platform.addContext(await packed({ "train.py": script }));
+  const launch = launchOf("python3 -S train.py", { ...inImage(), contextDigest });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  platform.stop(launch);
+  const asked = await platform.ended(launch);
+  expect(asked).toMatchObject({ terminated: true, killed: false, exit: { signal: "SIGTERM" } });
+  expect(platform.texts(launch)).toEqual(["up", "saved"]);
+  expect(podman.containers()).toEqual([]);
+});
+
 test("a run that exceeds its memory is reported with that reason, even when only a worker was killed", async () => {
-  const { platform, ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_MEMORY: "64M" }));
+  const { platform, ended } = bound(await started({ TRAINYARD_AGENT_MEMORY: "64M" }));
   const eat = "python3 -S -c 'x = bytearray(200 * 1024 * 1024)'";
   const worker = launchOf(`${eat}; sleep 1; echo "the worker is gone" >&2; exit 5`, inImage());
   expect((await ended(worker)).exit).toMatchObject({

@@ -1,7 +1,8 @@
 /** A run is over when none of its processes lives: each mechanism is tested with real processes that try to escape. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { AllocationReportState, type RequestedRun } from "@trainyard/contracts/agent";
@@ -360,4 +361,28 @@ test("the best mechanism that the host allows is the default", async ({ skip }) 
   if (noCgroup !== null) notRun(skip, noCgroup);
   await startAgent("auto");
   await vi.waitFor(() => expect(platform.report?.processGroups).toBe("cgroup"), patient);
+});
+
+test("processes are all stopped, also those that are forked meanwhile, before the first one is killed", () => {
+  const script = `
+import json, os, sys, time
+sys.path.insert(0, ${JSON.stringify(join(import.meta.dirname, "supervisor"))})
+import parent
+sent, send = [], os.kill
+def sleeper():
+    pid = os.fork()
+    if pid == 0: time.sleep(60)
+def kill(pid, number):
+    # The bomb forks while its first process is stopped.
+    if not sent: sleeper()
+    sent.append(number)
+    send(pid, number)
+os.kill = kill
+for _ in range(3): sleeper()
+parent.kill_descendants(set())
+for _ in range(4): os.wait()
+print(json.dumps(sent))`;
+  const said = execFileSync("python3", ["-B", "-c", script], { encoding: "utf8", timeout: 30_000 });
+  const { SIGSTOP, SIGKILL } = constants.signals;
+  expect(JSON.parse(said)).toEqual([...Array(4).fill(SIGSTOP), ...Array(4).fill(SIGKILL)]);
 });

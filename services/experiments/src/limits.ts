@@ -3,8 +3,8 @@ export const limits = {
   /** Most backlog events decided in one commit: a few milliseconds of processor time. */
   eventsTogetherMax: 64,
   /**
-   * The time for a checkpoint at a pause. It is the preemption timeout of Determined, for which its users' scripts are
-   * written.
+   * The time for a checkpoint at a pause if the plan names no preemption timeout. It is Determined's default, for which
+   * its users' scripts are written.
    */
   preemptionGraceMs: 3_600_000,
   /** The time for a last checkpoint after a stop by the search. It is short, because other runs wait for the slots. */

@@ -105,18 +105,24 @@ export const stops: StreamFold<Stops> = {
     if (event.type === "RunRequested") {
       return { ...state, lastRun: event.data.run, hasEnded: false };
     }
+    if (event.type === "RunStopWithdrawn") {
+      const { [event.data.run]: _withdrawn, ...whyOfRun } = state.whyOfRun;
+      return { ...state, whyOfRun };
+    }
     if (event.type !== "RunStopRequested" || event.data.mode === StopMode.UNSPECIFIED) return state;
     return { ...state, whyOfRun: { ...state.whyOfRun, [event.data.run]: event.data.why } };
   },
 };
 
-/** The stop of a run that the scheduler requested, for a preemption, a drain or a time limit; null for none. */
+/** The last stop of a run in the scheduler's records, which its trial or the scheduler requested; null for none. */
 export const stopOfAllocation: StreamFold<StopWhy | null> = {
   name: "allocation-stop",
   category: "allocation",
   initial: null,
-  evolve: (why: StopWhy | null, event: AnyEvent): StopWhy | null =>
-    event.type === "AllocationStopRequested" ? event.data.why : why,
+  evolve(why: StopWhy | null, event: AnyEvent): StopWhy | null {
+    if (event.type === "AllocationStopWithdrawn") return event.data.remains ?? null;
+    return event.type === "AllocationStopRequested" ? event.data.why : why;
+  },
 };
 
 /** The trial that declared a checkpoint; empty for none, and for a folder that a person uploaded. */

@@ -28,8 +28,22 @@ export const limits = {
    * both.
    */
   diskFreedBytes: 320 * 1024 * 1024,
-  /** The number of different experiments whose launches must fail in a row: the failures of one may be its own. */
+  /**
+   * The time after its start in which a run that fails is held against its host, as Python and its data are loaded; a
+   * run that is up for longer speaks for the host.
+   */
+  hostProofMs: 60_000,
+  /** The number of different experiments whose runs must fail in a row: the failures of one may be its own. */
   distrustExperiments: 2,
+  /** The number of trials of one experiment that must fail in a row, if a run of the experiment does well elsewhere. */
+  distrustTrials: 3,
+  /** The number of failures kept per agent, more than most agents have slots. */
+  hostFailuresMax: 32,
+  /** The number of experiments whose runs fail on several agents at once when a service that they share is away. */
+  platformExperiments: 3,
+  platformWindowMs: 60_000,
+  /** The number of failures kept of all agents, more than enough to see that several experiments fail. */
+  recentFailuresMax: 64,
   /**
    * The first time for which a distrusted agent gets no runs, doubled each time; enough for a restart of the failed
    * part.

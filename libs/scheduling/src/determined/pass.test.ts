@@ -76,7 +76,7 @@ describe("a pool with compat: determined", () => {
     const cluster = new ToyCluster(compat, { a: 1 });
     cluster.queue("early", 1);
     cluster.queue("late", 1);
-    cluster.pool.moveJob("late", 0.5);
+    cluster.pool.updateJob("late", { place: 0.5 });
     expect(cluster.placed()).toEqual(["late"]);
   });
 

@@ -3,7 +3,7 @@
  * stops.
  *
  * A run is a task, and its experiment is the job. A run is blocked from agents that do not meet its constraints or
- * where its launch failed; an agent counts only if all its slots meet the constraints. A run whose agents must share a
+ * where it failed lately; an agent counts only if all its slots meet the constraints. A run whose agents must share a
  * label's value goes to one agent. Preferred labels, time limits and quotas have no effect, and no slots are reserved.
  * Each pass visits the whole queue.
  */
@@ -13,6 +13,7 @@ import type { Demand, Grant, Pass, Share } from "../demand.ts";
 import { schedulingLimits } from "../limits.ts";
 import type { Pool } from "../pool.ts";
 import type { PassOptions } from "../place.ts";
+import { placeOf } from "../queue.ts";
 import { waitingDemands } from "../waiting.ts";
 import { fairShareSchedule } from "./fair-share.ts";
 import type { Decision, DeterminedAgent, DeterminedTask, FitRules, Queue, Start } from "./model.ts";
@@ -50,7 +51,7 @@ export function queueOf(pool: Pool): Queue {
   const waiting = waitingDemands(pool);
   const placed = [...pool.placed.all()].map(({ demand }) => demand);
   const demands = [...placed, ...waiting];
-  const positions = positionsOf(demands);
+  const positions = new Map(demands.map((demand) => [demand.job, placeOf(demand)]));
   const blocked = new BlockedAgents(pool.agents);
   const taskOf = (demand: Demand, placement: DeterminedTask["placement"]): DeterminedTask => ({
     id: demand.id,
@@ -59,7 +60,7 @@ export function queueOf(pool: Pool): Queue {
     preemptible: demand.preemptible,
     singleAgent: demand.singleAgent || (demand.constraints?.sameLabel ?? "") !== "",
     blockedAgents: placement === null ? blocked.of(demand) : [],
-    jobSubmitted: positions.get(demand.job) ?? demand.arrival,
+    jobSubmitted: placeOf(demand),
     requested: demand.arrival,
     placement,
   });
@@ -74,17 +75,6 @@ export function queueOf(pool: Pool): Queue {
     ),
     positions,
   };
-}
-
-/** The queue position of each job: its place if a user moved it, else the arrival of its first run. */
-function positionsOf(demands: readonly Demand[]): ReadonlyMap<string, number> {
-  const arrivals = new Map<string, number>();
-  const places = new Map<string, number>();
-  for (const { job, arrival, place } of demands) {
-    arrivals.set(job, Math.min(arrivals.get(job) ?? arrival, arrival));
-    if (place !== undefined) places.set(job, place);
-  }
-  return new Map([...arrivals, ...places]);
 }
 
 function partsOf(agents: PoolAgents, run: string): DeterminedTask["placement"] {
@@ -130,7 +120,7 @@ class BlockedAgents {
       unfit = [...(constraints?.excludedAgents ?? []), ...this.#unfit(conditions, slots === 0)];
       this.#byShape.set(shape, unfit);
     }
-    // An agent where a launch failed is used if no other agent could hold the run, as under Trainyard's rules.
+    // An agent where the run failed is used if no other agent could hold the run, as under Trainyard's rules.
     const avoided =
       avoid.length > 0 && this.#agents.without(avoid, () => this.#agents.couldHold(demand));
     return avoided ? [...unfit, ...avoid] : unfit;

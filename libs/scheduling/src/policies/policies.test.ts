@@ -88,7 +88,7 @@ describe("the order of the queue", () => {
   test("jobs can be moved before each other and can change their priority", () => {
     const toy = new ToyCluster({}, { a: 1 });
     for (const job of ["x", "y", "z"]) queueMany(toy, job, 2);
-    toy.pool.moveJob("z", 0.5);
+    toy.pool.updateJob("z", { place: 0.5 });
     toy.pool.updateJob("y", { priority: 1 });
     const order: string[] = [];
     for (let n = 0; n < 6; n += 1) {

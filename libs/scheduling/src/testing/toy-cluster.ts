@@ -27,6 +27,7 @@ export class ToyCluster {
     this.#arrivals += 1;
     const times = { arrival: this.#arrivals, queuedAtMs: this.nowMs };
     const demand = { ...exampleDemand, id, job: id, slots, ...times, ...rest };
+    this.pool.noteArrival(demand.job, demand.arrival);
     this.pool.queue.add(demand);
     return demand;
   }

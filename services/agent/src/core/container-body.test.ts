@@ -6,7 +6,8 @@ import { libpodBody } from "./libpod-body.ts";
 const settings = {
   image: "",
   network: "host",
-  memoryBytes: null,
+  memoryBytes: 1024,
+  pids: 100,
   cpus: null,
   ulimits: [],
   user: "0:0",
@@ -87,4 +88,18 @@ test("a shared_fs storage is mounted at its container_path with its propagation"
   ] as const) {
     expect(mountsWith(more)).toContainEqual({ ...bound, BindOptions: { Propagation } });
   }
+});
+
+test("a container has the limits of its slots, and without slots those of one", () => {
+  const limits = [[gpu, gpu], [gpu], []].map((slots) => bodyWith(slots, "docker"));
+  expect(limits.map(({ HostConfig }) => HostConfig)).toMatchObject([
+    { Memory: 2048, MemorySwap: 2048, PidsLimit: 200 },
+    { Memory: 1024, MemorySwap: 1024, PidsLimit: 100 },
+    { Memory: 1024, MemorySwap: 1024, PidsLimit: 100 },
+  ]);
+  const [two] = limits;
+  if (two === undefined) throw new Error("there is a body for two slots");
+  expect(libpodBody("name", two, [])).toMatchObject({
+    resource_limits: { memory: { limit: 2048, swap: 2048 }, pids: { limit: 200 } },
+  });
 });

@@ -9,6 +9,7 @@
 import type { Plain } from "@trainyard/contracts";
 import { type Container, type Launch, runKeyOf } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
+import { limitsOf, type SlotLimits } from "./run-limits.ts";
 
 export type EngineKind = "docker" | "podman";
 
@@ -25,13 +26,11 @@ export type HostAccess = {
 };
 
 /** The settings of containers in an agent's configuration. */
-export type ContainerSettings = {
+export type ContainerSettings = SlotLimits & {
   /** The image of experiments that name none; empty means no image. */
   readonly image: string;
   /** "host", "bridge", "none" or the name of a network. */
   readonly network: string;
-  /** The memory limit of each run; null for no limit. */
-  readonly memoryBytes: number | null;
   readonly cpus: number | null;
   readonly ulimits: readonly Ulimit[];
   /** The uid:gid of the owner of the run's folder. */
@@ -80,6 +79,7 @@ export type ContainerBody = {
     readonly ShmSize: number;
     readonly Memory?: number;
     readonly MemorySwap?: number;
+    readonly PidsLimit?: number;
     readonly NanoCpus?: number;
     readonly Ulimits: readonly Ulimit[];
     readonly CapAdd: readonly string[];
@@ -129,7 +129,8 @@ export function containerBody(
   engine: EngineKind,
 ): ContainerBody {
   const { slots, pipes } = place;
-  const { memoryBytes, cpus } = settings;
+  const { cpus } = settings;
+  const { memory, pids } = limitsOf(settings, slots.length);
   const guard = kindOf(slots) === "cuda" ? gpuGuard : "";
   const published = publishedPorts(section, settings).map((port) => [`${port}/tcp`, port] as const);
   const PortBindings = Object.fromEntries(
@@ -156,7 +157,8 @@ export function containerBody(
       Mounts: mountsOf(place, section),
       ShmSize: section.shmBytes ?? shmBytesOtherwise,
       // Swap is off, so that a run beyond its memory limit ends instead of slowing down its neighbours.
-      ...(memoryBytes === null ? {} : { Memory: memoryBytes, MemorySwap: memoryBytes }),
+      ...(memory === undefined ? {} : { Memory: memory, MemorySwap: memory }),
+      ...(pids === undefined ? {} : { PidsLimit: pids }),
       ...(cpus === null ? {} : { NanoCpus: Math.round(cpus * 1e9) }),
       Ulimits: settings.ulimits,
       CapAdd: section.addCapabilities,

@@ -117,8 +117,14 @@ function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
   };
 }
 
+/**
+ * A shell that gets SIGTERM together with its command first lets the command end, and then ends by the signal. By
+ * default it would end at once, and the rest of the run is killed when its first process has ended.
+ */
+const afterItsCommand = `trap 'trap - TERM; kill -TERM $$' TERM; `;
+
 /** A string runs under sh -c; a list is used unchanged. */
 export function argvOf({ entrypoint }: Plain<Launch>): readonly string[] {
-  if (entrypoint.case === "shell") return ["sh", "-c", entrypoint.value];
+  if (entrypoint.case === "shell") return ["sh", "-c", afterItsCommand + entrypoint.value];
   return entrypoint.case === "command" ? entrypoint.value.arguments : [];
 }

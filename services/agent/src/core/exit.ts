@@ -63,6 +63,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     pid,
     launchFailed: false,
     killed: false,
+    ...(wasAsked(view) ? { terminated: true } : {}),
     ...(sealed === undefined ? {} : { sealed }),
     ...(owner === null ? {} : { userId: owner.uid }),
   };
@@ -102,6 +103,11 @@ export function refusalOf(
   return { allocation, requestId, state, nodeRank, slots, ...failed };
 }
 
+/** True if the run got SIGTERM because it has to stop. A process that ended before the signal was not asked. */
+function wasAsked({ kill, exit }: RunView): boolean {
+  return kill?.why === "asked" && (exit === null || exit.atMs >= kill.atMs);
+}
+
 /** True if the run ended because the scheduler ended it. A process that ended before the signal was not killed. */
 function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
   return kill?.why === "wanted" && (exit.kind !== "exited" || exit.signal === "SIGKILL");
@@ -113,7 +119,7 @@ function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
  * signal (a handler that exits with 0, a peer that fails because its peers are gone) is caused by the signal.
  */
 function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boolean {
-  if (kill?.why === "wanted" || (kill === null && stop === null)) return false;
+  if (kill === null ? stop === null : kill.why !== "shutdown") return false;
   const said = lastWord.endRecord?.reason;
   if (said === EndReason.ACKNOWLEDGED_STOP || said === EndReason.INVALID_HYPERPARAMETERS)
     return false;

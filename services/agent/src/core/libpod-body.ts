@@ -16,8 +16,9 @@ export function libpodBody(
   { HostConfig: host, ...body }: ContainerBody,
   cdi: readonly string[],
 ): LibpodBody {
-  const { Memory, NanoCpus, PortBindings = {} } = host;
+  const { Memory, PidsLimit, NanoCpus, PortBindings = {} } = host;
   const memory = Memory === undefined ? {} : { memory: { limit: Memory, swap: Memory } };
+  const pids = PidsLimit === undefined ? {} : { pids: { limit: PidsLimit } };
   const quota = Math.round(((NanoCpus ?? 0) * periodUs) / 1e9);
   const cpu = NanoCpus === undefined ? {} : { cpu: { period: periodUs, quota } };
   return {
@@ -44,7 +45,7 @@ export function libpodBody(
       options: ["rbind", ReadOnly ? "ro" : "rw", BindOptions.Propagation],
     })),
     shm_size: host.ShmSize,
-    resource_limits: { ...memory, ...cpu },
+    resource_limits: { ...memory, ...pids, ...cpu },
     r_limits: host.Ulimits.map(({ Name, Soft, Hard }) => ({
       type: `RLIMIT_${Name.toUpperCase()}`,
       soft: Soft,

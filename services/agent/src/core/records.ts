@@ -3,8 +3,11 @@
  */
 export const exitMessageCharsMax = 600;
 
-/** The reason for which a run's processes were signalled, and the time. */
-export type KillRecord = { readonly why: "wanted" | "shutdown"; readonly atMs: number };
+/**
+ * The reason for which a run's processes were signalled, and the time. asked: a list asked to stop a run that does not
+ * use the SDK, which got SIGTERM.
+ */
+export type KillRecord = { readonly why: "asked" | "wanted" | "shutdown"; readonly atMs: number };
 
 /** Records when a run was asked to stop by itself, through the SDK, and why. */
 export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };

@@ -27,7 +27,14 @@ test("a container that cannot be removed delays no other, and the engine's messa
   const socket = join(newFolder(), "engine.sock");
   server.listen(socket);
   await once(server, "listening");
-  const limited = { image: "", network: "host", memoryBytes: null, cpus: null, ulimits: [] };
+  const limited = {
+    image: "",
+    network: "host",
+    memoryBytes: null,
+    pids: null,
+    cpus: null,
+    ulimits: [],
+  };
   const named = { user: "0:0", authFile: "", pullTimeoutMs: 60_000, apiUrl: "" };
   const runtime = containerRuntime({
     ...limited,

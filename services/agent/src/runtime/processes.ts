@@ -2,7 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { argvOf, environmentOf, type Surroundings } from "../core/environment.ts";
+import { ownFoldersOf } from "../core/own-folders.ts";
+import { limitsOf, type SlotLimits } from "../core/run-limits.ts";
 import { hookName, withHook } from "../core/startup-hook.ts";
+import { names } from "../state/layout.ts";
 import type { ProcessMechanism } from "../state/run-group.ts";
 import type { RunUsers } from "../users/run-users.ts";
 import type { Runtime } from "./runtime.ts";
@@ -14,6 +17,9 @@ export type ProcessSettings = Pick<
   /** The configured mechanism; the mechanism that a run gets is decided at its start. */
   readonly asked: ProcessMechanism | "auto";
   readonly mechanism: ProcessMechanism;
+  readonly slotLimits: SlotLimits;
+  /** Whether runs have a /dev/shm and a /tmp of their own. */
+  readonly isSeparate: boolean;
   readonly users: RunUsers;
 };
 
@@ -24,12 +30,17 @@ export function processRuntime(settings: ProcessSettings): Runtime {
       const { launch, runDir } = folder;
       const inherited = settings.users.variables(folder, settings.inherited);
       const surroundings = { ...settings, inherited, runDir, storages, slots };
-      const environment = environmentOf(launch, surroundings);
+      const environment = { ...environmentOf(launch, surroundings), PWD: work };
+      const argv = commandIn(work, argvOf(launch));
+      const own = ownFoldersOf(argv, environment, join(folder.path, names.tmp));
+      const limits = limitsOf(settings.slotLimits, slots.length);
       return {
-        argv: commandIn(work, argvOf(launch)),
-        environment: { ...environment, PWD: work },
+        argv,
+        environment,
         work,
         mechanism: settings.asked,
+        ...(Object.keys(limits).length === 0 ? {} : { limits }),
+        ...(settings.isSeparate ? { own } : {}),
         ...settings.users.startAs(folder),
       };
     },

@@ -1,6 +1,8 @@
 /** The order to start a run, which the agent sends to the run's supervisor as one line of JSON. */
 import type { ContainerBody } from "../core/container-body.ts";
 import type { LibpodBody } from "../core/libpod-body.ts";
+import type { OwnFolders } from "../core/own-folders.ts";
+import type { RunLimits } from "../core/run-limits.ts";
 import type { ProcessMechanism } from "../state/run-group.ts";
 import type { RunUser } from "../state/run-user.ts";
 
@@ -14,6 +16,9 @@ export type ProcessOrder = {
   readonly user?: RunUser;
   /** The mechanism that holds the run's processes together; "auto" is the best that this host allows. */
   readonly mechanism: ProcessMechanism | "auto";
+  readonly limits?: RunLimits;
+  /** Absent if the host's folders stay. */
+  readonly own?: OwnFolders;
 };
 
 /** A run in a container, whose body includes the command. */

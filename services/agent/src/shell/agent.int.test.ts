@@ -59,6 +59,8 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
       users: new RunUsers(null),
       asked: "auto",
       mechanism: processGroups,
+      slotLimits: { memoryBytes: null, pids: null },
+      isSeparate: false,
     }),
   });
 }

@@ -251,6 +251,7 @@ export class Agent implements AsyncDisposable {
   #endAndForget({ allocations, forget }: Plain<Wanted>): void {
     for (const wanted of allocations) {
       if (wanted.state === WantedState.KILL) this.#with(wanted, (run) => run.kill("wanted"));
+      if (wanted.state === WantedState.STOP) this.#with(wanted, (run) => run.askToEnd());
     }
     for (const named of forget) {
       this.#refused.delete(runKeyOf(named));

@@ -15,11 +15,20 @@ export type ProcessGroups = {
 export function chooseProcessGroups(
   asked: ProcessMechanism | "auto",
   { cgroup, parent }: Holding,
+  hasLimits = false,
 ): ProcessGroups {
   if (parent !== null) {
     throw new Fault(
       "no_process_runs",
       `this host offers no runs as processes, which Python 3 holds (${parent}): install Python 3.6 or later, or let the agent run containers (TRAINYARD_AGENT_RUNTIME)`,
+      { retry: "never" },
+    );
+  }
+  if (hasLimits && (asked === "parent" || cgroup !== null)) {
+    const why = cgroup ?? "TRAINYARD_AGENT_PROCESS_GROUPS is parent";
+    throw new Fault(
+      "no_run_limits",
+      `TRAINYARD_AGENT_MEMORY or TRAINYARD_AGENT_PIDS is set, and a run has no cgroup with that limit (${why}): docs/howto/hold-the-processes-of-a-run.md says what the host needs, or unset them`,
       { retry: "never" },
     );
   }

@@ -22,10 +22,7 @@ export class RunEnding {
   readonly #onLeft: (text: string) => void;
   /** The run's group, one per run, since it remembers the processes that it has seen. */
   #known: RunGroup | null = null;
-  #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number } = {
-    name: null,
-    atMs: 0,
-  };
+  #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number };
   /** The time since which no process of the run should live. */
   #sinceMs: number | null = null;
   #left = "";
@@ -35,6 +32,8 @@ export class RunEnding {
     this.#folder = folder;
     this.#clock = clock;
     this.#onLeft = onLeft;
+    // An earlier agent has sent this SIGTERM: programs take a second one as "at once".
+    this.#signalled = { name: folder.kill?.why === "asked" ? "SIGTERM" : null, atMs: 0 };
   }
 
   /** A sentence about the processes that still live long after their kill; empty for none. */
@@ -47,13 +46,15 @@ export class RunEnding {
     return this.#known;
   }
 
-  /** Sends SIGKILL repeatedly; at a shutdown SIGTERM first, once, since programs take a second one as "at once". */
+  /** Sends SIGKILL repeatedly; SIGTERM, once, to a run that is asked to end, and before SIGKILL at a shutdown. */
   signal(): void {
     const { process: leader, kill } = this.#folder;
     // Before it starts the leader, the supervisor has recorded how the processes are found.
     if (leader === null) return;
+    const isShutdown = kill?.why === "shutdown";
     const graceful =
-      kill?.why === "shutdown" && this.#clock.nowMs() - kill.atMs < limits.shutdownGraceMs;
+      kill?.why === "asked" ||
+      (isShutdown && this.#clock.nowMs() - kill.atMs < limits.shutdownGraceMs);
     const name = graceful ? "SIGTERM" : "SIGKILL";
     const nowMs = this.#clock.monotonicMs();
     const { name: before, atMs } = this.#signalled;

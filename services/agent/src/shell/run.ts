@@ -116,7 +116,8 @@ export class Run implements AsyncDisposable {
     const { launch, owner } = this.folder;
     const told = { launch, owner, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
-      const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
+      const { kill } = this.folder;
+      const report = reportOf(this.#deps.agent, { ...told, ...noEnd, kill });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
       const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
       const progress = pieces + this.#pieces;
@@ -169,6 +170,11 @@ export class Run implements AsyncDisposable {
     }
     this.#killing.abort();
     this.#wake.wake();
+  }
+
+  /** Asks a run that does not use the SDK to end, by SIGTERM; the SDK asks the gateway whether to stop. */
+  askToEnd(): void {
+    if (this.folder.kill === null && !this.folder.usesSdk) this.kill("asked");
   }
 
   /** Logs in the run's log which of its slots the agent does not offer any more. */

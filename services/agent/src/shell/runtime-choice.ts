@@ -3,6 +3,7 @@ import { Fault, type Clock } from "@trainyard/kernel";
 import type { AgentConfig } from "../config.ts";
 import { socketOf, userOf } from "../container-config.ts";
 import type { EngineKind } from "../core/container-body.ts";
+import { limitsOf } from "../core/run-limits.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { processRuntime } from "../runtime/processes.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -36,12 +37,17 @@ export async function runtimeOf(deps: RuntimeDeps): Promise<Runtime> {
 }
 
 function processes({ config, sdkPath, users, events }: RuntimeDeps): Runtime {
-  const { apiUrl, metricsUrl, inherited, processGroups: asked } = config;
+  const { apiUrl, metricsUrl, inherited, processGroups: asked, slotLimits } = config;
+  const limits = limitsOf(slotLimits, 1);
+  const holding = holdingHere(limits);
   // The mechanism that the agent reports; each run checks its own at its start. The agent fails to start if the
   // configured mechanism is not allowed.
-  const { mechanism, problems } = chooseProcessGroups(asked, holdingHere());
+  const hasLimits = Object.keys(limits).length > 0;
+  const { mechanism, problems } = chooseProcessGroups(asked, holding, hasLimits);
   events.processGroups(mechanism, problems);
-  return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, asked, mechanism, users });
+  const isSeparate = config.privateTmp && holding.folders === null;
+  const how = { asked, mechanism, slotLimits, isSeparate };
+  return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, ...how, users });
 }
 
 async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string): Promise<Runtime> {
@@ -60,6 +66,7 @@ async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string)
   const { containerRuntime } = await import("../runtime/containers.ts");
   return containerRuntime({
     ...container,
+    ...config.slotLimits,
     engine,
     socket,
     user: userOf(container, engine, uid, gid),

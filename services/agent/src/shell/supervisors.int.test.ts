@@ -49,6 +49,7 @@ const settings = {
   image: "",
   network: "host",
   memoryBytes: null,
+  pids: null,
   cpus: null,
   ulimits: [],
   user: "0:0",

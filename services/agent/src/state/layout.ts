@@ -28,8 +28,8 @@
  *                               before that segment are removed
  *     stop.json                 {why: "shutdown", atMs}: the run was asked to stop by itself; written by the agent,
  *                               before the copy for the SDK, run/stop.json
- *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or
- *                               by a supervisor that received SIGTERM
+ *     kill.json                 {why: "asked" | "wanted" | "shutdown", atMs}: written before the first signal, by the
+ *                               agent, or by a supervisor that received SIGTERM
  *     notice.json               {text}: slots of the run that the agent does not offer any more, as a sentence, or
  *                               empty once they are back; the supervisor writes each new text as a line. None where
  *                               nothing left
@@ -47,7 +47,8 @@
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell
  *                               is up
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json
- *     home/, tmp/               HOME and TMPDIR of a run with a user of its own; other runs have neither
+ *     home/                     HOME of a run with a user of its own
+ *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *
  * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/ and
  * work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in files of

@@ -86,6 +86,8 @@ function endRecordOf(text: string): Plain<EndRecord> | null {
   }
 }
 
+const harshness: readonly KillRecord["why"][] = ["asked", "shutdown", "wanted"];
+
 export class RunFolder {
   readonly path: string;
   readonly runDir: string;
@@ -231,8 +233,8 @@ export class RunFolder {
 
   recordKill(why: KillRecord["why"]): void {
     const standing = this.kill;
-    // A kill for the scheduler replaces a shutdown's; otherwise the first record is kept.
-    if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
+    // Only a harsher record replaces the first one.
+    if (standing === null || harshness.indexOf(why) > harshness.indexOf(standing.why)) {
       this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
     }
   }
@@ -368,6 +370,7 @@ export class RunFolder {
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }
     await rm(this.work, { recursive: true, force: true });
+    await this.#removeTmp();
     this.#hasWork = false;
   }
 
@@ -376,11 +379,15 @@ export class RunFolder {
     const { owner } = this;
     await this.removeWork();
     if (owner !== null) {
-      for (const name of [names.home, names.tmp, names.run]) {
-        await removeAs(owner, join(this.path, name));
-      }
+      for (const name of [names.home, names.run]) await removeAs(owner, join(this.path, name));
     }
     this.#removeOwn();
+  }
+
+  async #removeTmp(): Promise<void> {
+    const { owner } = this;
+    const path = join(this.path, names.tmp);
+    await (owner === null ? rm(path, { recursive: true, force: true }) : removeAs(owner, path));
   }
 
   /** Removes the launch first, so that a half removed folder counts as none. */

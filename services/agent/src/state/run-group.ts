@@ -139,9 +139,13 @@ class Found {
 
   signal(name: NodeJS.Signals, besides: ReadonlySet<number>): boolean {
     const leader = this.#leader();
-    const isLed = leader !== null && isAlive(leader);
+    // The cgroup's processes have the signal already; programs take a second SIGTERM as "at once".
+    const isTold = name !== "SIGKILL" && leader !== null && besides.has(leader.pid);
+    const isLed = leader !== null && isAlive(leader) && !isTold;
     // The members are listed before the first one dies, since its children then get another parent.
     const members = this.members();
+    // A fork bomb makes processes faster than they are killed one by one.
+    if (name === "SIGKILL") for (const { pid } of members) sendSignal(pid, "SIGSTOP");
     if (isLed) sendSignal(-leader.pid, name);
     for (const { pid, group } of members) {
       // Members of the group have the signal already; a second SIGKILL is harmless, and SIGTERM is sent only to the

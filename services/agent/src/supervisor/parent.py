@@ -12,6 +12,9 @@ An order with {"cgroup": path} is for a process that is born there.
 Started as `python3 -I -S -E parent.py` it adopts nothing: it reads its order from descriptor 3 and becomes the command
 itself, or reports why it cannot.
 
+An order with {"own": {"shm": true, "tmp": path}} is for a process with a /dev/shm and a /tmp of its own, with a null
+path for the host's /tmp.
+
 An order with {"user": {"uid", "gid", "groups"}} is for a process of that user, which can get no other rights again.
 Until it is that user's, nothing that the order says has any effect: its variables, its program and its folder are the
 run's own word.
@@ -30,6 +33,8 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+CLONE_NEWNS = 0x20000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 0x2, 0x4, 0x1000, 0x4000, 0x80000
 # The run's files belong to its user and group: in a folder with setgid that is the group of the storage.
 USER_UMASK = 0o007
 CONTROL = 3
@@ -37,6 +42,8 @@ ORDER = 0
 # The supervisor ignores the same signals: the signal that ends the run must not end this process
 # before it has seen the run's end.
 IGNORED = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+# Processes of a fork bomb that were not stopped in this many looks are found by the next ones.
+STOP_ROUNDS_MAX = 100
 LOOK_FIRST_S = 0.0005
 LOOK_LAST_S = 0.5
 
@@ -97,6 +104,10 @@ def become(order):
     arguments = [text(part) for part in order["argv"]]
     for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
+    set_memory_killer_score(0)
+    own = order.get("own")
+    if own is not None:
+        separate(own["shm"], own["tmp"])
     user = order.get("user")
     if user is not None:
         become_user(user["uid"], user["gid"], user["groups"])
@@ -113,11 +124,39 @@ def become_user(uid, gid, groups):
     os.umask(USER_UMASK)
 
 
+def separate(shm, tmp):
+    """Gives this process and its descendants a /dev/shm of their own, and `tmp` as /tmp if it is
+    not None. The mounts go with the last of these processes. What the host mounts meanwhile appears
+    here too.
+    """
+    call("unshare", CLONE_NEWNS)
+    call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)
+    if shm:
+        call("mount", b"tmpfs", b"/dev/shm", b"tmpfs", MS_NOSUID | MS_NODEV, b"mode=1777")
+    if tmp is not None:
+        os.makedirs(tmp, mode=0o700, exist_ok=True)
+        call("mount", text(tmp), b"/tmp", None, MS_BIND, None)
+
+
 def control_process(option):
+    call("prctl", option, 1, 0, 0, 0)
+
+
+def call(name, *values):
+    """Raises OSError with the name of the system call."""
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, 1, 0, 0, 0) != 0:
+    if getattr(libc, name)(*values) != 0:
         number = ctypes.get_errno()
-        raise OSError(number, "prctl: " + os.strerror(number))
+        raise OSError(number, name + ": " + os.strerror(number))
+
+
+def set_memory_killer_score(score):
+    """The higher the score, the sooner the kernel kills the process for memory. Only root may lower it."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write(str(score))
+    except OSError:
+        pass
 
 
 def text(value):
@@ -152,12 +191,28 @@ def children_by_parent():
 
 
 def kill_descendants(killed):
+    """Stops all of them before it kills any: a fork bomb makes processes faster than they are killed one by one."""
+    stopped = set()
+    for _ in range(STOP_ROUNDS_MAX):
+        running = [pid for pid in descendants() if pid not in stopped]
+        if not running:
+            break
+        for pid in running:
+            send(pid, signal.SIGSTOP)
+        stopped.update(running)
+    for pid in stopped:
+        kill(pid, killed)
+
+
+def descendants():
     children = children_by_parent()
+    found = []
     waiting = [os.getpid()]
     while waiting:
-        for pid in children.get(waiting.pop(), ()):
-            kill(pid, killed)
-            waiting.append(pid)
+        below = children.get(waiting.pop(), ())
+        found.extend(below)
+        waiting.extend(below)
+    return found
 
 
 def kill_children(killed):
@@ -176,10 +231,14 @@ def kill_children(killed):
 
 def kill(pid, killed):
     killed.add(pid)
+    send(pid, signal.SIGKILL)
+
+
+def send(pid, number):
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
     except OSError:
-        pass
+        pass  # The process has ended.
 
 
 def wait_for_all(leader):

@@ -5,9 +5,10 @@ import hashlib
 import os
 import signal
 
-from parent import enter
+from parent import enter, send
 
-NAME_CHARS_MAX = 100
+# A cgroup's name, like a file's, has at most 255 bytes.
+NAME_CHARS_MAX = 200
 NAMED_MAX = 5
 
 Seen = collections.namedtuple("Seen", "pid parent group name state started is_living")
@@ -69,13 +70,6 @@ def close_from(lowest):
                 pass  # The one by which the folder was read.
 
 
-def send(pid, number):
-    try:
-        os.kill(pid, number)
-    except OSError:
-        pass  # The process has ended.
-
-
 def describe_left(left):
     """Describes processes that were killed and still exist, as core/surviving-processes.ts does;
     empty for none.
@@ -128,33 +122,134 @@ def cgroups_in(mountinfo, membership):
     return places
 
 
-def make_leaf(places, run_folder):
-    """Makes a cgroup for the run and returns its path; raises OSError if that is not allowed."""
-    digest = hashlib.sha256(run_folder.encode()).hexdigest()[:16]
-    name = "trainyard-%s-%s" % (os.path.basename(run_folder)[:NAME_CHARS_MAX], digest)
+def with_parents(places):
+    """Adds the cgroups above: one with processes of its own, such as a service's, gives its children no controllers."""
+    above = [os.path.dirname(place) for place in places]
+    return places + [place for place in above if os.path.exists(place + "/cgroup.procs")]
+
+
+def make_leaf(places, run_folder, limits=None):
+    """Makes a cgroup for the run, with limits if there are any, and returns its path; raises OSError if that is not
+    allowed.
+    """
+    runs_folder, run = os.path.split(run_folder)
+    name = "trainyard-%s-%s" % (run[:NAME_CHARS_MAX], mark_of(runs_folder))
     problem = OSError(0, "no cgroup2 is mounted on this host")
-    for place in places:
+    for place in with_parents(places) if limits else places:
+        path = os.path.join(place, name)
         try:
-            path = os.path.join(place, name)
             os.makedirs(path, exist_ok=True)
+            limit(path, limits or {})
             return path
         except OSError as refused:
             problem = refused
+            remove_leaf(path)
     raise problem
 
 
-def cgroup_problem(places):
-    """The reason why a process cannot be moved into a new cgroup and back; None if it can."""
+def limit(leaf, limits):
+    """Sets the memory, in bytes, and the number of processes and threads that all of the run may have."""
+    for controller, value in limits.items():
+        maximum = os.path.join(leaf, controller + ".max")
+        if not os.path.exists(maximum):
+            enable(controller, os.path.dirname(leaf))
+        write(maximum, str(value))
+    # The kernel kills all of a run, not one of its processes.
+    write_if_offered(os.path.join(leaf, "memory.oom.group"), "1")
+    if "memory" in limits:
+        # A run beyond its limit ends, instead of slowing down its neighbours.
+        write_if_offered(os.path.join(leaf, "memory.swap.max"), "0")
+
+
+def enable(controller, place):
     try:
-        leaf = make_leaf(places, "/probe-%d" % os.getpid())
-        try:
-            enter(leaf)
-            enter(os.path.dirname(leaf))
-        finally:
-            remove_leaf(leaf)
-        return None
+        write(os.path.join(place, "cgroup.subtree_control"), "+" + controller)
+    except OSError as problem:
+        why = "the controller %s cannot be enabled in %s: %s"
+        raise OSError(problem.errno, why % (controller, place, problem.strerror)) from None
+
+
+def write_if_offered(path, text):
+    if os.path.exists(path):
+        write(path, text)
+
+
+def write(path, text):
+    # Without the flag to make it, a file that the kernel does not offer stays missing.
+    file = os.open(path, os.O_WRONLY)
+    try:
+        os.write(file, text.encode("ascii"))
+    finally:
+        os.close(file)
+
+
+def memory_kills(leaf):
+    """The number of the run's processes that the kernel has killed for memory."""
+    for line in read(os.path.join(leaf, "memory.events")).decode().splitlines():
+        if line.startswith("oom_kill "):
+            return int(line.split()[1])
+    return 0
+
+
+def mark_of(runs_folder):
+    """The end of the names of an agent's cgroups, by which its next start finds those that were not removed."""
+    return hashlib.sha256(runs_folder.encode()).hexdigest()[:16]
+
+
+def remove_left(places, runs_folder):
+    """Removes the empty cgroups of an agent's ended runs, and of probes that were killed."""
+    for place in with_parents(places):
+        for name in folders_in(place):
+            kind, _, rest = name.partition("-")
+            run, _, mark = rest.rpartition("-")
+            if kind != "trainyard":
+                continue
+            of_run = mark == mark_of(runs_folder) and is_over(os.path.join(runs_folder, run))
+            of_probe = mark == mark_of("/") and stat_of(int(run.rpartition("-")[2])) is None
+            if of_run or of_probe:
+                remove_leaf(os.path.join(place, name))
+
+
+def folders_in(place):
+    try:
+        return os.listdir(place)
+    except OSError:
+        return []
+
+
+def is_over(run_folder):
+    """A run without an exit may be about to enter its cgroup."""
+    return not os.path.exists(run_folder) or os.path.exists(os.path.join(run_folder, "exit.json"))
+
+
+def cgroup_problem(places, limits=None):
+    """The reason why a process cannot be moved into a new cgroup with such limits; None if it can."""
+    try:
+        leaf = make_leaf(places, "/probe-%d" % os.getpid(), limits)
     except OSError as problem:
         return str(problem)
+    try:
+        return problem_of(lambda: enter(leaf))
+    finally:
+        remove_leaf(leaf)
+
+
+def problem_of(act):
+    """Acts in a process of its own; returns a text if that fails."""
+    said, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            act()
+        except (OSError, AttributeError) as problem:
+            os.write(told, str(problem).encode("utf-8", "replace"))
+        finally:
+            os._exit(0)
+    os.close(told)
+    with os.fdopen(said, "rb") as file:
+        text = file.read().decode("utf-8", "replace")
+    os.waitpid(pid, 0)
+    return text or None
 
 
 def is_populated(leaf):
@@ -175,8 +270,7 @@ def kill_leaf(leaf):
     that fewer forks continue.
     """
     try:
-        with open(os.path.join(leaf, "cgroup.kill"), "w") as file:
-            file.write("1")
+        write(os.path.join(leaf, "cgroup.kill"), "1")
         return
     except OSError:
         pass  # Older than 5.14.
@@ -188,8 +282,7 @@ def kill_leaf(leaf):
 
 def freeze(leaf, value):
     try:
-        with open(os.path.join(leaf, "cgroup.freeze"), "w") as file:
-            file.write(value)
+        write(os.path.join(leaf, "cgroup.freeze"), value)
     except OSError:
         pass  # Older than 5.2, or gone.
 

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { RunLimits } from "../core/run-limits.ts";
 
 /** The system's Python comes first: the one on the PATH may be a slow shim, or a user's environment. */
 const pythons = ["/usr/bin/python3", "python3"];
@@ -28,20 +29,30 @@ export const starterProgram = join(import.meta.dirname, "starter.py");
 /** The program that becomes another program with another user. */
 export const parentProgram = join(import.meta.dirname, "parent.py");
 
-/** The reasons why runs cannot be held by a cgroup, and not by a parent; null for a mechanism that is available. */
-export type Holding = { readonly cgroup: string | null; readonly parent: string | null };
+/** The reasons why this host cannot hold runs so; null for what it can. */
+export type Holding = {
+  /** By a cgroup with the limits. */
+  readonly cgroup: string | null;
+  readonly parent: string | null;
+  /** With a /dev/shm and a /tmp of their own. */
+  readonly folders: string | null;
+};
 
 /** Python reports this in a tenth of a second, and on a very busy host much later. */
 const probeMs = 60_000;
 
 /** Without a parent no process can be a run. */
-export function holdingHere(): Holding {
+export function holdingHere(limits: RunLimits = {}): Holding {
   const [program, ...parameters] = pythonIn(starterProgram);
-  const { error, status, stdout, stderr } = spawnSync(program, [...parameters, "probe"], {
-    timeout: probeMs,
-    encoding: "utf8",
-  });
+  const { error, status, stdout, stderr } = spawnSync(
+    program,
+    [...parameters, "probe", JSON.stringify(limits)],
+    {
+      timeout: probeMs,
+      encoding: "utf8",
+    },
+  );
   if (error === undefined && status === 0) return JSON.parse(stdout) as Holding;
   const problem = error?.message ?? (stderr.trim() || `it ended with ${status}`);
-  return { cgroup: problem, parent: problem };
+  return { cgroup: problem, parent: problem, folders: problem };
 }

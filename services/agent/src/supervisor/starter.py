@@ -7,8 +7,9 @@ supervisor is in a session of its own and shares nothing with this process but i
 fork: this process may be killed at any time. An order that it had not answered may be given again
 to another, since exactly one supervisor claims a run. It ends with its input.
 
-Started as `python3 -I -S -E starter.py probe` it says how runs can be held on this host, {"cgroup": null, "parent":
-null}, with the reason of each method that is not possible, and ends.
+Started as `python3 -I -S -E starter.py probe LIMITS` it says how runs can be held on this host, {"cgroup": null,
+"parent": null, "folders": null}, with the reason of each method that is not possible, and ends. LIMITS are the limits
+of an order; "folders" are a run's own /dev/shm and /tmp.
 """
 
 import gc
@@ -17,6 +18,9 @@ import os
 import signal
 import sys
 import traceback
+
+# The kernel kills a run for memory, and not the process that records how it ended.
+PROTECTED = -900
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -28,10 +32,12 @@ import supervise  # noqa: E402 -- its folder is put on the path first
 
 def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent.set_memory_killer_score(PROTECTED)
+    places = processes.own_cgroups()
+    processes.remove_left(places, sys.argv[1])
+    cgroups = places if processes.cgroup_problem(places) is None else []
     # No process waits for this one's children.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    places = processes.own_cgroups()
-    cgroups = places if processes.cgroup_problem(places) is None else []
     if hasattr(gc, "freeze"):
         gc.freeze()
     for line in sys.stdin.buffer:
@@ -48,9 +54,10 @@ def main():
         answer(asked, pid=pid)
 
 
-def probe():
-    cgroup = processes.cgroup_problem(processes.own_cgroups())
-    print(json.dumps({"cgroup": cgroup, "parent": parent.adoption_problem()}))
+def probe(limits):
+    cgroup = processes.cgroup_problem(processes.own_cgroups(), limits)
+    folders = processes.problem_of(lambda: parent.separate(True, None))
+    print(json.dumps({"cgroup": cgroup, "parent": parent.adoption_problem(), "folders": folders}))
 
 
 def answer(asked, **said):
@@ -77,7 +84,7 @@ def become_supervisor(asked, cgroups):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["probe"]:
-        probe()
+    if sys.argv[1] == "probe":
+        probe(json.loads(sys.argv[2]))
     else:
         main()

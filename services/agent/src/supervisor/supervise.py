@@ -65,6 +65,7 @@ class Supervisor:
         self.output = files.Output(os.path.join(folder, "output"))
         self.throttle = files.Throttle(self.output)
         self.leaf = None
+        self.memory_kills = 0
         self.cgroups = cgroups
         self.leader = None
         self.end = None
@@ -109,9 +110,9 @@ class Supervisor:
         """Records the mechanism that holds the run together before it starts."""
         try:
             if self.order["mechanism"] != "parent":
-                self.leaf = processes.make_leaf(self.cgroups, self.folder)
+                self.leaf = processes.make_leaf(self.cgroups, self.folder, self.order.get("limits"))
         except OSError:
-            if self.order["mechanism"] == "cgroup":
+            if self.order["mechanism"] == "cgroup" or "limits" in self.order:
                 raise
         if self.leaf is not None:
             record = {"mechanism": "cgroup", "path": self.leaf}
@@ -208,6 +209,7 @@ class Supervisor:
                 self.failure = told
             else:
                 self.end, self.end_ms, self.ended_at = told, files.now_ms(), time.monotonic()
+                self.memory_kills = 0 if self.leaf is None else processes.memory_kills(self.leaf)
                 self.kill_leaf()
 
     def lead(self, leader):
@@ -270,8 +272,7 @@ class Supervisor:
         pause = KILL_PAUSE_FIRST_S
         while self.reap() or (self.leaf is not None and processes.is_populated(self.leaf)):
             self.kill_leaf()
-            for one in processes.descendants():
-                processes.send(one.pid, signal.SIGKILL)
+            parent.kill_descendants(set())
             self.look(pause)
             pause = min(pause * 2, LOOK_S)
         self.remove_leaf()
@@ -343,12 +344,18 @@ class Supervisor:
             # The agent's kills are recorded; an unrecorded SIGKILL comes from the kernel.
             how = "ended by " + name
             if name == "SIGKILL" and files.read_record(self.folder, "kill.json") is None:
-                how += ", perhaps because the host ran out of memory"
+                how += ", " + self.memory_limit_text()
         else:
             how = "exited with code %d" % code
             if code == NOT_FOUND:
                 how += ", which a shell gives for a command that it does not find"
         return (how + ": " + self.last_error if self.last_error else how)[:MESSAGE_CHARS_MAX]
+
+    def memory_limit_text(self):
+        if self.memory_kills == 0 or "memory" not in self.order.get("limits", {}):
+            return "perhaps because the host ran out of memory"
+        mebibytes = self.order["limits"]["memory"] // 1024**2
+        return "because the run reached its memory limit of %d MiB on this host" % mebibytes
 
     def record(self, kind, code, name, message, at_ms):
         """Retried on a full disk, since only this process knows the exit."""

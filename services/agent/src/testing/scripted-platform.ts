@@ -290,6 +290,11 @@ export class ScriptedPlatform implements AsyncDisposable {
     this.#want(launch, WantedState.KILL);
   }
 
+  /** Asks the run to stop by itself. */
+  stop(launch: Plain<Launch>): void {
+    this.#want(launch, WantedState.STOP);
+  }
+
   /** Stops listing the run, as after its end was recorded. */
   unwant(launch: Plain<Launch>): void {
     this.#wishes.delete(runKeyOf(launch));

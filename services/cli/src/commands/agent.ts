@@ -89,8 +89,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       ? []
       : ([
           [
-            "failed launches",
-            `${distrust.failures}, of experiments ${distrust.experiments.join(", ")}`,
+            "failed runs",
+            `${distrust.failures}, of experiments ${distrust.experiments.join(", ")}; the last: ${distrust.reason}`,
           ],
         ] as const)),
   ]);
@@ -156,7 +156,7 @@ function trouble({ notPlaced = "", distrust, slots, disabled }: Plain<Agent>): s
   if (disabled !== undefined) return disabledText(disabled);
   if (notPlaced !== "") return notPlaced;
   if (distrust !== undefined) {
-    return `not before ${time(distrust.untilMs)}: its last ${distrust.failures} launches failed (${distrust.reason})`;
+    return `not before ${time(distrust.untilMs)}: its last ${distrust.failures} runs failed (${distrust.reason})`;
   }
   return slots.find(({ left = "" }) => left !== "")?.left ?? "";
 }

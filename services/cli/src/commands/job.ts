@@ -38,8 +38,8 @@ export function addJobCommands(program: Command): void {
   group
     .command("move")
     .argument("<experiment>")
-    .option("--ahead-of <experiment>", "place its waiting runs directly before those of this one")
-    .option("--behind <experiment>", "place its waiting runs directly after those of this one")
+    .option("--ahead-of <experiment>", "place its runs directly before those of this one")
+    .option("--behind <experiment>", "place its runs directly after those of this one")
     .description("change its place in the queue; it gets the other one's priority")
     .action(withPlatform<MoveOptions>(move));
 }

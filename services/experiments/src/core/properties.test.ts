@@ -12,6 +12,7 @@ import {
   runRequested,
   runStarted,
   runStopRequested,
+  runStopWithdrawn,
   stopRequested,
   trialCheckpointed,
   trialCreated,
@@ -56,6 +57,7 @@ const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant("") }),
   fc.record({ kind: fc.constant("stop_run" as const), stop }),
+  fc.constant({ kind: "withdraw_stop" } as const),
   fc.record({
     kind: fc.constant("end_run" as const),
     run,
@@ -80,6 +82,7 @@ const trialEvent: fc.Arbitrary<TrialEvent> = fc.oneof(
   run.map((n) => runRequested(n)),
   run.map((n) => runStarted(n)),
   fc.tuple(run, fc.constantFrom(...whys)).map(([n, why]) => runStopRequested(n, why)),
+  run.map((n) => runStopWithdrawn(n)),
   fc.tuple(run, fc.constantFrom(...ends)).map(([n, why]) => runEnded(n, why)),
   fc.tuple(run, step).map(([n, at]) => trialCheckpointed(`c${at}`, n, at)),
   fc.constant(trialEnded(TrialOutcome.COMPLETED, "")),
@@ -135,12 +138,15 @@ describe("a trial, after any sequence of commands", () => {
     );
   });
 
-  test("only makes the stop of a run more severe, and never grants it more time", () => {
+  test("only makes the stop of a run more severe, and never grants it more time, until it is withdrawn", () => {
     fc.assert(
       fc.property(fc.array(trialCommand, { maxLength: 60 }), (commands) => {
         let before: TrialEvent | null = null;
         for (const event of decideAll(commands).events) {
-          if (event.type === "RunRequested") before = null;
+          if (event.type === "RunStopWithdrawn") {
+            expect(before?.type === "RunStopRequested" && before.data.mode).toBe(StopMode.GRACEFUL);
+          }
+          if (event.type === "RunRequested" || event.type === "RunStopWithdrawn") before = null;
           if (event.type !== "RunStopRequested") continue;
           if (before?.type === "RunStopRequested") {
             expect(isHarsher(event.data, before.data)).toBe(true);
@@ -228,10 +234,12 @@ describe("the next step of a trial", () => {
         fc.constantFrom(...experiments),
         want,
         fc.constantFrom(...signalsOfLogs),
-        (commands, experiment, search, signals) => {
+        fc.boolean(),
+        (commands, experiment, search, signals, acknowledged) => {
           const { state } = decideAll(commands);
           const origin = { kind: "nothing" } as const;
-          const asked = { id: "12.1", experiment, search, origin, awaits: false, signals } as const;
+          const reads = { experiment, search, origin, acknowledged, awaits: false, signals };
+          const asked = { id: "12.1", ...reads } as const;
           const step = nextStep({ ...asked, trial: state });
           if (step === null) return;
           const decided = trialDecider.decide(state, step);

@@ -1,11 +1,19 @@
 /** Advances a trial: loads the state that the rule needs, and decides the step that the rule returns. */
-import { assert, isRejection, parseTrialId } from "@trainyard/kernel";
+import { assert, isRejection, parseTrialId, runId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/decisions/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
-import { checkpoints, experiments, logSignals, retentions, searches, trials } from "../streams.ts";
+import {
+  allocations,
+  checkpoints,
+  experiments,
+  logSignals,
+  retentions,
+  searches,
+  trials,
+} from "../streams.ts";
 
 /** Whether a wait of a trial's next run is over. `untilMs` is the end of the wait in the trial's stream. */
 export type Waits = { isOver(trial: string, untilMs: number): boolean };
@@ -20,9 +28,16 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   const search = searchWant(await work.load(searches, parts.experiment), parts.number);
   const origin = await originOf(work, trial);
   const awaits = await isAwaiting(work, id, trial, waits);
+  const acknowledged = await hasAcknowledged(work, id, trial);
   const signals = await work.load(logSignals, id);
-  const step = nextStep({ id, trial, experiment, search, origin, awaits, signals });
+  const step = nextStep({ id, trial, experiment, search, origin, acknowledged, awaits, signals });
   if (step !== null) await decideTrial(work, id, step);
+}
+
+/** Whether the trial's stopping run has acknowledged its stop. A stale read is harmless: the run ends either way. */
+async function hasAcknowledged(work: Work, id: string, trial: TrialState): Promise<boolean> {
+  if (trial.unended === null || trial.unended.stop === null) return false;
+  return (await work.load(allocations, runId(id, trial.runs))).stopAcknowledged;
 }
 
 /**

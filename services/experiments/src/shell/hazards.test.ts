@@ -183,13 +183,13 @@ describe("a trial under hazards", () => {
     expect(await last(1)).toEqual(["RunEnded"]);
   });
 
-  test("gets a new run if it is resumed while the old run stops", async () => {
+  test("keeps its run if it is resumed while the run stops", async () => {
     await runningTrial();
     await happens(search, trialSuspended);
     await happens(search, trialResumed);
-    expect(await last(1)).toEqual(["RunStopRequested"]);
-    await happens(allocation(1), acknowledged);
-    expect(await last(2)).toEqual(["RunEnded", "RunRequested"]);
+    expect(await last(2)).toEqual(["RunStopRequested", "RunStopWithdrawn"]);
+    await happens(allocation(1), finished);
+    expect(await lastOutcome()).toBe(TrialOutcome.COMPLETED);
   });
 
   test("counts a non-zero exit during a suspension as a failure, and waits for the resume", async () => {
@@ -233,8 +233,9 @@ describe("a trial under hazards", () => {
     await runningTrial();
     await happens(experiment, paused);
     await happens(experiment, activated);
-    expect(await last(1)).toEqual(["RunStopRequested"]);
+    expect(await last(2)).toEqual(["RunStopRequested", "RunStopWithdrawn"]);
     await happens(experiment, paused);
+    expect(await last(1)).toEqual(["RunStopRequested"]);
     await happens(allocation(1), acknowledged);
     expect(await last(1)).toEqual(["RunEnded"]);
     await happens(experiment, activated);

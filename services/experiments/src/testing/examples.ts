@@ -131,6 +131,10 @@ export function runStopRequested(
   return { type: "RunStopRequested", data: { run, mode, why, graceMs } };
 }
 
+export function runStopWithdrawn(run: number): EventOf<"RunStopWithdrawn"> {
+  return { type: "RunStopWithdrawn", data: { run } };
+}
+
 export function runEnded(
   run: number,
   why: RunEndWhy,

@@ -66,3 +66,10 @@ export function onRunStopRequested(
   const { run, mode, why, graceMs } = stop;
   return { allocation: runId(trial, run), command: { kind: "stop", mode, why, graceMs } };
 }
+
+export function onRunStopWithdrawn(
+  trial: string,
+  { run }: EventData<"RunStopWithdrawn">,
+): AddressedCommand {
+  return { allocation: runId(trial, run), command: { kind: "withdraw_stop" } };
+}

@@ -210,8 +210,7 @@ describe("an agent on which launches fail", () => {
     await world.advance(5_000);
     expect(world.last("allocation-3.1#1", "WaitExplained")).toEqual({
       code: WaitCode.AGENTS_DISTRUSTED,
-      detail:
-        "the last 2 launches failed on a1, which gets no launches for a while (no space left)",
+      detail: "the last 2 runs failed on a1, which gets no runs for a while (no space left)",
     });
     await world.advance(limits.distrustFirstMs - 8_000);
     expect(agent.launched).toHaveLength(2);
@@ -243,18 +242,40 @@ describe("an agent on which launches fail", () => {
     });
   });
 
-  test("is trusted again once a run starts there", async () => {
+  test("is trusted again once a run has ended well there, or has been up for a minute", async () => {
     await using world = await openWorld();
     const agent = await failing(world, 2);
     agent.failing = null;
     await world.run("3.1#1");
     await world.advance(limits.distrustFirstMs + 2_000);
-    expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentDistrusted", "AgentTrusted"]);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentDistrusted"]);
     agent.end("3.1#1", { code: 0 });
-    agent.failing = "no space left";
-    await world.run("4.1#1");
     await world.advance(1_000);
-    expect(world.names("agent-a1").at(-1)).toBe("AgentTrusted");
+    expect(world.last("agent-a1", "AgentTrusted")).toEqual({
+      reason: "a run has ended well there",
+    });
+    agent.failing = "no space left";
+    for (const id of ["4.1#1", "5.1#1"]) await world.run(id);
+    agent.failing = null;
+    await world.run("6.1#1");
+    await world.advance(limits.distrustFirstMs + limits.hostProofMs - 2_000);
+    expect(world.names("agent-a1").slice(3)).toEqual(["AgentDistrusted"]);
+    await world.advance(5_000);
+    expect(world.last("agent-a1", "AgentTrusted")).toEqual({
+      reason: "a run has been up there for a minute",
+    });
+  });
+
+  test("is not distrusted if a run starts there between the failures", async () => {
+    await using world = await openWorld();
+    const agent = await failing(world, 1);
+    agent.failing = null;
+    await world.run("2.1#1");
+    agent.end("2.1#1", { code: 1 });
+    agent.failing = "no space left";
+    await world.run("3.1#1");
+    await world.advance(1_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
   });
 
   test("is trusted again at once when a person says so", async () => {

@@ -21,7 +21,7 @@ export function jobCommands(deps: CommandDeps) {
         const found = await poolOf(work, job);
         if (isRejection(found)) return found;
         const { pool } = found;
-        return change(work, pool, updateOf(request, cluster.jobs.get(pool, job)));
+        return change(work, pool, updateOf(request, cluster.pool(pool).jobs.get(job)));
       });
     },
     MoveJob: async (request, context) => {

@@ -4,6 +4,7 @@ import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { atRest } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
+import type { Cluster } from "../core/cluster/cluster.ts";
 import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
 import { explainJob } from "../core/pool/explain-job.ts";
 import type { ScriptedAgent } from "../testing/scripted-agent.ts";
@@ -77,22 +78,40 @@ describe("an experiment's priority, weight and limit", () => {
     expect(three?.maxSlots).toBe(0);
   });
 
-  test("are forgotten when the experiment has ended, even in a restored fold", async () => {
+  test("outlive the end of the experiment, which forgets its place, and are forgotten at its deletion", async () => {
     await using world = await World.open();
     await world.scheduler();
     await queued(world);
     await update(world, "3", { priority: 10 });
+    await move(world, "2", "1", true);
     const before = world.fold();
-    expect(before.jobs.all()).toEqual([{ pool: "default", job: "3", change: { priority: 10 } }]);
+    const jobOf = (cluster: Cluster, job: string) => cluster.pool("default").jobs.get(job);
+    expect(jobOf(before, "3")).toEqual({ first: expect.any(Number), priority: 10 });
     const outcome = ExperimentOutcome.CANCELED;
-    await world.append("experiment-3", { type: "ExperimentEnded", data: { outcome, reason: "" } });
-    expect(world.fold().jobs.all()).toEqual([]);
-    const resumed = world.fold(readSnapshot(writeSnapshot(before)));
-    expect(resumed.jobs.all()).toEqual([]);
+    for (const job of ["1", "2", "3"]) {
+      await world.append(`experiment-${job}`, {
+        type: "ExperimentEnded",
+        data: { outcome, reason: "" },
+      });
+    }
     expect(await update(world, "3", { priority: 5 })).toEqual({
       rejected: "experiment_ended",
       detail: "experiment 3: the experiment has ended",
     });
+    for (const fold of [world.fold(), world.fold(readSnapshot(writeSnapshot(before)))]) {
+      const kept = [...fold.pool("default").jobs].filter(([job]) => job !== "9");
+      expect(new Map(kept)).toEqual(
+        new Map([
+          ["2", { place: expect.any(Number) }],
+          ["3", { priority: 10 }],
+        ]),
+      );
+    }
+    await world.run("3.2#1");
+    const [first] = await jobsOf(world);
+    expect(first).toMatchObject({ job: "3", priority: 10 });
+    await world.append("experiment-3", { type: "ExperimentDeleted", data: {} });
+    expect(jobOf(world.fold(), "3")).toBeUndefined();
   });
 
   test.each([
@@ -116,7 +135,44 @@ describe("an experiment's priority, weight and limit", () => {
   });
 });
 
+describe("an experiment's place in the queue", () => {
+  test("is that of its first run for its later runs, in every list and for every scheduler", async () => {
+    await using world = await World.open();
+    const first = await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    for (const run of ["1.1#1", "2.1#1", "2.2#1", "1.1#2", "1.2#1"]) await world.run(run);
+    await world.stop(first);
+    await world.scheduler();
+    const jobs = await jobsOf(world);
+    expect(jobs.map(({ job, jobsAhead }) => [job, jobsAhead])).toEqual([
+      ["1", 0],
+      ["2", 1],
+    ]);
+    expect(await explain(world, "2")).toMatchObject({ runs: [{ run: "2.1#1", ahead: 2 }, {}] });
+    expect(await order(world, agent)).toEqual(["1", "1", "2", "2"]);
+  });
+
+  test("is that of the first request, even if that run is delayed", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("9.1#1");
+    await world.run("1.1#1", {}, { delayMs: 5_000 });
+    for (const run of ["2.1#1", "1.2#1"]) await world.run(run);
+    expect(await order(world, agent)).toEqual(["1", "2"]);
+  });
+});
+
 describe("an experiment that is moved", () => {
+  test("behind another stays behind that one's later runs, and before those of its neighbour", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await queued(world);
+    await move(world, "1", "2", false);
+    for (const run of ["3.2#1", "1.2#1", "2.2#1"]) await world.run(run);
+    expect(await order(world, agent)).toEqual(["2", "2", "1", "1", "3", "3"]);
+  });
+
   test("ahead of another is placed before it, and so are its later runs", async () => {
     await using world = await World.open();
     await world.scheduler();

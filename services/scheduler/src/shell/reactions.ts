@@ -1,7 +1,7 @@
 import { foldOf, type ReactionHandlers } from "@trainyard/runtime";
 import { defaultSettings } from "@trainyard/scheduling";
 import type { Cluster } from "../core/cluster/cluster.ts";
-import { onRunRequested, onRunStopRequested } from "../core/reactions.ts";
+import { onRunRequested, onRunStopRequested, onRunStopWithdrawn } from "../core/reactions.ts";
 import { allocations } from "../streams.ts";
 
 export function reactionHandlers(cluster: Cluster): ReactionHandlers {
@@ -15,6 +15,10 @@ export function reactionHandlers(cluster: Cluster): ReactionHandlers {
     },
     async RunStopRequested({ id, data }, work) {
       const { allocation, command } = onRunStopRequested(id, data);
+      await work.decide(allocations, allocation, command);
+    },
+    async RunStopWithdrawn({ id, data }, work) {
+      const { allocation, command } = onRunStopWithdrawn(id, data);
       await work.decide(allocations, allocation, command);
     },
   };

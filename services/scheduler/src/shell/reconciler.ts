@@ -8,7 +8,7 @@
 import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
-import { AllocationEndCause } from "@trainyard/contracts/events";
+import { AllocationEndCause, Fault } from "@trainyard/contracts/events";
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
 import {
   endsTerm,
@@ -347,7 +347,8 @@ export class Reconciler {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
     const cause = AllocationEndCause.LAUNCH_FAILED;
     const launchFailure = { agents: [], silent: [], platformAway: false };
-    const rest = { exits: [], endRecord: null, message: problem, launchFailure };
+    const fault = Fault.PLATFORM;
+    const rest = { exits: [], endRecord: null, message: problem, launchFailure, fault };
     const command = { kind: "end", cause, ...rest } as const;
     const decision: Decision = { on: "allocation", id, origin, command };
     if (this.#isSetAside(decision)) return;

@@ -39,7 +39,7 @@ test("a saved cluster with pools, drains and changed experiments equals a rebuil
 });
 
 test.each([
-  ["priority", '"priority":7', '"priority":8', "job 8 in pool default"],
+  ["priority", '"priority":7,"maxSlots"', '"priority":8,"maxSlots"', "job 8 in pool default"],
   ["policy of a pool", '"fair_share"', '"round_robin"', "pool default"],
   ["drain", '"state":"draining"', '"state":"drained"', "agent a"],
   ["grace", '"graceMs":600000', '"graceMs":600001', "allocation "],

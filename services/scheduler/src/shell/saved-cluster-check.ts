@@ -12,6 +12,7 @@ type Saved = {
   readonly agents: readonly { readonly id: string }[];
   readonly allocations: readonly { readonly id: string }[];
   readonly reservations: readonly (readonly [string, unknown])[];
+  readonly recentFailures: unknown;
 };
 
 /** Compares the saved fold from which the next term would start with the log folded from 0 up to its position. */
@@ -56,14 +57,14 @@ function difference(live: Cluster, rebuilt: Cluster): string {
 
 /** The saved parts by name, since their order has no meaning. */
 function rowsOf(cluster: Cluster): ReadonlyMap<string, unknown> {
-  const { pools, jobs, agents, allocations, reservations } = JSON.parse(
-    writeSnapshot(cluster),
-  ) as Saved;
+  const saved = JSON.parse(writeSnapshot(cluster)) as Saved;
+  const { pools, jobs, agents, allocations, reservations, recentFailures } = saved;
   return new Map<string, unknown>([
     ...pools.map(([pool, configured]) => [`pool ${pool}`, configured] as const),
     ...jobs.map((saved) => [`job ${saved.job} in pool ${saved.pool}`, saved] as const),
     ...agents.map((agent) => [`agent ${agent.id}`, agent] as const),
     ...allocations.map((allocation) => [`allocation ${allocation.id}`, allocation] as const),
     ...reservations.map(([pool, kept]) => [`reservation in pool ${pool}`, kept] as const),
+    ["recent failures", recentFailures] as const,
   ]);
 }

@@ -46,6 +46,8 @@ export class ScriptedAgent {
   slowStart = false;
   /** While true, the agent ignores kills. */
   stubborn = false;
+  /** True if its runs do not use the SDK, so that they get SIGTERM at a stop. */
+  sendsSigterm = false;
   /** While true, the agent reports but processes no list, as with a full disk. */
   deaf = false;
   /** The reason with which every launch on this agent fails; null for none. */
@@ -127,6 +129,8 @@ export class ScriptedAgent {
     for (const { launch, ...named } of wanted.allocations) {
       if (named.state === WantedState.KILL) {
         if (!this.stubborn) this.#kill(named);
+      } else if (named.state === WantedState.STOP) {
+        if (this.sendsSigterm) this.#change(this.#keyOf(named) ?? "", { terminated: true });
       } else if (launch !== undefined && this.#keyOf(launch) === undefined) this.#launch(launch);
     }
     this.#forget(wanted);

@@ -191,6 +191,11 @@ export class World implements AsyncDisposable {
     });
   }
 
+  async withdrawStop(allocation: string): Promise<void> {
+    const [trial = "", run] = allocation.split("#");
+    await this.append(`trial-${trial}`, { type: "RunStopWithdrawn", data: { run: Number(run) } });
+  }
+
   events(stream: string): readonly AnyEvent[] {
     return this.log.store.stream(stream).map((stored) => decodeEvent(stored));
   }

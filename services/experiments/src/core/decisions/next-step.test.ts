@@ -13,6 +13,7 @@ import {
   runRequested,
   runStarted,
   runStopRequested,
+  runStopWithdrawn,
   stopRequested,
   trialCreated,
   trialEnded,
@@ -30,6 +31,7 @@ type Situation = {
   readonly experiment?: readonly ExperimentEvent[];
   readonly search?: SearchWant | null;
   readonly origin?: Origin;
+  readonly acknowledged?: boolean;
   readonly awaits?: boolean;
   readonly signals?: LogSignals;
 };
@@ -43,6 +45,7 @@ function next(situation: Situation) {
     experiment = active,
     search = "run",
     origin = nothing,
+    acknowledged = false,
     awaits = false,
     signals = initialLogSignals,
   } = situation;
@@ -52,6 +55,7 @@ function next(situation: Situation) {
     experiment: fold(evolveExperiment, initialExperiment, experiment),
     search,
     origin,
+    acknowledged,
     awaits,
     signals,
   });
@@ -222,8 +226,35 @@ describe("a trial with an unended run", () => {
     expect(next({ trial: running })).toBeNull();
   });
 
-  test("keeps a requested stop, also when the trial is wanted again", () => {
-    expect(next({ trial: [...running, runStopRequested(1, StopWhy.PAUSE)] })).toBeNull();
+  test("has its stop withdrawn when the trial is wanted again, unless the run has acknowledged it", () => {
+    for (const why of [StopWhy.PAUSE, StopWhy.SEARCH_SUSPEND]) {
+      const trial = [...running, runStopRequested(1, why)];
+      expect(next({ trial })).toEqual({ kind: "withdraw_stop" });
+      expect(next({ trial, acknowledged: true })).toBeNull();
+      expect(next({ trial: [...trial, runStopWithdrawn(1)] })).toBeNull();
+    }
+  });
+
+  test("keeps its stop while any reason for it is left", () => {
+    const trial = [...running, runStopRequested(1, StopWhy.SEARCH_SUSPEND)];
+    const step = next({ trial, experiment: [...active, paused], search: "run" });
+    expect(step).toEqual(stops(StopWhy.PAUSE, limits.preemptionGraceMs));
+  });
+
+  test("keeps a kill", () => {
+    expect(next({ trial: [...running, runStopRequested(1, StopWhy.KILL)] })).toBeNull();
+  });
+
+  test.each([
+    [20, 20_000],
+    [0, 1],
+  ])("gets its preemption timeout of %i s as the grace of a pause", (seconds, graceMs) => {
+    const created = experimentCreated({ preemption_timeout: seconds });
+    const experiment = [created, activated, paused];
+    expect(next({ trial: running, experiment })).toEqual(stops(StopWhy.PAUSE, graceMs));
+    expect(next({ trial: running, experiment: [created, activated], search: "suspended" })).toEqual(
+      stops(StopWhy.SEARCH_SUSPEND, graceMs),
+    );
   });
 
   test.each([

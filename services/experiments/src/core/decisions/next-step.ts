@@ -5,11 +5,11 @@
  * paused, stopping), on what the search wants (run, suspended, stopped), and on where a run would start. So it does not
  * matter in which order the events arrived, how often the rule is applied, or what happened meanwhile.
  *
- * An unended run that is not wanted is asked to stop, for the most severe reason. A requested stop is kept, even if its
- * reason disappears before the run ends. Without an unended run, the trial may end. If it does not end and is wanted to
- * run, the next run is requested, but not on agents that a log policy has excluded. That request waits, for a limited
- * time, for checkpoints of the last run that are still being delivered: otherwise the run would start from an older
- * one. The wait does not delay the end of a trial.
+ * An unended run that is not wanted is asked to stop, for the most severe reason. A graceful stop without a reason left
+ * is withdrawn, unless the run has acknowledged it. Without an unended run, the trial may end. If it does not end and
+ * is wanted to run, the next run is requested, but not on agents that a log policy has excluded. That request waits,
+ * for a limited time, for checkpoints of the last run that are still being delivered: otherwise the run would start
+ * from an older one. The wait does not delay the end of a trial.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -47,12 +47,17 @@ export type NextStepInput = {
    */
   readonly search: SearchWant | null;
   readonly origin: Origin;
+  /** Whether the unended run is ending because it was asked to stop, so that its stop cannot be withdrawn. */
+  readonly acknowledged: boolean;
   /** Whether the last run has left checkpoints that may still complete, and the wait for them is not over. */
   readonly awaits: boolean;
   readonly signals: LogSignals;
 };
 
-export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
+export type Step = Extract<
+  TrialCommand,
+  { kind: "request_run" | "stop_run" | "withdraw_stop" | "end" }
+>;
 
 /** Returns the next step; null if nothing is to be done. */
 export function nextStep(asked: NextStepInput): Step | null {
@@ -60,7 +65,9 @@ export function nextStep(asked: NextStepInput): Step | null {
   if (trial.status !== "open") return null;
   if (trial.unended !== null) {
     const stop = harshest(stopsWanted(asked));
-    return stop === null ? null : { kind: "stop_run", stop };
+    if (stop !== null) return { kind: "stop_run", stop };
+    const isWithdrawn = trial.unended.stop?.mode === StopMode.GRACEFUL && !asked.acknowledged;
+    return isWithdrawn ? { kind: "withdraw_stop" } : null;
   }
   return endWanted(asked) ?? runWanted(asked);
 }
@@ -76,16 +83,17 @@ function stopsWanted({ trial, experiment, search, signals }: NextStepInput): rea
   } else if (isStopping(experiment)) {
     stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
   }
-  if (experiment.status === "paused") {
-    stops.push(graceful(StopWhy.PAUSE, limits.preemptionGraceMs));
-  }
+  // A grace of 0 would never become a kill.
+  const { preemptionTimeoutMs = limits.preemptionGraceMs } = experiment.plan.resources;
+  const pauseGraceMs = Math.max(1, preemptionTimeoutMs);
+  if (experiment.status === "paused") stops.push(graceful(StopWhy.PAUSE, pauseGraceMs));
   // The retry had started before the log line that forbids it was known.
   if (finalFailure(trial, signals) !== null) {
     stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
   }
   if (stopOf(search) !== null) stops.push(graceful(StopWhy.SEARCH_STOP, limits.searchStopGraceMs));
   if (search === "suspended") {
-    stops.push(graceful(StopWhy.SEARCH_SUSPEND, limits.preemptionGraceMs));
+    stops.push(graceful(StopWhy.SEARCH_SUSPEND, pauseGraceMs));
   }
   return stops;
 }

@@ -5,6 +5,7 @@ import {
   StopMode,
   StopWhy,
 } from "@trainyard/contracts/events";
+import { fold } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
 import {
   acknowledged,
@@ -58,8 +59,18 @@ describe("why a run ended", () => {
   test("without an end record, an error or signal of any node is a failure", () => {
     expect(why(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(RunEndWhy.FAILED);
     expect(why(allocationEnded({ exits: [exit(0, "SIGSEGV")] }))).toBe(RunEndWhy.FAILED);
-    expect(why(allocationEnded({ exits: [exit(1)] }), { ...quiet, stopAcknowledged: true })).toBe(
-      RunEndWhy.FAILED,
+  });
+
+  test("after SIGTERM, any exit is the end by the stop, except a recorded end of the training", () => {
+    const asked = { ...quiet, stopAcknowledged: true };
+    for (const one of [exit(0), exit(1), exit(0, "SIGTERM"), { ...exit(0), code: undefined }]) {
+      expect(why(allocationEnded({ exits: [one] }), asked)).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+    }
+    expect(why(word(EndReason.ERROR, 1), asked)).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+    expect(why(finished, asked)).toBe(RunEndWhy.FINISHED);
+    const error = { reason: EndReason.ERROR, message: "" };
+    expect(why(allocationEnded({ ...killed.data, endRecord: error }), asked)).toBe(
+      RunEndWhy.KILLED,
     );
   });
 
@@ -105,6 +116,17 @@ describe("the time limit of a run", () => {
     "is not the reason of its end if it was stopped for another reason (%i)",
     (why) => expect(limited(acknowledged, asked(why))).toBeUndefined(),
   );
+
+  test("stays the reason when a later pause is withdrawn", () => {
+    const paused = fold(evolveAllocation, asked(StopWhy.TIME_LIMIT), [
+      {
+        type: "AllocationStopRequested",
+        data: { mode: StopMode.GRACEFUL, why: StopWhy.PAUSE, graceMs: 1 },
+      },
+      { type: "AllocationStopWithdrawn", data: { remains: StopWhy.TIME_LIMIT } },
+    ]);
+    expect(limited(acknowledged, paused)).toBe(true);
+  });
 });
 
 describe("the message of a run's end", () => {

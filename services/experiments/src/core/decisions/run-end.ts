@@ -26,7 +26,7 @@ function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {
     case AllocationEndCause.WITHDRAWN:
       return RunEndWhy.WITHDRAWN;
     case AllocationEndCause.KILLED:
-      return lastWord(ended) ?? RunEndWhy.KILLED;
+      return wordThatCounts(ended, allocation) ?? RunEndWhy.KILLED;
     case AllocationEndCause.EXITED:
       return exited(ended, allocation);
     default:
@@ -55,14 +55,21 @@ function lastWord({ endRecord }: Ended): RunEndWhy | null {
   }
 }
 
-function exited(ended: Ended, { stopAcknowledged }: AllocationState): RunEndWhy {
+/** After SIGTERM, an error is a consequence of the signal. */
+function wordThatCounts(ended: Ended, { stopAcknowledged }: AllocationState): RunEndWhy | null {
   const word = lastWord(ended);
+  return stopAcknowledged && word === RunEndWhy.FAILED ? null : word;
+}
+
+function exited(ended: Ended, allocation: AllocationState): RunEndWhy {
+  const word = wordThatCounts(ended, allocation);
   const clean = ended.exits.every(({ code, signal }) => code === 0 && signal === "");
   // A script that finished training and then exits with an error has failed: its code after the training counts.
   if (word !== null && (clean || word !== RunEndWhy.FINISHED)) return word;
+  // Exit code 0 does not tell whether a script without the SDK had finished, so the run is repeated.
+  if (allocation.stopAcknowledged) return RunEndWhy.ACKNOWLEDGED_STOP;
   if (ended.exits.length === 0) return RunEndWhy.LOST;
-  if (!clean) return RunEndWhy.FAILED;
-  return stopAcknowledged ? RunEndWhy.ACKNOWLEDGED_STOP : RunEndWhy.FINISHED;
+  return clean ? RunEndWhy.FINISHED : RunEndWhy.FAILED;
 }
 
 function messageOf({ endRecord, message, exits }: Ended): string {

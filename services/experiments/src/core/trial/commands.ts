@@ -46,6 +46,8 @@ export type TrialCommand =
   | RequestRun
   | { readonly kind: "start_run"; readonly run: number; readonly allocation: string }
   | { readonly kind: "stop_run"; readonly stop: Stop }
+  /** The reason of the run's graceful stop is gone. */
+  | { readonly kind: "withdraw_stop" }
   | EndRun
   /** An agent that has reconnected names the checkpoints that the run has left on it. */
   | { readonly kind: "name_checkpoints"; readonly run: number; readonly left: Left }

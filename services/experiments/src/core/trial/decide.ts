@@ -1,5 +1,5 @@
 import type { EventData } from "@trainyard/contracts";
-import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { RunEndWhy, StopMode, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import type { EndRun, Left, RequestRun, TrialCommand } from "./commands.ts";
@@ -27,6 +27,9 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
     }
     case "stop_run":
       return stopRun(state, command.stop);
+    case "withdraw_stop":
+      if (state.unended?.stop?.mode !== StopMode.GRACEFUL) return alreadySo;
+      return [{ type: "RunStopWithdrawn", data: { run: state.runs } }];
     case "end_run":
       return endRun(state, command);
     case "await_upload":
@@ -113,7 +116,7 @@ function launchDelayMs(failures: number): number {
   return Math.min(limits.launchDelayFirstMs * 2 ** (failures - 2), limits.launchDelayLastMs);
 }
 
-/** A stop cannot be withdrawn, only become more severe. Its remaining time may shrink, never grow. */
+/** Until it is withdrawn, a stop can only become more severe. Its remaining time may shrink, never grow. */
 function stopRun(state: TrialState, stop: Stop): Decision {
   if (state.unended === null) return alreadySo;
   const before = state.unended.stop;

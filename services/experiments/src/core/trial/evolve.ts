@@ -42,6 +42,9 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
       const { mode, why, graceMs } = event.data;
       return { ...state, unended: { ...state.unended, stop: { mode, why, graceMs } } };
     }
+    case "RunStopWithdrawn":
+      if (state.unended === null) return state;
+      return { ...state, unended: { ...state.unended, stop: null } };
     case "RunEnded":
       return endRun(state, event);
     case "RunCheckpointsNamed":

@@ -15,6 +15,7 @@ export type TrialEvent = EventOf<
   | "RunRequested"
   | "RunStarted"
   | "RunStopRequested"
+  | "RunStopWithdrawn"
   | "RunEnded"
   | "RunCheckpointsNamed"
   | "TrialCheckpointed"

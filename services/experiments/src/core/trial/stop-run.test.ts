@@ -7,6 +7,7 @@ import {
   runRequested,
   runStarted,
   runStopRequested,
+  runStopWithdrawn,
   trialCreated,
 } from "../../testing/examples.ts";
 import { trialDecider } from "./decide.ts";
@@ -64,6 +65,36 @@ describe("asking a run to stop", () => {
   test("is ignored for a run that has ended", () => {
     given(trialDecider, ...running, runEnded(1, RunEndWhy.FINISHED))
       .when({ kind: "stop_run", stop: kill })
+      .thenNothing();
+  });
+});
+
+describe("withdrawing the stop of a run", () => {
+  test("is recorded once, and a later stop is requested again with its whole grace", () => {
+    const stopping = [...running, runStopRequested(1, StopWhy.PAUSE, 5_000)] as const;
+    given(trialDecider, ...stopping)
+      .when({ kind: "withdraw_stop" })
+      .then(runStopWithdrawn(1));
+    const withdrawn = [...stopping, runStopWithdrawn(1)] as const;
+    given(trialDecider, ...withdrawn)
+      .when({ kind: "withdraw_stop" })
+      .thenNothing();
+    given(trialDecider, ...withdrawn)
+      .when({ kind: "stop_run", stop: pause })
+      .then(runStopRequested(1, StopWhy.PAUSE));
+  });
+
+  test("is ignored for a kill, and for a run that has ended", () => {
+    given(trialDecider, ...running, runStopRequested(1, StopWhy.KILL))
+      .when({ kind: "withdraw_stop" })
+      .thenNothing();
+    given(
+      trialDecider,
+      ...running,
+      runStopRequested(1, StopWhy.PAUSE),
+      runEnded(1, RunEndWhy.ACKNOWLEDGED_STOP),
+    )
+      .when({ kind: "withdraw_stop" })
       .thenNothing();
   });
 });

@@ -68,3 +68,20 @@ test("a run with two stops receives the one of its trial", async () => {
   // The gateway reads up to this position before it answers.
   expect(await signals("1.5", canceled, 0)).toEqual({ stop: true, why: "cancel" });
 });
+
+test("a run whose stop is withdrawn receives none, or the one that the scheduler requested", async () => {
+  await run("1.6");
+  const pause = { run: 1, mode: StopMode.GRACEFUL, why: StopWhy.PAUSE, graceMs: 0 };
+  await gateway.append("trial-1.6", { type: "RunStopRequested", data: pause });
+  await gateway.append("allocation-1.6#1", stop(StopWhy.TIME_LIMIT), stop(StopWhy.PAUSE));
+  await gateway.append("trial-1.6", { type: "RunStopWithdrawn", data: { run: 1 } });
+  const withdrawn: AnyEvent = {
+    type: "AllocationStopWithdrawn",
+    data: { remains: StopWhy.TIME_LIMIT },
+  };
+  const limited = await gateway.append("allocation-1.6#1", withdrawn);
+  expect(await signals("1.6", limited, 0)).toEqual({ stop: true, why: "time_limit" });
+  const none = { type: "AllocationStopWithdrawn", data: {} } as const;
+  const continued = await gateway.append("allocation-1.6#1", none);
+  expect(await signals("1.6", continued, 0)).toEqual({ stop: false, why: "" });
+});

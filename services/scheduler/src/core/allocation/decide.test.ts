@@ -1,4 +1,4 @@
-import type { EventOf } from "@trainyard/contracts";
+import type { EventData, EventOf } from "@trainyard/contracts";
 import {
   AllocationEndCause,
   EndReason,
@@ -52,7 +52,11 @@ const ended: AllocationEvent = {
   data: { cause: AllocationEndCause.EXITED, exits: [], message: "" },
 };
 
-function stopRequested({ mode, why, graceMs }: typeof graceful | typeof kill): AllocationEvent {
+function stopRequested({
+  mode,
+  why,
+  graceMs,
+}: EventData<"AllocationStopRequested">): AllocationEvent {
   return { type: "AllocationStopRequested", data: { mode, why, graceMs } };
 }
 
@@ -132,6 +136,61 @@ describe("an allocation", () => {
       .when(kill)
       .then(stopRequested(kill));
     given(allocationDecider, queued, granted, stopRequested(kill)).when(graceful).thenNothing();
+  });
+
+  test("keeps the scheduler's own stop when its trial withdraws the other", () => {
+    const limit = { ...graceful, why: StopWhy.TIME_LIMIT } as const;
+    const withdraw = { kind: "withdraw_stop" } as const;
+    const withdrawn = (remains?: StopWhy): AllocationEvent => ({
+      type: "AllocationStopWithdrawn",
+      data: remains === undefined ? {} : { remains },
+    });
+    const running = [queued, granted, started] as const;
+    given(allocationDecider, ...running, stopRequested(graceful))
+      .when(withdraw)
+      .then(withdrawn());
+    for (const both of [
+      [stopRequested(graceful), stopRequested(limit)],
+      [stopRequested(limit), stopRequested(graceful)],
+    ]) {
+      given(allocationDecider, ...running, ...both)
+        .when(withdraw)
+        .then(withdrawn(StopWhy.TIME_LIMIT));
+    }
+    given(allocationDecider, ...running, stopRequested(limit))
+      .when(withdraw)
+      .thenNothing();
+    given(allocationDecider, ...running, stopRequested(graceful), withdrawn())
+      .when(withdraw)
+      .thenNothing();
+    given(allocationDecider, ...running, stopRequested(graceful), withdrawn())
+      .when(graceful)
+      .then(stopRequested(graceful));
+  });
+
+  test("keeps a stop that it has acknowledged, a kill, and none after its end", () => {
+    const running = [queued, granted, started, stopRequested(graceful)] as const;
+    const acknowledged: AllocationEvent = { type: "AllocationStopAcknowledged", data: {} };
+    for (const last of [acknowledged, stopRequested(kill), ended]) {
+      given(allocationDecider, ...running, last)
+        .when({ kind: "withdraw_stop" })
+        .thenNothing();
+    }
+  });
+
+  test("acknowledges its stop once; a stop that was withdrawn after SIGTERM is requested again", () => {
+    const running = [queued, granted, started, stopRequested(graceful)] as const;
+    const acknowledge = { kind: "acknowledge_stop" } as const;
+    const acknowledged: AllocationEvent = { type: "AllocationStopAcknowledged", data: {} };
+    given(allocationDecider, ...running)
+      .when(acknowledge)
+      .then(acknowledged);
+    given(allocationDecider, ...running, acknowledged)
+      .when(acknowledge)
+      .thenNothing();
+    given(allocationDecider, ...running, { type: "AllocationStopWithdrawn", data: {} })
+      .when(acknowledge)
+      .then(stopRequested(graceful), acknowledged);
   });
 
   test("ignores a stop after its end, or before it exists", () => {

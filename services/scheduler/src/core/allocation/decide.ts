@@ -31,6 +31,10 @@ function decideAllocation(state: AllocationState, command: AllocationCommand): D
       return [{ type: "AllocationStarted", data: { starts: command.starts } }];
     case "stop":
       return stop(state, command);
+    case "withdraw_stop":
+      return withdrawStop(state);
+    case "acknowledge_stop":
+      return acknowledgeStop(state);
     case "end":
       return end(state, command);
     default:
@@ -80,10 +84,27 @@ function stop(state: AllocationState, command: Command<"stop">): Decision {
   ];
 }
 
+function withdrawStop(state: AllocationState): Decision {
+  const { status, stop, ownStop, trialStop, stopAcknowledged } = state;
+  if (status === "ended" || stopAcknowledged) return alreadySo;
+  if (trialStop === null || stop?.mode === StopMode.KILL) return alreadySo;
+  const data = ownStop === null ? {} : { remains: ownStop.why };
+  return [{ type: "AllocationStopWithdrawn", data }];
+}
+
+/** Requests a stop again that was withdrawn after an agent had sent SIGTERM: the run may end any time, or never. */
+function acknowledgeStop(state: AllocationState): Decision {
+  const { status, stop, withdrawnStop, stopAcknowledged } = state;
+  if (status === "ended" || stopAcknowledged) return alreadySo;
+  const acknowledged: AllocationEvent = { type: "AllocationStopAcknowledged", data: {} };
+  if (stop !== null || withdrawnStop === null) return [acknowledged];
+  return [{ type: "AllocationStopRequested", data: withdrawnStop }, acknowledged];
+}
+
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
   const { cause, exits, endRecord, message } = cutEnd(command);
-  const { launchFailure, lastValidation } = command;
+  const { launchFailure, lastValidation, fault } = command;
   const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
@@ -95,6 +116,7 @@ function end(state: AllocationState, command: Command<"end">): Decision {
       message,
       ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
       ...(lastValidation === undefined ? {} : { lastValidation }),
+      ...(fault === undefined ? {} : { fault }),
     },
   };
   const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;

@@ -24,8 +24,9 @@ export function cutEnd({ kind, cause, exits, endRecord, message }: End): End {
 }
 
 /** Keeps only the parts that say how the run ended, for a log that refused the complete event. */
-export function barestEnd({ kind, cause, endRecord, message }: End): End {
+export function barestEnd({ kind, cause, endRecord, message, fault }: End): End {
   return {
+    ...(fault === undefined ? {} : { fault }),
     kind,
     cause,
     exits: [],

@@ -1,9 +1,13 @@
+import { isOwnStop } from "./own-stops.ts";
 import type { AllocationEvent, AllocationState } from "./state.ts";
 
 export const initialAllocation: AllocationState = {
   status: "none",
   wait: null,
   stop: null,
+  ownStop: null,
+  trialStop: null,
+  withdrawnStop: null,
   stopAcknowledged: false,
 };
 
@@ -21,8 +25,11 @@ export function evolveAllocation(state: AllocationState, event: AllocationEvent)
       return { ...state, status: "started" };
     case "AllocationStopRequested": {
       const { mode, why, graceMs } = event.data;
-      return { ...state, stop: { mode, why, graceMs } };
+      const stop = { mode, why, graceMs };
+      return { ...state, stop, ...(isOwnStop(why) ? { ownStop: stop } : { trialStop: stop }) };
     }
+    case "AllocationStopWithdrawn":
+      return { ...state, stop: state.ownStop, trialStop: null, withdrawnStop: state.trialStop };
     case "AllocationStopAcknowledged":
       return { ...state, stopAcknowledged: true };
     case "AllocationEnded":

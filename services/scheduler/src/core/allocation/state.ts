@@ -1,11 +1,13 @@
 /**
  * An allocation's life: none → queued → granted → started → ended; granted may end without having started, and queued
- * may be withdrawn. A stop is never taken back, only made more severe.
+ * may be withdrawn. A stop is only made more severe; the trial may withdraw its own graceful stop while the run has not
+ * acknowledged it.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type {
   EndRecord,
   Exit,
+  Fault,
   LaunchFailure,
   PassedRun,
   Placement,
@@ -20,18 +22,24 @@ export type AllocationEvent = EventOf<
   | "AllocationGranted"
   | "AllocationStarted"
   | "AllocationStopRequested"
+  | "AllocationStopWithdrawn"
   | "AllocationStopAcknowledged"
   | "AllocationEnded"
 >;
 
+export type Stop = { readonly mode: StopMode; readonly why: StopWhy; readonly graceMs: number };
+
 export type AllocationState = {
   readonly status: "none" | "queued" | "granted" | "started" | "ended";
   readonly wait: { readonly code: WaitCode; readonly limit: string | null } | null;
-  readonly stop: {
-    readonly mode: StopMode;
-    readonly why: StopWhy;
-    readonly graceMs: number;
-  } | null;
+  /** The last stop. */
+  readonly stop: Stop | null;
+  /** The last stop that the scheduler requested itself. */
+  readonly ownStop: Stop | null;
+  /** The last stop that the trial requested and has not withdrawn. */
+  readonly trialStop: Stop | null;
+  /** The trial's stop that was withdrawn last. */
+  readonly withdrawnStop: Stop | null;
   readonly stopAcknowledged: boolean;
 };
 
@@ -65,6 +73,10 @@ export type AllocationCommand =
       /** The allocation that gets the slots. */
       readonly by?: string;
     }
+  /** The trial does not want the run to stop any more. */
+  | { readonly kind: "withdraw_stop" }
+  /** An agent has sent SIGTERM to the run's processes. */
+  | { readonly kind: "acknowledge_stop" }
   | {
       readonly kind: "end";
       readonly cause: AllocationEndCause;
@@ -76,4 +88,6 @@ export type AllocationCommand =
       readonly sealed?: readonly Plain<SealedCheckpoint>[];
       /** The key of the last validation that the run recorded; empty for none. Absent if nobody saw its end. */
       readonly lastValidation?: string;
+      /** The cause of a failed end; absent for successes and stops. */
+      readonly fault?: Fault;
     };

@@ -1,9 +1,5 @@
 /** Effects of events that concern only an allocation. */
 import type { EventData } from "@trainyard/contracts";
-import { StopMode } from "@trainyard/contracts/events";
-import { least } from "../agent/use.ts";
-import { preemptionTimeoutOf } from "./demand.ts";
-import { earlier } from "./earlier.ts";
 import type { Agent, Allocation, Grant, RecordedEvent } from "./state.ts";
 
 export function queuedAllocation(
@@ -31,6 +27,8 @@ export function queuedAllocation(
     started: false,
     startedAtMs: null,
     stop: null,
+    ownStop: null,
+    stopAcknowledged: false,
     lostRanks: [],
     avoid: avoided?.agents ?? [],
   };
@@ -49,28 +47,6 @@ export function grantedAllocation(
   const grant: Grant = { ...event, borrowed, lender, placements, ...rendezvous };
   const lost = placements.filter(({ agent }) => isAway(agent));
   return { grant, wait: null, lostRanks: lost.map(({ nodeRank }) => nodeRank) };
-}
-
-export function stopAfter(
-  before: Allocation["stop"],
-  { mode, why, graceMs }: EventData<"AllocationStopRequested">,
-  timeMs: number,
-): Allocation["stop"] {
-  const kill = mode === StopMode.KILL;
-  const asked = graceMs > 0 ? graceMs : null;
-  const graceEndMs = asked === null ? null : timeMs + asked;
-  return {
-    why,
-    kill,
-    killAtMs: kill ? null : earlier(before?.killAtMs, graceEndMs),
-    graceMs: least(before?.graceMs ?? null, asked),
-  };
-}
-
-/** True if the run ends within its preemption timeout, after which it is killed. */
-export function isLeaving({ stop, resources }: Allocation): boolean {
-  if (stop === null) return false;
-  return stop.kill || (stop.graceMs ?? Number.POSITIVE_INFINITY) <= preemptionTimeoutOf(resources);
 }
 
 /** The ranks on a lost agent do not come back. */

@@ -20,7 +20,7 @@ export function blockOf(agent: Agent, isCooling: boolean): Block | null {
     return { kind: "low_disk", detail };
   }
   if (!isCooling) return null;
-  const detail = `the last ${trust.failures} launches failed on ${id}, which gets no launches for a while (${trust.reason})`;
+  const detail = `the last ${trust.failures.length} runs failed on ${id}, which gets no runs for a while (${trust.reason})`;
   return { kind: "distrusted", detail };
 }
 

@@ -6,6 +6,7 @@
  * on lost agents stay held, as those agents' ghosts, until SlotsCleared or an AgentReturned that does not name it. The
  * fold is mutable and keeps sets of changes, because it is as large as the cluster.
  */
+
 import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
@@ -13,23 +14,19 @@ import { type Demand, Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
 import { inUse } from "../agent/use.ts";
 import { agentChange, hostBefore } from "./agent-changes.ts";
-import {
-  ghostsOf,
-  grantedAllocation,
-  isLeaving,
-  lostWith,
-  queuedAllocation,
-  stopAfter,
-} from "./allocation-changes.ts";
+import { ghostsOf, grantedAllocation, lostWith, queuedAllocation } from "./allocation-changes.ts";
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
-import { changeOf, JobChanges, withChange } from "./jobs.ts";
+import { changeOf } from "./jobs.ts";
+import { judge } from "./judged.ts";
 import { Members } from "./members.ts";
-import { changeJob, configurePool, removePool } from "./pool-changes.ts";
-import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
+import { changeJob, configurePool, endJob, removePool } from "./pool-changes.ts";
+import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck, slotsOn } from "./slots.ts";
 import type { Agent, Allocation, RecordedEvent } from "./state.ts";
-import { afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
+import { isLeaving, stopsAfter } from "./stops.ts";
+import { afterStart, fullTrust } from "./trust.ts";
+import { Trusts } from "./trusts.ts";
 
 export class Cluster {
   readonly agents = new Map<string, Agent>();
@@ -37,7 +34,6 @@ export class Cluster {
   readonly pools = new Map<string, Pool>();
   /** The existing pools, with their latest configuration. */
   readonly configured = new Map<string, EventData<"PoolConfigured">>();
-  readonly jobs = new JobChanges();
   readonly members = new Members();
   /** The granted allocations that are placed on an agent. */
   readonly #placed = new Map<string, Set<string>>();
@@ -45,10 +41,7 @@ export class Cluster {
   readonly delayed = new Set<string>();
   /** Allocations that were asked to stop, with a time at which they are killed. */
   readonly stopping = new Set<string>();
-  /** Agents that get no runs for a while, because launches failed there. */
-  readonly cooling = new Set<string>();
-  /** Agents with failed or successful launches that have to be recorded. */
-  readonly troubled = new Set<string>();
+  readonly trusts = new Trusts();
   /** Agents whose runs have to end, because users drain them or slots of them. */
   readonly draining = new Set<string>();
   /** Allocations that are granted and not started yet. */
@@ -81,10 +74,10 @@ export class Cluster {
 
   /** Admits delayed allocations to their queues, and lets cooling agents get work, once they are due. */
   admit(isDue: (allocation: string) => boolean, mayBeTried: (agent: string) => boolean): void {
-    for (const id of this.cooling) {
+    for (const id of this.trusts.cooling) {
       const agent = this.agents.get(id);
       if (agent === undefined || !mayBeTried(id)) continue;
-      this.cooling.delete(id);
+      this.trusts.cooling.delete(id);
       this.setAgent(agent);
     }
     for (const id of this.delayed) {
@@ -122,7 +115,9 @@ export class Cluster {
         if (isTimed(this.allocations.get(id))) this.timed.add(id);
         return this.#poolOfRun(id)?.started(id, noted.timeMs);
       case "AllocationStopRequested":
-        return this.#stopRequested(noted, event.data);
+      case "AllocationStopWithdrawn":
+      case "AllocationStopAcknowledged":
+        return this.#stopChanged(noted);
       case "AllocationEnded":
         return this.#ended(noted);
       case "PoolConfigured":
@@ -133,8 +128,8 @@ export class Cluster {
       case "JobMoved":
         return changeJob(this, { pool: id, job: event.data.job, change: changeOf(event) });
       case "ExperimentEnded":
-        for (const pool of this.jobs.forget(id)) this.pool(pool).forgetJob(id);
-        return;
+      case "ExperimentDeleted":
+        return endJob(this, id, event.type === "ExperimentDeleted");
       default:
         return this.#agentEvent(noted);
     }
@@ -177,7 +172,7 @@ export class Cluster {
       case "AgentRemoved":
         return this.#removed(id);
       default:
-        if (event.type === "AgentDistrusted") this.cooling.add(id);
+        if (event.type === "AgentDistrusted") this.trusts.cooling.add(id);
         return this.#changeAgent(id, (agent) => agentChange(agent, event, timeMs));
     }
   }
@@ -209,6 +204,7 @@ export class Cluster {
   /** Puts an allocation into its queue, or onto the slots that it was granted. */
   setAllocation(allocation: Allocation): void {
     this.allocations.set(allocation.id, allocation);
+    this.pool(allocation.resources.pool).noteArrival(allocation.job, allocation.arrival);
     if (allocation.grant !== null) this.hold(allocation.id);
     else if (allocation.notBeforeMs > allocation.queuedAtMs) this.delayed.add(allocation.id);
     else this.#enqueue(allocation);
@@ -217,14 +213,13 @@ export class Cluster {
 
   #enqueue(allocation: Allocation): void {
     const { pool } = allocation.resources;
-    this.pool(pool).queue.add(this.demand(allocation));
+    this.pool(pool).queue.add(demandOf(allocation));
     this.touchedPools.add(pool);
   }
 
-  /** The demand of an allocation, including changes by users to its experiment. */
+  /** The demand of an allocation, with the place of its experiment and the changes of people. */
   demand(allocation: Allocation): Demand {
-    const { job, resources } = allocation;
-    return withChange(demandOf(allocation), this.jobs.get(resources.pool, job));
+    return this.pool(allocation.resources.pool).demandOf(demandOf(allocation));
   }
 
   hold(id: string): void {
@@ -234,7 +229,7 @@ export class Cluster {
     const { pool } = resources;
     const { atMs, lender } = grant;
     this.pool(pool).queue.remove(id);
-    this.pool(pool).start(this.demand(allocation), { atMs, startedAtMs, lender });
+    this.pool(pool).start(demandOf(allocation), { atMs, startedAtMs, lender });
     if (isLeaving(allocation)) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
@@ -268,18 +263,21 @@ export class Cluster {
     return allocation?.grant == null ? undefined : this.pool(allocation.resources.pool);
   }
 
-  #stopRequested({ id, timeMs }: RecordedEvent, asked: EventData<"AllocationStopRequested">): void {
-    this.#change(id, ({ stop }) => ({ stop: stopAfter(stop, asked, timeMs) }));
+  #stopChanged({ id, event, timeMs }: RecordedEvent): void {
+    this.#change(id, (one) => stopsAfter(one, event, timeMs));
     const allocation = this.allocations.get(id);
-    if (allocation !== undefined && isLeaving(allocation)) this.#poolOfRun(id)?.stopping(id);
-    if (this.allocations.get(id)?.stop?.killAtMs == null) this.stopping.delete(id);
+    if (allocation === undefined) return;
+    this.#poolOfRun(id)?.stopping(id, isLeaving(allocation));
+    if (event.type === "AllocationStopWithdrawn") this.touchedPools.add(allocation.resources.pool);
+    if (allocation.stop?.killAtMs == null) this.stopping.delete(id);
     else this.stopping.add(id);
   }
 
   #ended({ id, event, timeMs }: RecordedEvent): void {
     const allocation = this.allocations.get(id);
     if (allocation === undefined || event.type !== "AllocationEnded") return;
-    const { cause, launchFailure, message } = event.data;
+    const { cause, launchFailure } = event.data;
+    const judged = judge(this, allocation, event.data, { recent: this.trusts.recent, timeMs });
     const { pool } = allocation.resources;
     this.pool(pool).queue.remove(id);
     this.pool(pool).end(id);
@@ -303,13 +301,8 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
-    // An unavailable service, or a part that the host lacks, does not mean that the agent is broken.
-    if (launchFailure?.platformAway !== true && launchFailure?.lacking !== true) {
-      const failure = { experiment: allocation.job, reason: message, timeMs };
-      for (const agent of launchFailure?.agents ?? []) {
-        this.#changeAgent(agent, ({ trust }) => ({ trust: afterFailure(trust, failure) }));
-      }
-    }
+    this.trusts.recent = judged.recent;
+    for (const [agent, trust] of judged.trusts) this.#changeAgent(agent, () => ({ trust }));
     this.ended.push({ id, agents: (allocation.grant?.placements ?? []).map(({ agent }) => agent) });
   }
 
@@ -318,7 +311,7 @@ export class Cluster {
     if (agent === undefined) return;
     const pool = this.pool(agent.joined.pool);
     for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghostHolder(ghost));
-    const ghosts = ghostsOf(data, (run) => this.#slotsOn(id, run));
+    const ghosts = ghostsOf(data, (run) => slotsOn(this.allocations.get(run), id));
     this.setAgent({
       ...agent,
       joined: rejoined(agent.joined, data),
@@ -327,13 +320,6 @@ export class Cluster {
       heldSince: heldSince(agent, data, position),
       refused: null,
     });
-  }
-
-  /** The slots granted to an allocation on an agent; null if it is not placed there. */
-  #slotsOn(agent: string, id: string): readonly string[] | null {
-    if (!this.placedOn(agent).has(id)) return null;
-    const placements = this.allocations.get(id)?.grant?.placements ?? [];
-    return placements.filter((one) => one.agent === agent).flatMap(({ slots }) => slots);
   }
 
   #forgetLeft(id: string, allocation: string): void {
@@ -367,7 +353,7 @@ export class Cluster {
   setAgent(agent: Agent): void {
     const before = this.agents.get(agent.id);
     this.agents.set(agent.id, agent);
-    this.#noteTrust(agent, before === undefined);
+    this.trusts.note(agent, before === undefined);
     const { id, joined, status } = agent;
     this.members.note(agent, before);
     if (isDraining(agent)) this.draining.add(agent.id);
@@ -376,7 +362,7 @@ export class Cluster {
     agents.join(id, joined, status === "present");
     if (status === "removed") agents.remove(id);
     this.touchedPools.add(joined.pool);
-    agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
+    agents.setBlock(id, blockOf(agent, this.trusts.cooling.has(id)));
     levelSlots(agents, agent, before?.slotsOut ?? {});
     for (const allocation of this.placedOn(id)) {
       this.#noteStuck(allocation);
@@ -386,14 +372,6 @@ export class Cluster {
     }
     levelStuck(agents, agent);
     this.touchedAgents.add(id);
-  }
-
-  /** An agent from a snapshot cools down until its deadline is read. */
-  #noteTrust({ id, trust }: Agent, isSaved: boolean): void {
-    if (trust.untilMs === null) this.cooling.delete(id);
-    else if (isSaved) this.cooling.add(id);
-    if (trustDecision(trust) === null) this.troubled.delete(id);
-    else this.troubled.add(id);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Demand } from "@trainyard/scheduling";
+import { type Demand, schedulingLimits } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Allocation } from "./state.ts";
 
@@ -8,9 +8,15 @@ export function preemptionTimeoutOf(resources: Allocation["resources"]): number 
   return Math.min(Math.max(1, preemptionTimeoutMs), limits.preemptionTimeoutMaxMs);
 }
 
+/** The agents where its task failed, and the time from which the run may go there again. */
+function avoidance({ avoid, notBeforeMs }: Allocation): Pick<Demand, "avoid" | "avoidUntilMs"> {
+  if (avoid.length === 0) return {};
+  return { avoid, avoidUntilMs: notBeforeMs + schedulingLimits.avoidMs };
+}
+
 /** The request of an allocation to its pool. */
 export function demandOf(allocation: Allocation): Demand {
-  const { id, job, workspace, preemptible, arrival, queuedAtMs, avoid, resources } = allocation;
+  const { id, job, workspace, preemptible, arrival, queuedAtMs, resources } = allocation;
   const { slots, priority, weight, singleAgent, constraints } = resources;
   return {
     id,
@@ -26,7 +32,7 @@ export function demandOf(allocation: Allocation): Demand {
     singleAgent,
     arrival,
     queuedAtMs,
-    avoid,
+    ...avoidance(allocation),
     ...(constraints === undefined ? {} : { constraints }),
   };
 }

@@ -1,8 +1,9 @@
 /** The effect of a pool's event on the cluster. */
 import type { EventData } from "@trainyard/contracts";
-import { defaultSettings, settingsOf } from "@trainyard/scheduling";
+import { defaultSettings, type KnownJob, settingsOf } from "@trainyard/scheduling";
 import type { Cluster } from "./cluster.ts";
-import type { SavedJob } from "./jobs.ts";
+
+export type SavedJob = { readonly pool: string; readonly job: string; readonly change: KnownJob };
 
 export function configurePool(
   cluster: Cluster,
@@ -18,17 +19,21 @@ export function configurePool(
 export function removePool(cluster: Cluster, name: string): void {
   cluster.configured.delete(name);
   const pool = cluster.pool(name);
-  for (const job of cluster.jobs.forgetPool(name)) pool.forgetJob(job);
+  for (const job of [...pool.jobs.keys()]) pool.forgetJob(job);
   if (pool.queue.size === 0 && cluster.members.of(name).size === 0) cluster.pools.delete(name);
   else pool.configure(defaultSettings);
 }
 
 /** Changes waiting, placed and future runs. */
-export function changeJob(cluster: Cluster, saved: SavedJob): void {
-  const { place, ...update } = saved.change;
-  cluster.jobs.set(saved);
-  const pool = cluster.pool(saved.pool);
-  if (Object.keys(update).length > 0) pool.updateJob(saved.job, update);
-  if (place !== undefined) pool.moveJob(saved.job, place);
-  cluster.touchedPools.add(saved.pool);
+export function changeJob(cluster: Cluster, { pool, job, change }: SavedJob): void {
+  cluster.pool(pool).updateJob(job, change);
+  cluster.touchedPools.add(pool);
+}
+
+/** The end of an experiment ends its place in the queue; its deletion also ends what people set. */
+export function endJob({ pools }: Cluster, job: string, isDeleted: boolean): void {
+  for (const pool of pools.values()) {
+    if (isDeleted) pool.forgetJob(job);
+    else pool.endJob(job);
+  }
 }

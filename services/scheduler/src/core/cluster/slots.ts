@@ -1,5 +1,5 @@
 import type { PoolAgents } from "@trainyard/scheduling";
-import type { Agent } from "./state.ts";
+import type { Agent, Allocation } from "./state.ts";
 
 /** Updates a pool's view of an agent's slots: the disabled ones, and those that ghosts hold. */
 export function levelSlots(
@@ -46,4 +46,13 @@ export function isDraining({ out, slotsOut, status }: Agent): boolean {
 
 export function drains({ state }: Agent["slotsOut"][string]): boolean {
   return state === "draining";
+}
+
+/** The slots granted to an allocation on an agent; null if it is not placed there. */
+export function slotsOn(
+  allocation: Allocation | undefined,
+  agent: string,
+): readonly string[] | null {
+  const here = allocation?.grant?.placements.filter((one) => one.agent === agent) ?? [];
+  return here.length === 0 ? null : here.flatMap(({ slots }) => slots);
 }

@@ -4,12 +4,12 @@
 import type { EventData } from "@trainyard/contracts";
 import type { HeadReservation } from "@trainyard/scheduling";
 import { Cluster } from "./cluster.ts";
-import type { SavedJob } from "./jobs.ts";
-import { changeJob, configurePool } from "./pool-changes.ts";
+import { changeJob, configurePool, type SavedJob } from "./pool-changes.ts";
+import type { RecentFailure } from "./recent-failures.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when the shape of the fold changes: older snapshots are then ignored. */
-export const snapshotSchema = "cluster/2";
+export const snapshotSchema = "cluster/3";
 
 type Snapshot = {
   readonly position: number;
@@ -20,6 +20,7 @@ type Snapshot = {
   readonly agents: readonly Agent[];
   readonly allocations: readonly Allocation[];
   readonly reservations: readonly (readonly [string, HeadReservation])[];
+  readonly recentFailures: readonly RecentFailure[];
 };
 
 export function writeSnapshot(cluster: Cluster): string {
@@ -28,12 +29,15 @@ export function writeSnapshot(cluster: Cluster): string {
     timeMs: cluster.timeMs,
     epochOffset: cluster.epochOffset,
     pools: [...cluster.configured],
-    jobs: cluster.jobs.all(),
+    jobs: [...cluster.pools].flatMap(([pool, { jobs }]) =>
+      [...jobs].map(([job, change]) => ({ pool, job, change })),
+    ),
     agents: [...cluster.agents.values()],
     allocations: [...cluster.allocations.values()],
     reservations: [...cluster.pools].flatMap(([name, { recorded }]) =>
       recorded === null ? [] : [[name, recorded] as const],
     ),
+    recentFailures: cluster.trusts.recent,
   };
   return JSON.stringify(snapshot);
 }
@@ -42,8 +46,8 @@ export function writeSnapshot(cluster: Cluster): string {
 export function readSnapshot(text: string | null): Cluster {
   const cluster = new Cluster();
   if (text === null) return cluster;
-  const { position, timeMs, epochOffset, pools, jobs, agents, allocations, reservations } =
-    JSON.parse(text) as Snapshot;
+  const saved = JSON.parse(text) as Snapshot;
+  const { position, timeMs, epochOffset, pools, jobs, agents, allocations, reservations } = saved;
   for (const [pool, configured] of pools) configurePool(cluster, pool, configured);
   for (const job of jobs) changeJob(cluster, job);
   for (const agent of agents) cluster.setAgent(agent);
@@ -54,5 +58,6 @@ export function readSnapshot(text: string | null): Cluster {
   for (const [pool, reserved] of reservations) cluster.pool(pool).record(reserved);
   cluster.passed({ position, timeMs });
   cluster.epochOffset = epochOffset;
+  cluster.trusts.recent = saved.recentFailures;
   return cluster;
 }

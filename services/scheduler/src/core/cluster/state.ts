@@ -57,18 +57,24 @@ export type Allocation = {
   readonly started: boolean;
   /** Null until the allocation's processes have started. */
   readonly startedAtMs: number | null;
-  readonly stop: {
-    readonly why: StopWhy;
-    /** The shortest grace of its stops; null for never. */
-    readonly graceMs: number | null;
-    /** The time at which the stop becomes a kill; null if it is a kill already, or never becomes one. */
-    readonly killAtMs: number | null;
-    readonly kill: boolean;
-  } | null;
+  readonly stop: Stop | null;
+  /** The scheduler's own stop, which remains when the trial withdraws its stop. */
+  readonly ownStop: Stop | null;
+  /** Whether the run is ending because of a stop, which is then not withdrawn. */
+  readonly stopAcknowledged: boolean;
   /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
   readonly lostRanks: readonly number[];
-  /** Agents on which earlier launches of its task failed. */
+  /** Agents on which the last runs of its task failed. */
   readonly avoid: readonly string[];
+};
+
+export type Stop = {
+  readonly why: StopWhy;
+  /** The shortest grace of its stops; null for never. */
+  readonly graceMs: number | null;
+  /** The time at which the stop becomes a kill; null if it is a kill already, or never becomes one. */
+  readonly killAtMs: number | null;
+  readonly kill: boolean;
 };
 
 export type Grant = {

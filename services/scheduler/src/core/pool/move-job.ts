@@ -1,10 +1,8 @@
-/**
- * Moves an experiment ahead of or behind another: to a place between that one's runs and their neighbour in the queue.
- */
+/** Moves an experiment ahead of or behind another: to a place between that one's and its neighbour's in the queue. */
 import type { Plain } from "@trainyard/contracts";
 import type { MoveJob } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";
-import { type Demand, placeOf } from "@trainyard/scheduling";
+import { placeOf } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { JobEvent } from "./decide.ts";
 import { runsOf } from "./pool-info.ts";
@@ -25,8 +23,10 @@ export function moveOf(
     return reject("not_waiting", `experiment ${anchor} has no run that waits in pool ${pool}`);
   }
   const { priority } = other;
-  const peers = waiting.filter((demand) => demand.job !== job && demand.priority === priority);
-  const place = placeBeside(peers, anchor, ahead);
+  const places = [...cluster.pool(pool).jobs]
+    .filter(([known]) => known !== job && known !== anchor)
+    .flatMap(([, { first, place = first }]) => place ?? []);
+  const place = placeBeside(placeOf(other), places, ahead);
   if (place === null) {
     const detail = `there is no place left between experiment ${anchor} and its neighbour: move it relative to another one`;
     return reject("no_place_left", detail);
@@ -37,31 +37,18 @@ export function moveOf(
 }
 
 /**
- * Half way to the neighbour; behind the last run by less than a position, so that later arrivals are behind it. Null if
- * the two numbers have no number between them.
+ * Half way to the neighbour; behind the last experiment by less than a position, so that later arrivals are behind it.
+ * Null if the two numbers have no number between them.
  */
 export function placeBeside(
-  peers: readonly Demand[],
-  anchor: string,
+  anchor: number,
+  others: readonly number[],
   ahead: boolean,
 ): number | null {
-  const places = (of: (demand: Demand) => boolean): readonly number[] =>
-    peers.filter(of).map(placeOf);
-  const own = places(({ job }) => job === anchor);
-  const others = places(({ job }) => job !== anchor);
-  const [from, to] = ahead ? below(own, others) : above(own, others);
-  const place = (from + to) / 2;
-  return place > from && place < to ? place : null;
-}
-
-function below(own: readonly number[], others: readonly number[]): readonly [number, number] {
-  const to = own.reduce((a, b) => Math.min(a, b));
-  const before = others.filter((place) => place < to);
-  return [before.reduce((a, b) => Math.max(a, b), to - 1), to];
-}
-
-function above(own: readonly number[], others: readonly number[]): readonly [number, number] {
-  const from = own.reduce((a, b) => Math.max(a, b));
-  const after = others.filter((place) => place > from);
-  return [from, after.reduce((a, b) => Math.min(a, b), from + 1)];
+  const side = others.filter((place) => (ahead ? place < anchor : place > anchor));
+  const neighbour = ahead
+    ? side.reduce((a, b) => Math.max(a, b), anchor - 1)
+    : side.reduce((a, b) => Math.min(a, b), anchor + 1);
+  const place = (anchor + neighbour) / 2;
+  return place !== anchor && place !== neighbour ? place : null;
 }

@@ -1,8 +1,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { UpdateJob } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";
-import { schedulingLimits } from "@trainyard/scheduling";
-import type { JobChange } from "../cluster/jobs.ts";
+import { type JobChange, schedulingLimits } from "@trainyard/scheduling";
 import { priorityProblem } from "./configuration.ts";
 import type { JobEvent } from "./decide.ts";
 

@@ -5,6 +5,7 @@
  * by up to its whole length, but never early.
  */
 import type { Cluster } from "../cluster/cluster.ts";
+import { provenAtMs } from "../cluster/judged.ts";
 import type { Allocation } from "../cluster/state.ts";
 
 type Deadline = { readonly atMs: number; readonly dueMs: number };
@@ -14,6 +15,8 @@ export class Deadlines {
   #places = new Map<string, Deadline>();
   /** The deadlines of agents that get no runs for a while. */
   #trusts = new Map<string, Deadline>();
+  /** The deadlines after which a run has done well on an agent that was distrusted. */
+  #proofs = new Map<string, Deadline>();
   /** The deadlines of runs with a time limit. */
   #limits = new Map<string, Deadline>();
   /** The deadlines of pools whose queue will change its order. */
@@ -29,8 +32,11 @@ export class Deadlines {
     this.#places = followed(this.#places, cluster.delayed, cluster, nowMs, (id) => {
       return cluster.allocations.get(id)?.notBeforeMs ?? null;
     });
-    this.#trusts = followed(this.#trusts, cluster.cooling, cluster, nowMs, (id) => {
+    this.#trusts = followed(this.#trusts, cluster.trusts.cooling, cluster, nowMs, (id) => {
       return cluster.agents.get(id)?.trust.untilMs ?? null;
+    });
+    this.#proofs = followed(this.#proofs, cluster.trusts.distrusted, cluster, nowMs, (id) => {
+      return provenAtMs(cluster, id);
     });
     this.#limits = followed(this.#limits, cluster.timed, cluster, nowMs, (id) => {
       return limitAtMs(cluster.allocations.get(id));
@@ -78,10 +84,15 @@ export class Deadlines {
     return nowMs >= (this.#trusts.get(agent)?.dueMs ?? Number.NEGATIVE_INFINITY);
   }
 
+  isProven(agent: string, nowMs: number): boolean {
+    return nowMs >= (this.#proofs.get(agent)?.dueMs ?? Number.POSITIVE_INFINITY);
+  }
+
   /** The next deadline; null for none. */
   next(): number | null {
     let first = Number.POSITIVE_INFINITY;
-    for (const deadlines of [this.#kills, this.#places, this.#trusts, this.#limits, this.#passes]) {
+    const trusts = [this.#trusts, this.#proofs];
+    for (const deadlines of [this.#kills, this.#places, ...trusts, this.#limits, this.#passes]) {
       for (const { dueMs } of deadlines.values()) first = Math.min(first, dueMs);
     }
     return Number.isFinite(first) ? first : null;

@@ -8,7 +8,6 @@ import type { AgentCommand } from "../agent/state.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
-import { trustDecision } from "../cluster/trust.ts";
 import type { Decision } from "./decision.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { drainDecisions } from "./drains.ts";
@@ -19,6 +18,7 @@ import type { Observed } from "./observed.ts";
 import { placementDecisions, timeLimitDecisions } from "./passes.ts";
 import { poolDecisions } from "./pools.ts";
 import { ranksOf } from "./ranks.ts";
+import { Faults, trustDecisions } from "./trusts.ts";
 
 export type Round = {
   readonly cluster: Cluster;
@@ -56,7 +56,7 @@ export function gather(round: Round): readonly Decision[] {
     ...reportDecisions(round),
     ...silenceDecisions(round),
     ...nameDecisions(round),
-    ...trustDecisions(cluster),
+    ...trustDecisions(round),
     ...drainDecisions(cluster, observed),
     ...killDecisions(round),
     ...timeLimitDecisions(round),
@@ -123,15 +123,6 @@ function silenceDecisions({ cluster, silentForMs, agentSilenceMs }: Round): read
   return decisions;
 }
 
-/** Decisions about agents on which launches of different experiments have failed, or a run has started since. */
-function trustDecisions(cluster: Cluster): readonly Decision[] {
-  return [...cluster.troubled].flatMap((id): readonly Decision[] => {
-    const agent = cluster.agents.get(id);
-    const command = agent === undefined ? null : trustDecision(agent.trust);
-    return command === null ? [] : [{ on: "agent", id, origin: null, command }];
-  });
-}
-
 /** Launches are checked in every round, since a long silence ends them. */
 function watchLaunches({ cluster, observed, nowMs }: Round): void {
   for (const id of cluster.launching) {
@@ -156,14 +147,16 @@ function killDecisions({ cluster, deadlines, nowMs }: Round): readonly Decision[
   });
 }
 
-function allocationDecisions({ cluster, observed }: Round): readonly Decision[] {
+function allocationDecisions(round: Round): readonly Decision[] {
+  const { cluster, observed } = round;
+  const faults = new Faults(round);
   const decisions: Decision[] = [];
   for (const id of cluster.touchedAllocations) {
     cluster.touchedAllocations.delete(id);
     const allocation = cluster.allocations.get(id);
     if (allocation === undefined) continue;
     for (const command of judgeAllocation(allocation, ranksOf(cluster, allocation, observed))) {
-      decisions.push(decisionOn(allocation, command));
+      decisions.push(decisionOn(allocation, faults.named(allocation, command)));
     }
   }
   return decisions;

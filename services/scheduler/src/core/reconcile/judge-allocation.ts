@@ -10,7 +10,7 @@ import {
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { limits } from "../../limits.ts";
-import { hasFailed, isOver, pidOf, userOf, type Rank } from "./ranks.ts";
+import { hasFailed, isOver, pidOf, type Rank, userOf, wasTerminated } from "./ranks.ts";
 
 export function judgeAllocation(
   allocation: Allocation,
@@ -20,6 +20,9 @@ export function judgeAllocation(
   const commands: AllocationCommand[] = [];
   const allUp = ranks.every((rank) => pidOf(rank) > 0);
   if (!allocation.started && allUp) commands.push({ kind: "start", starts: ranks.map(startOf) });
+  if (!allocation.stopAcknowledged && ranks.some(wasTerminated)) {
+    commands.push({ kind: "acknowledge_stop" });
+  }
   if (ranks.every(isOver)) commands.push(endOf(allocation, ranks));
   return commands;
 }
@@ -100,8 +103,9 @@ function wasKilled({ state }: Rank): boolean {
 }
 
 /** The node ended unobserved: the host restarted, or its supervisor was killed. */
-function isUntold({ state }: Rank): boolean {
-  if (state.kind !== "ended" || state.report.killed) return false;
+function isUntold(rank: Rank): boolean {
+  const { state } = rank;
+  if (state.kind !== "ended" || state.report.killed || wasTerminated(rank)) return false;
   const { exit } = state.report;
   return exit === undefined || (exit.code === undefined && exit.signal === "");
 }

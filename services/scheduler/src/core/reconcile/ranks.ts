@@ -11,7 +11,12 @@ export type Rank = {
   readonly state:
     | { readonly kind: "unknown" }
     | { readonly kind: "preparing" }
-    | { readonly kind: "up"; readonly pid: number; readonly userId: number | undefined }
+    | {
+        readonly kind: "up";
+        readonly pid: number;
+        readonly userId: number | undefined;
+        readonly terminated?: boolean | undefined;
+      }
     | { readonly kind: "ended"; readonly report: ReportedAllocation }
     /** The agent was lost while the node ran. */
     | { readonly kind: "lost" }
@@ -50,7 +55,8 @@ function rankState(
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
   if (lostRanks.includes(nodeRank)) return { kind: "lost" };
   if (report?.state === AllocationReportState.RUNNING) {
-    return { kind: "up", pid: report.pid, userId: report.userId };
+    const { pid, userId, terminated } = report;
+    return { kind: "up", pid, userId, terminated };
   }
   if (observed.isSilent(agent, id)) {
     return { kind: "silent", waits: report?.waitsForPlatform === true };
@@ -69,10 +75,17 @@ export function isOver({ state }: Rank): boolean {
   return state.kind !== "unknown" && state.kind !== "preparing" && state.kind !== "up";
 }
 
-/** True if the node's end ends all nodes; a node that exited cleanly lets the others finish. */
-export function hasFailed({ state }: Rank): boolean {
+/** True if the node's agent has asked the node to end by SIGTERM. */
+export function wasTerminated({ state }: Rank): boolean {
+  if (state.kind === "up") return state.terminated === true;
+  return state.kind === "ended" && state.report.terminated === true;
+}
+
+/** True if the node's end ends all nodes; a node that exited cleanly, or after SIGTERM, lets the others finish. */
+export function hasFailed(rank: Rank): boolean {
+  const { state } = rank;
   if (state.kind === "lost" || state.kind === "absent" || state.kind === "silent") return true;
-  if (state.kind !== "ended") return false;
+  if (state.kind !== "ended" || wasTerminated(rank)) return false;
   const { launchFailed, exit } = state.report;
   return launchFailed || exit?.code !== 0 || exit.signal !== "";
 }

@@ -3,7 +3,7 @@
  * and not decided again for a while. All other decisions are committed.
  */
 import type { Plain } from "@trainyard/contracts";
-import { AllocationEndCause, type Occupation } from "@trainyard/contracts/events";
+import { AllocationEndCause, Fault, type Occupation } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 import { barestEnd } from "../allocation/end-texts.ts";
 import type { Decision } from "./decision.ts";
@@ -18,7 +18,8 @@ export function shorter(decision: Decision, refusal: string): Decision | null {
   if (decision.on === "allocation" && decision.command.kind === "grant") {
     const message = `the placement could not be recorded: ${refusal}`;
     const cause = AllocationEndCause.LAUNCH_FAILED;
-    const end = { kind: "end", cause, exits: [], endRecord: null, message } as const;
+    const fault = Fault.PLATFORM;
+    const end = { kind: "end", cause, exits: [], endRecord: null, message, fault } as const;
     return { on: "allocation", id, origin, command: barestEnd(end) };
   }
   if (decision.on === "agent" && decision.command.kind === "return") {

@@ -1,7 +1,8 @@
 /**
- * The list of an agent's wanted runs: each allocation placed there, to run or to be killed; each other one that the
- * agent names, to be killed; and those that it may forget. Launches are included until the agent has named the
- * allocation, as many as fit. An allocation that had started is never launched again.
+ * The list of an agent's wanted runs: each allocation placed there, to run, to be asked to stop or to be killed; each
+ * other one that the agent names, to be killed; and those that it may forget. Launches are included until the agent has
+ * named the allocation, as many as fit: until then, a stop waits. An allocation that had started is never launched
+ * again.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -28,6 +29,7 @@ export type KeyedWanted = Omit<Plain<Wanted>, "allocations" | "forget" | keyof S
 export type WantedPlan = {
   readonly agent: string;
   readonly run: readonly string[];
+  readonly stop: readonly string[];
   readonly kill: readonly string[];
   readonly forget: readonly string[];
   /** The allocations of `run` whose launch must be sent, in the order in which launches are added while they fit. */
@@ -36,16 +38,18 @@ export type WantedPlan = {
 
 export function planWanted(cluster: Cluster, observed: Observed, agent: string): WantedPlan {
   const run: string[] = [];
+  const stop: string[] = [];
   const kill: string[] = [];
   const launch: string[] = [];
   for (const id of cluster.placedOn(agent)) {
     const allocation = cluster.allocations.get(id);
     if (allocation === undefined) continue;
     if (isDoomed(allocation, ranksOf(cluster, allocation, observed))) kill.push(id);
-    else {
+    else if (needsLaunch(cluster, allocation, observed, agent)) {
       run.push(id);
-      if (needsLaunch(cluster, allocation, observed, agent)) launch.push(id);
-    }
+      launch.push(id);
+    } else if (allocation.stop !== null) stop.push(id);
+    else run.push(id);
   }
   const ghosts = cluster.agents.get(agent)?.ghosts ?? {};
   kill.push(...Object.keys(ghosts));
@@ -55,7 +59,7 @@ export function planWanted(cluster: Cluster, observed: Observed, agent: string):
     if (state === AllocationReportState.ENDED) forget.push(id);
     else kill.push(id);
   }
-  return { agent, run, kill, forget: forget.slice(0, limits.forgetPerWantedMax), launch };
+  return { agent, run, stop, kill, forget: forget.slice(0, limits.forgetPerWantedMax), launch };
 }
 
 function needsLaunch(
@@ -119,12 +123,12 @@ export function wantedOf(
   const asked = observed.asked(plan.agent);
   const carried = carriedLaunches(plan, launches);
   const awaited = plan.launch.filter((id) => !carried.has(id));
-  const content = JSON.stringify([plan.run, plan.kill, plan.forget, awaited]);
+  const content = JSON.stringify([plan.run, plan.stop, plan.kill, plan.forget, awaited]);
   if (content !== asked.content) {
     asked.content = content;
     asked.version += 1;
   }
-  for (const id of [...plan.run, ...plan.kill]) {
+  for (const id of [...plan.run, ...plan.stop, ...plan.kill]) {
     if (asked.knownSince.has(id) || awaited.includes(id)) continue;
     asked.knownSince.set(id, asked.version);
   }
@@ -137,6 +141,7 @@ export function wantedOf(
         const state = WantedState.RUN;
         return launch === undefined ? { allocation, state } : { allocation, state, launch };
       }),
+      ...plan.stop.map((allocation) => ({ allocation, state: WantedState.STOP })),
       ...plan.kill.map((allocation) => ({ allocation, state: WantedState.KILL })),
     ],
     forget: plan.forget,

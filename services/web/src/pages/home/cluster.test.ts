@@ -21,10 +21,23 @@ test("a pool has the slots of its agents, and lists the agents that get no runs"
     agent("b", "gpu", "CONNECTED", ["1.1#1", ""]),
     agent("a", "gpu", "LOST", ["", "2.1#1"]),
     agent("c", "cpu", "CONNECTED", [""], "it is drained"),
+    {
+      ...agent("d", "cpu", "CONNECTED", []),
+      distrust: { failures: 3, experiments: ["1", "2"], reason: "no data", untilMs: 9 },
+    },
     agent("gone", "cpu", "REMOVED", [""]),
   ]);
   expect(pools).toEqual([
-    { pool: "cpu", slots: 1, used: 0, agents: 1, troubled: [{ name: "c", why: "it is drained" }] },
+    {
+      pool: "cpu",
+      slots: 1,
+      used: 0,
+      agents: 2,
+      troubled: [
+        { name: "c", why: "it is drained" },
+        { name: "d", why: "its last 3 runs failed (no data)" },
+      ],
+    },
     { pool: "gpu", slots: 3, used: 2, agents: 2, troubled: [{ name: "a", why: "lost" }] },
   ]);
 });

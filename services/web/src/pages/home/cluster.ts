@@ -12,7 +12,7 @@ export type PoolSummary = {
   readonly troubled: readonly { readonly name: string; readonly why: string }[];
 };
 
-type Given = Pick<Plain<Agent>, "name" | "pool" | "state" | "slots" | "notPlaced">;
+type Given = Pick<Plain<Agent>, "name" | "pool" | "state" | "slots" | "notPlaced" | "distrust">;
 
 /**
  * Returns the pools sorted by name. Removed agents are left out; slots of lost ones count only while a run holds them.
@@ -39,6 +39,8 @@ export function poolsOf(agents: readonly Given[]): readonly PoolSummary[] {
     .toSorted((a, b) => a.pool.localeCompare(b.pool));
 }
 
-function troubleOf({ state, notPlaced = "" }: Given): string {
-  return state === "LOST" ? "lost" : notPlaced;
+function troubleOf({ state, notPlaced = "", distrust }: Given): string {
+  if (state === "LOST") return "lost";
+  if (notPlaced !== "" || distrust === undefined) return notPlaced;
+  return `its last ${distrust.failures} runs failed (${distrust.reason})`;
 }

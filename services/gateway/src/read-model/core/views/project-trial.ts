@@ -119,6 +119,12 @@ export const trialProjections: Projections = {
     changeRun(documents, id, data.run, () => ({ state: "STOPPING" }));
     documents.update("trial", id, (doc) => ({ state: stoppingStates[data.why] ?? doc.state }));
   },
+  RunStopWithdrawn({ id, data }, documents) {
+    changeRun(documents, id, data.run, ({ startedAtMs, placements }) => {
+      const granted = placements.length === 0 ? "QUEUED" : "STARTING";
+      return { state: startedAtMs === undefined ? granted : "RUNNING" };
+    });
+  },
   RunEnded({ id, data, timeMs }, documents) {
     changeRun(documents, id, data.run, () => ({
       state: "ENDED",

@@ -205,7 +205,7 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   processGroups: string;
 
   /**
-   * The failed launches since a run last started on the agent. Present if they have kept the agent from getting runs.
+   * The failed runs since a run last did well on the agent. Present if they have kept the agent from getting runs.
    *
    * @generated from field: optional trainyard.api.v1.Distrust distrust = 8;
    */
@@ -302,7 +302,7 @@ export const DisabledSchema: GenMessage<Disabled> = /*@__PURE__*/
  */
 export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
   /**
-   * The number of launches that failed on the agent since a run last started there.
+   * The number of runs that failed on the agent since a run last did well there, at most 32.
    *
    * @generated from field: uint32 failures = 1;
    */

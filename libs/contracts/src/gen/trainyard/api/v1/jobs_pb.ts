@@ -457,8 +457,8 @@ export const JobService: GenService<{
     output: typeof JobResponseSchema;
   },
   /**
-   * Moves the waiting runs of one experiment ahead of or behind those of another experiment in the same pool. The moved
-   * experiment gets the priority of the other one.
+   * Moves the runs of one experiment, also its later ones, ahead of or behind those of another experiment in the same
+   * pool; both have waiting runs. The moved experiment gets the priority of the other one.
    *
    * @generated from rpc trainyard.api.v1.JobService.MoveJob
    */

@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/common/v1/resources.proto.
  */
 export const file_trainyard_common_v1_resources: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3Jlc291cmNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSK+AgoJUmVzb3VyY2VzEgwKBHBvb2wYASABKAkSDQoFc2xvdHMYAiABKA0SEAoIcHJpb3JpdHkYAyABKA0SDgoGd2VpZ2h0GAQgASgBEhQKDHNpbmdsZV9hZ2VudBgFIAEoCBIWCgltYXhfc2xvdHMYBiABKA1IAIgBARIaCg10aW1lX2xpbWl0X21zGAcgASgBSAGIAQESIgoVcHJlZW1wdGlvbl90aW1lb3V0X21zGAggASgBSAKIAQESOgoLY29uc3RyYWludHMYCSABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLkNvbnN0cmFpbnRzSAOIAQFCDAoKX21heF9zbG90c0IQCg5fdGltZV9saW1pdF9tc0IYChZfcHJlZW1wdGlvbl90aW1lb3V0X21zQg4KDF9jb25zdHJhaW50cyL/AQoLQ29uc3RyYWludHMSDgoGZGV2aWNlGAEgASgJEhsKE2RldmljZV9tZW1vcnlfYnl0ZXMYAiABKAESMAoIcmVxdWlyZWQYAyADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIxCglwcmVmZXJyZWQYBCADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIxCglmb3JiaWRkZW4YBSADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIXCg9leGNsdWRlZF9hZ2VudHMYBiADKAkSEgoKc2FtZV9sYWJlbBgHIAEoCSIqCglMYWJlbFJ1bGUSDQoFbGFiZWwYASABKAkSDgoGdmFsdWVzGAIgAygJIk0KCVBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SDwoHYWRkcmVzcxgEIAEoCSJlCgRFeGl0EhEKCW5vZGVfcmFuaxgBIAEoDRINCgVhZ2VudBgCIAEoCRIRCgRjb2RlGAMgASgFSACIAQESDgoGc2lnbmFsGAQgASgJEg8KB21lc3NhZ2UYBSABKAlCBwoFX2NvZGUiaAoNTGF1bmNoRmFpbHVyZRIOCgZhZ2VudHMYASADKAkSDgoGc2lsZW50GAIgAygJEhUKDXBsYXRmb3JtX2F3YXkYAyABKAgSFAoHbGFja2luZxgEIAEoCEgAiAEBQgoKCF9sYWNraW5nIh8KDUF2b2lkZWRBZ2VudHMSDgoGYWdlbnRzGAEgAygJIm4KCUVuZFJlY29yZBIuCgZyZWFzb24YASABKA4yHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlYXNvbhIPCgdtZXNzYWdlGAIgASgJEhQKB2ZvbGxvd3MYAyABKAhIAIgBAUIKCghfZm9sbG93cyqgAQoJRW5kUmVhc29uEhoKFkVORF9SRUFTT05fVU5TUEVDSUZJRUQQABIXChNFTkRfUkVBU09OX0ZJTklTSEVEEAESIAocRU5EX1JFQVNPTl9BQ0tOT1dMRURHRURfU1RPUBACEiYKIkVORF9SRUFTT05fSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQAxIUChBFTkRfUkVBU09OX0VSUk9SEAQqUQoIU3RvcE1vZGUSGQoVU1RPUF9NT0RFX1VOU1BFQ0lGSUVEEAASFgoSU1RPUF9NT0RFX0dSQUNFRlVMEAESEgoOU1RPUF9NT0RFX0tJTEwQAiqaAgoHU3RvcFdoeRIYChRTVE9QX1dIWV9VTlNQRUNJRklFRBAAEhIKDlNUT1BfV0hZX1BBVVNFEAESGwoXU1RPUF9XSFlfU0VBUkNIX1NVU1BFTkQQAhIYChRTVE9QX1dIWV9TRUFSQ0hfU1RPUBADEhMKD1NUT1BfV0hZX0NBTkNFTBAEEhEKDVNUT1BfV0hZX0tJTEwQBRIWChJTVE9QX1dIWV9QUkVFTVBURUQQBhISCg5TVE9QX1dIWV9EUkFJThAHEiQKIFNUT1BfV0hZX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAgSFwoTU1RPUF9XSFlfU1VQRVJTRURFRBAJEhcKE1NUT1BfV0hZX1RJTUVfTElNSVQQCmIGcHJvdG8z");
+  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3Jlc291cmNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSK+AgoJUmVzb3VyY2VzEgwKBHBvb2wYASABKAkSDQoFc2xvdHMYAiABKA0SEAoIcHJpb3JpdHkYAyABKA0SDgoGd2VpZ2h0GAQgASgBEhQKDHNpbmdsZV9hZ2VudBgFIAEoCBIWCgltYXhfc2xvdHMYBiABKA1IAIgBARIaCg10aW1lX2xpbWl0X21zGAcgASgBSAGIAQESIgoVcHJlZW1wdGlvbl90aW1lb3V0X21zGAggASgBSAKIAQESOgoLY29uc3RyYWludHMYCSABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLkNvbnN0cmFpbnRzSAOIAQFCDAoKX21heF9zbG90c0IQCg5fdGltZV9saW1pdF9tc0IYChZfcHJlZW1wdGlvbl90aW1lb3V0X21zQg4KDF9jb25zdHJhaW50cyL/AQoLQ29uc3RyYWludHMSDgoGZGV2aWNlGAEgASgJEhsKE2RldmljZV9tZW1vcnlfYnl0ZXMYAiABKAESMAoIcmVxdWlyZWQYAyADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIxCglwcmVmZXJyZWQYBCADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIxCglmb3JiaWRkZW4YBSADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIXCg9leGNsdWRlZF9hZ2VudHMYBiADKAkSEgoKc2FtZV9sYWJlbBgHIAEoCSIqCglMYWJlbFJ1bGUSDQoFbGFiZWwYASABKAkSDgoGdmFsdWVzGAIgAygJIk0KCVBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SDwoHYWRkcmVzcxgEIAEoCSJlCgRFeGl0EhEKCW5vZGVfcmFuaxgBIAEoDRINCgVhZ2VudBgCIAEoCRIRCgRjb2RlGAMgASgFSACIAQESDgoGc2lnbmFsGAQgASgJEg8KB21lc3NhZ2UYBSABKAlCBwoFX2NvZGUiaAoNTGF1bmNoRmFpbHVyZRIOCgZhZ2VudHMYASADKAkSDgoGc2lsZW50GAIgAygJEhUKDXBsYXRmb3JtX2F3YXkYAyABKAgSFAoHbGFja2luZxgEIAEoCEgAiAEBQgoKCF9sYWNraW5nIh8KDUF2b2lkZWRBZ2VudHMSDgoGYWdlbnRzGAEgAygJIm4KCUVuZFJlY29yZBIuCgZyZWFzb24YASABKA4yHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlYXNvbhIPCgdtZXNzYWdlGAIgASgJEhQKB2ZvbGxvd3MYAyABKAhIAIgBAUIKCghfZm9sbG93cypUCgVGYXVsdBIVChFGQVVMVF9VTlNQRUNJRklFRBAAEhAKDEZBVUxUX1NDUklQVBABEg4KCkZBVUxUX0hPU1QQAhISCg5GQVVMVF9QTEFURk9STRADKqABCglFbmRSZWFzb24SGgoWRU5EX1JFQVNPTl9VTlNQRUNJRklFRBAAEhcKE0VORF9SRUFTT05fRklOSVNIRUQQARIgChxFTkRfUkVBU09OX0FDS05PV0xFREdFRF9TVE9QEAISJgoiRU5EX1JFQVNPTl9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxADEhQKEEVORF9SRUFTT05fRVJST1IQBCpRCghTdG9wTW9kZRIZChVTVE9QX01PREVfVU5TUEVDSUZJRUQQABIWChJTVE9QX01PREVfR1JBQ0VGVUwQARISCg5TVE9QX01PREVfS0lMTBACKpoCCgdTdG9wV2h5EhgKFFNUT1BfV0hZX1VOU1BFQ0lGSUVEEAASEgoOU1RPUF9XSFlfUEFVU0UQARIbChdTVE9QX1dIWV9TRUFSQ0hfU1VTUEVORBACEhgKFFNUT1BfV0hZX1NFQVJDSF9TVE9QEAMSEwoPU1RPUF9XSFlfQ0FOQ0VMEAQSEQoNU1RPUF9XSFlfS0lMTBAFEhYKElNUT1BfV0hZX1BSRUVNUFRFRBAGEhIKDlNUT1BfV0hZX0RSQUlOEAcSJAogU1RPUF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQCBIXChNTVE9QX1dIWV9TVVBFUlNFREVEEAkSFwoTU1RPUF9XSFlfVElNRV9MSU1JVBAKYgZwcm90bzM");
 
 /**
  * The resources that a run requests from a pool. A run with 0 slots shares an agent with other runs.
@@ -339,6 +339,52 @@ export const EndRecordSchema: GenMessage<EndRecord> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 7);
 
 /**
+ * The cause of a run's failure, by which its trial counts the attempt.
+ *
+ * @generated from enum trainyard.common.v1.Fault
+ */
+export const Fault = {
+  /**
+   * @generated from enum value: FAULT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The script or its configuration.
+   *
+   * @generated from enum value: FAULT_SCRIPT = 1;
+   */
+  SCRIPT: 1,
+
+  /**
+   * The host, its agent or the supervisor of the run.
+   *
+   * @generated from enum value: FAULT_HOST = 2;
+   */
+  HOST: 2,
+
+  /**
+   * A service that many hosts share, such as a file server or a service of this platform.
+   *
+   * @generated from enum value: FAULT_PLATFORM = 3;
+   */
+  PLATFORM: 3,
+} as const;
+
+/**
+ * The cause of a run's failure, by which its trial counts the attempt.
+ *
+ * @generated from enum trainyard.common.v1.Fault
+ */
+export type Fault = (typeof Fault)[keyof typeof Fault] | UnknownEnum;
+
+/**
+ * Describes the enum trainyard.common.v1.Fault.
+ */
+export const FaultSchema: GenEnum<Fault> = /*@__PURE__*/
+  enumDesc(file_trainyard_common_v1_resources, 0);
+
+/**
  * @generated from enum trainyard.common.v1.EndReason
  */
 export const EndReason = {
@@ -385,7 +431,7 @@ export type EndReason = (typeof EndReason)[keyof typeof EndReason] | UnknownEnum
  * Describes the enum trainyard.common.v1.EndReason.
  */
 export const EndReasonSchema: GenEnum<EndReason> = /*@__PURE__*/
-  enumDesc(file_trainyard_common_v1_resources, 0);
+  enumDesc(file_trainyard_common_v1_resources, 1);
 
 /**
  * @generated from enum trainyard.common.v1.StopMode
@@ -397,7 +443,8 @@ export const StopMode = {
   UNSPECIFIED: 0,
 
   /**
-   * The SDK receives the stop request, and the run may write a checkpoint before it exits.
+   * The SDK receives the stop request, and the run may write a checkpoint before it exits. A run that does not use the
+   * SDK gets SIGTERM.
    *
    * @generated from enum value: STOP_MODE_GRACEFUL = 1;
    */
@@ -420,7 +467,7 @@ export type StopMode = (typeof StopMode)[keyof typeof StopMode] | UnknownEnum;
  * Describes the enum trainyard.common.v1.StopMode.
  */
 export const StopModeSchema: GenEnum<StopMode> = /*@__PURE__*/
-  enumDesc(file_trainyard_common_v1_resources, 1);
+  enumDesc(file_trainyard_common_v1_resources, 2);
 
 /**
  * The reason of a stop request. A more severe reason replaces a less severe one.
@@ -495,5 +542,5 @@ export type StopWhy = (typeof StopWhy)[keyof typeof StopWhy] | UnknownEnum;
  * Describes the enum trainyard.common.v1.StopWhy.
  */
 export const StopWhySchema: GenEnum<StopWhy> = /*@__PURE__*/
-  enumDesc(file_trainyard_common_v1_resources, 2);
+  enumDesc(file_trainyard_common_v1_resources, 3);
 

@@ -8,7 +8,7 @@ import type { SealedCheckpoint, SealedCheckpoints } from "../../common/v1/checkp
 import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
 import type { PoolSettings } from "../../common/v1/pools_pb.ts";
 import { file_trainyard_common_v1_pools } from "../../common/v1/pools_pb.ts";
-import type { AvoidedAgents, EndRecord, Exit, LaunchFailure, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
+import type { AvoidedAgents, EndRecord, Exit, Fault, LaunchFailure, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQimQMKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCRI7CgZzZWFsZWQYBSABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSAGIAQESPwoObGF1bmNoX2ZhaWx1cmUYBiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkxhdW5jaEZhaWx1cmVIAogBARIcCg9sYXN0X3ZhbGlkYXRpb24YByABKAlIA4gBAUINCgtfZW5kX3JlY29yZEIJCgdfc2VhbGVkQhEKD19sYXVuY2hfZmFpbHVyZUISChBfbGFzdF92YWxpZGF0aW9uIsgCCgtBZ2VudEpvaW5lZBIMCgRwb29sGAEgASgJEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSOwoGbGFiZWxzGAMgAygLMisudHJhaW55YXJkLmV2ZW50LnYxLkFnZW50Sm9pbmVkLkxhYmVsc0VudHJ5Eg8KB3ZlcnNpb24YBCABKAkSDwoHYWRkcmVzcxgFIAEoCRIOCgZmb2xkZXIYBiABKAkSDQoFcGxhY2UYByABKAkSEgoKc3RhcnRlZF9tcxgIIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgJIAEoCRIQCghwcm90b2NvbBgKIAEoDRIXCg9wcm90b2NvbF9vbGRlc3QYCyABKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK0AQoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAESEQoEbmFtZRgFIAEoCUgAiAEBEhYKCW51bWFfbm9kZRgGIAEoDUgBiAEBEhkKDG52bGlua19ncm91cBgHIAEoDUgCiAEBQgcKBV9uYW1lQgwKCl9udW1hX25vZGVCDwoNX252bGlua19ncm91cCIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIuEBCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBEg4KBmZvbGRlchgEIAEoCRINCgVwbGFjZRgFIAEoCRISCgpzdGFydGVkX21zGAYgASgBQgcKBV9sZWZ0IkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzIpIBCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhwKD2xhc3RfdmFsaWRhdGlvbhgDIAEoCUgAiAEBQhIKEF9sYXN0X3ZhbGlkYXRpb24iLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIlgKD0FnZW50RGlzdHJ1c3RlZBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSDgoGZm9yX21zGAQgASgBIh4KDEFnZW50VHJ1c3RlZBIOCgZyZWFzb24YASABKAkiNwoMQWdlbnREaXNrTG93EhIKCmZyZWVfYnl0ZXMYASABKAESEwoLZmxvb3JfYnl0ZXMYAiABKAEiJAoOQWdlbnREaXNrRnJlZWQSEgoKZnJlZV9ieXRlcxgBIAEoASI0Cg1Qcm9jZXNzZXNMZWZ0EhIKCmFsbG9jYXRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSJDCg9DaGVja3BvaW50c0xlZnQSEwoLY2hlY2twb2ludHMYASABKA0SDQoFYnl0ZXMYAiABKAESDAoEcnVucxgDIAMoCSJPChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCRIYCgtkZWFkbGluZV9tcxgCIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIfCg1BZ2VudERpc2FibGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudEVuYWJsZWQiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJImUKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgVkcmFpbhgDIAEoCBIYCgtkZWFkbGluZV9tcxgEIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJImcKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCRI4CghzZXR0aW5ncxgCIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzSACIAQFCCwoJX3NldHRpbmdzIg0KC1Bvb2xSZW1vdmVkIoMBCgpKb2JVcGRhdGVkEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiRQoISm9iTW92ZWQSCwoDam9iGAEgASgJEg0KBXBsYWNlGAIgASgBEg4KBmFuY2hvchgDIAEoCRINCgVhaGVhZBgEIAEoCCrpAgoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEEhYKEldBSVRfQ09ERV9MT1dfRElTSxAFEh8KG1dBSVRfQ09ERV9BR0VOVFNfRElTVFJVU1RFRBAGEhYKEldBSVRfQ09ERV9SRVNFUlZFRBAHEhMKD1dBSVRfQ09ERV9RVU9UQRAIEhcKE1dBSVRfQ09ERV9NQVhfU0xPVFMQCRIYChRXQUlUX0NPREVfRkFJUl9TSEFSRRAKEhkKFVdBSVRfQ09ERV9DT05TVFJBSU5UUxALEhgKFFdBSVRfQ09ERV9QUkVFTVBUSU5HEAwq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiWQoXQWxsb2NhdGlvblN0b3BXaXRoZHJhd24SMgoHcmVtYWlucxgBIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeUgAiAEBQgoKCF9yZW1haW5zIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkItMDCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQESHAoPbGFzdF92YWxpZGF0aW9uGAcgASgJSAOIAQESLgoFZmF1bHQYCCABKA4yGi50cmFpbnlhcmQuY29tbW9uLnYxLkZhdWx0SASIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmVCEgoQX2xhc3RfdmFsaWRhdGlvbkIICgZfZmF1bHQiyAIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg4KBmZvbGRlchgGIAEoCRINCgVwbGFjZRgHIAEoCRISCgpzdGFydGVkX21zGAggASgBEhYKDnByb2Nlc3NfZ3JvdXBzGAkgASgJEhAKCHByb3RvY29sGAogASgNEhcKD3Byb3RvY29sX29sZGVzdBgLIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrQBCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoARIRCgRuYW1lGAUgASgJSACIAQESFgoJbnVtYV9ub2RlGAYgASgNSAGIAQESGQoMbnZsaW5rX2dyb3VwGAcgASgNSAKIAQFCBwoFX25hbWVCDAoKX251bWFfbm9kZUIPCg1fbnZsaW5rX2dyb3VwIhsKCUFnZW50TG9zdBIOCgZyZWFzb24YASABKAki4QEKDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBGxlZnQYAyABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuTGVmdENoZWNrcG9pbnRzSACIAQESDgoGZm9sZGVyGAQgASgJEg0KBXBsYWNlGAUgASgJEhIKCnN0YXJ0ZWRfbXMYBiABKAFCBwoFX2xlZnQiQwoPTGVmdENoZWNrcG9pbnRzEjAKBHJ1bnMYASADKAsyIi50cmFpbnlhcmQuZXZlbnQudjEuUnVuQ2hlY2twb2ludHMikgEKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQSHAoPbGFzdF92YWxpZGF0aW9uGAMgASgJSACIAQFCEgoQX2xhc3RfdmFsaWRhdGlvbiIvCgpPY2N1cGF0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiMQoMU2xvdHNDbGVhcmVkEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiWAoPQWdlbnREaXN0cnVzdGVkEhAKCGZhaWx1cmVzGAEgASgNEhMKC2V4cGVyaW1lbnRzGAIgAygJEg4KBnJlYXNvbhgDIAEoCRIOCgZmb3JfbXMYBCABKAEiHgoMQWdlbnRUcnVzdGVkEg4KBnJlYXNvbhgBIAEoCSI3CgxBZ2VudERpc2tMb3cSEgoKZnJlZV9ieXRlcxgBIAEoARITCgtmbG9vcl9ieXRlcxgCIAEoASIkCg5BZ2VudERpc2tGcmVlZBISCgpmcmVlX2J5dGVzGAEgASgBIjQKDVByb2Nlc3Nlc0xlZnQSEgoKYWxsb2NhdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIkMKD0NoZWNrcG9pbnRzTGVmdBITCgtjaGVja3BvaW50cxgBIAEoDRINCgVieXRlcxgCIAEoARIMCgRydW5zGAMgAygJIk8KE0FnZW50RHJhaW5SZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJEhgKC2RlYWRsaW5lX21zGAIgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIh8KDUFnZW50RGlzYWJsZWQSDgoGcmVhc29uGAEgASgJIg4KDEFnZW50RW5hYmxlZCIOCgxBZ2VudERyYWluZWQiUgoQQWdlbnROYW1lUmVmdXNlZBIOCgZmb2xkZXIYASABKAkSDQoFcGxhY2UYAiABKAkSDwoHYWRkcmVzcxgDIAEoCRIOCgZyZWFzb24YBCABKAkiEgoQQWdlbnROYW1lQ2xlYXJlZCJFChRTY2hlZHVsZXJFcG9jaFJhaXNlZBIMCgRmcm9tGAEgASgBEgoKAnRvGAIgASgBEhMKC2xlYXNlX2Vwb2NoGAMgASgBIh4KDEFnZW50UmVtb3ZlZBIOCgZyZWFzb24YASABKAkiZQoMU2xvdERpc2FibGVkEgwKBHNsb3QYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWRyYWluGAMgASgIEhgKC2RlYWRsaW5lX21zGAQgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiZwoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJEjgKCHNldHRpbmdzGAIgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3NIAIgBAUILCglfc2V0dGluZ3MiDQoLUG9vbFJlbW92ZWQigwEKCkpvYlVwZGF0ZWQSCwoDam9iGAEgASgJEhUKCHByaW9yaXR5GAIgASgNSACIAQESEwoGd2VpZ2h0GAMgASgBSAGIAQESFgoJbWF4X3Nsb3RzGAQgASgNSAKIAQFCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyJFCghKb2JNb3ZlZBILCgNqb2IYASABKAkSDQoFcGxhY2UYAiABKAESDgoGYW5jaG9yGAMgASgJEg0KBWFoZWFkGAQgASgIKukCCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYSFgoSV0FJVF9DT0RFX1JFU0VSVkVEEAcSEwoPV0FJVF9DT0RFX1FVT1RBEAgSFwoTV0FJVF9DT0RFX01BWF9TTE9UUxAJEhgKFFdBSVRfQ09ERV9GQUlSX1NIQVJFEAoSGQoVV0FJVF9DT0RFX0NPTlNUUkFJTlRTEAsSGAoUV0FJVF9DT0RFX1BSRUVNUFRJTkcQDCrtAQoSQWxsb2NhdGlvbkVuZENhdXNlEiQKIEFMTE9DQVRJT05fRU5EX0NBVVNFX1VOU1BFQ0lGSUVEEAASHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfRVhJVEVEEAESHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfS0lMTEVEEAISIwofQUxMT0NBVElPTl9FTkRfQ0FVU0VfQUdFTlRfTE9TVBADEiYKIkFMTE9DQVRJT05fRU5EX0NBVVNFX0xBVU5DSF9GQUlMRUQQBBIiCh5BTExPQ0FUSU9OX0VORF9DQVVTRV9XSVRIRFJBV04QBWIGcHJvdG8z", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -37,7 +37,8 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   run: number;
 
   /**
-   * The experiment of the run. All runs of an experiment share a place in the queue.
+   * The experiment of the run. All runs of an experiment share a place in the queue of their pool: the position of the
+   * first AllocationQueued, or the one of JobMoved.
    *
    * @generated from field: string job = 3;
    */
@@ -333,7 +334,29 @@ export const AllocationStopRequestedSchema: GenMessage<AllocationStopRequested> 
   messageDesc(file_trainyard_event_v1_allocation, 7);
 
 /**
- * The run has received the stop request and is ending.
+ * The trial withdrew its stop before the run acknowledged it. Stops that the scheduler requested itself remain.
+ *
+ * @generated from message trainyard.event.v1.AllocationStopWithdrawn
+ */
+export type AllocationStopWithdrawn = Message<"trainyard.event.v1.AllocationStopWithdrawn"> & {
+  /**
+   * The reason of the scheduler's own stop; absent if there is none, so that the run continues.
+   *
+   * @generated from field: optional trainyard.common.v1.StopWhy remains = 1;
+   */
+  remains?: StopWhy | undefined;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AllocationStopWithdrawn.
+ * Use `create(AllocationStopWithdrawnSchema)` to create a new message.
+ */
+export const AllocationStopWithdrawnSchema: GenMessage<AllocationStopWithdrawn> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 8);
+
+/**
+ * The run is ending because of the stop: it has acknowledged the request, or it does not use the SDK and got SIGTERM.
+ * From now on the stop cannot be withdrawn, and an end with any exit code is an end by the stop.
  *
  * @generated from message trainyard.event.v1.AllocationStopAcknowledged
  */
@@ -345,7 +368,7 @@ export type AllocationStopAcknowledged = Message<"trainyard.event.v1.AllocationS
  * Use `create(AllocationStopAcknowledgedSchema)` to create a new message.
  */
 export const AllocationStopAcknowledgedSchema: GenMessage<AllocationStopAcknowledged> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 8);
+  messageDesc(file_trainyard_event_v1_allocation, 9);
 
 /**
  * The allocation has ended. Its slots are free when its agents have reported that all its processes are gone.
@@ -396,6 +419,14 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
    * @generated from field: optional string last_validation = 7;
    */
   lastValidation?: string | undefined;
+
+  /**
+   * The cause of a failed end, as the scheduler judges it from all runs and hosts. Absent for successes and stops, and
+   * where the record was shortened; readers then derive it from the cause.
+   *
+   * @generated from field: optional trainyard.common.v1.Fault fault = 8;
+   */
+  fault?: Fault | undefined;
 };
 
 /**
@@ -403,7 +434,7 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
  * Use `create(AllocationEndedSchema)` to create a new message.
  */
 export const AllocationEndedSchema: GenMessage<AllocationEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 9);
+  messageDesc(file_trainyard_event_v1_allocation, 10);
 
 /**
  * An agent offers its slots. The event is recorded when the agent reports for the first time, after a start of the
@@ -485,7 +516,7 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
  * Use `create(AgentJoinedSchema)` to create a new message.
  */
 export const AgentJoinedSchema: GenMessage<AgentJoined> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 10);
+  messageDesc(file_trainyard_event_v1_allocation, 11);
 
 /**
  * @generated from message trainyard.event.v1.Slot
@@ -540,7 +571,7 @@ export type Slot = Message<"trainyard.event.v1.Slot"> & {
  * Use `create(SlotSchema)` to create a new message.
  */
 export const SlotSchema: GenMessage<Slot> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 11);
+  messageDesc(file_trainyard_event_v1_allocation, 12);
 
 /**
  * The agent did not report for too long. Its runs are lost.
@@ -559,7 +590,7 @@ export type AgentLost = Message<"trainyard.event.v1.AgentLost"> & {
  * Use `create(AgentLostSchema)` to create a new message.
  */
 export const AgentLostSchema: GenMessage<AgentLost> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 12);
+  messageDesc(file_trainyard_event_v1_allocation, 13);
 
 /**
  * A lost agent reports again. Runs that are still active on the agent keep their slots until they have ended.
@@ -610,7 +641,7 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
  * Use `create(AgentReturnedSchema)` to create a new message.
  */
 export const AgentReturnedSchema: GenMessage<AgentReturned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 13);
+  messageDesc(file_trainyard_event_v1_allocation, 14);
 
 /**
  * @generated from message trainyard.event.v1.LeftCheckpoints
@@ -627,7 +658,7 @@ export type LeftCheckpoints = Message<"trainyard.event.v1.LeftCheckpoints"> & {
  * Use `create(LeftCheckpointsSchema)` to create a new message.
  */
 export const LeftCheckpointsSchema: GenMessage<LeftCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 14);
+  messageDesc(file_trainyard_event_v1_allocation, 15);
 
 /**
  * @generated from message trainyard.event.v1.RunCheckpoints
@@ -656,7 +687,7 @@ export type RunCheckpoints = Message<"trainyard.event.v1.RunCheckpoints"> & {
  * Use `create(RunCheckpointsSchema)` to create a new message.
  */
 export const RunCheckpointsSchema: GenMessage<RunCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 15);
+  messageDesc(file_trainyard_event_v1_allocation, 16);
 
 /**
  * @generated from message trainyard.event.v1.Occupation
@@ -680,7 +711,7 @@ export type Occupation = Message<"trainyard.event.v1.Occupation"> & {
  * Use `create(OccupationSchema)` to create a new message.
  */
 export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 16);
+  messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
  * The agent reported that all processes of an ended allocation are gone. The allocation's slots on the agent are free.
@@ -704,23 +735,24 @@ export type SlotsCleared = Message<"trainyard.event.v1.SlotsCleared"> & {
  * Use `create(SlotsClearedSchema)` to create a new message.
  */
 export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 17);
+  messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
- * Launches of different experiments failed on the agent, one after the other. The agent gets no runs for a while.
+ * Runs failed on the agent, one after the other: their launches, or the runs within a minute of their start. The agent
+ * gets no runs for a while.
  *
  * @generated from message trainyard.event.v1.AgentDistrusted
  */
 export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
   /**
-   * The number of launches that failed on the agent since a run last started there.
+   * The number of runs that failed on the agent since a run last did well there, at most 32.
    *
    * @generated from field: uint32 failures = 1;
    */
   failures: number;
 
   /**
-   * The first few of the experiments whose launches failed.
+   * The first few of the experiments whose runs failed.
    *
    * @generated from field: repeated string experiments = 2;
    */
@@ -747,11 +779,11 @@ export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
  * Use `create(AgentDistrustedSchema)` to create a new message.
  */
 export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 18);
+  messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
- * A run has started on the agent, or a person has declared the agent repaired. The agent's earlier failures no longer
- * count.
+ * A run has ended well on the agent or has been up there for a minute, what failed there has failed elsewhere, too, or
+ * a person has declared the agent repaired. The agent's earlier failures no longer count.
  *
  * @generated from message trainyard.event.v1.AgentTrusted
  */
@@ -767,7 +799,7 @@ export type AgentTrusted = Message<"trainyard.event.v1.AgentTrusted"> & {
  * Use `create(AgentTrustedSchema)` to create a new message.
  */
 export const AgentTrustedSchema: GenMessage<AgentTrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 19);
+  messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
  * The file system of the agent's state folder has less free space than a run may need. The agent gets no runs.
@@ -791,7 +823,7 @@ export type AgentDiskLow = Message<"trainyard.event.v1.AgentDiskLow"> & {
  * Use `create(AgentDiskLowSchema)` to create a new message.
  */
 export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 20);
+  messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
  * The file system of the agent's state folder has enough free space again. The agent gets runs.
@@ -810,7 +842,7 @@ export type AgentDiskFreed = Message<"trainyard.event.v1.AgentDiskFreed"> & {
  * Use `create(AgentDiskFreedSchema)` to create a new message.
  */
 export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 21);
+  messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
  * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when the processes
@@ -835,7 +867,7 @@ export type ProcessesLeft = Message<"trainyard.event.v1.ProcessesLeft"> & {
  * Use `create(ProcessesLeftSchema)` to create a new message.
  */
 export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 22);
+  messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
  * Ended runs have left checkpoints on the agent that are not in their storage yet, or the set of these runs has
@@ -867,7 +899,7 @@ export type CheckpointsLeft = Message<"trainyard.event.v1.CheckpointsLeft"> & {
  * Use `create(CheckpointsLeftSchema)` to create a new message.
  */
 export const CheckpointsLeftSchema: GenMessage<CheckpointsLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 23);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
  * The agent gets no more runs. Its current runs receive a graceful stop and continue on other agents.
@@ -893,7 +925,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 24);
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * The agent gets no more runs; its current runs continue.
@@ -912,7 +944,7 @@ export type AgentDisabled = Message<"trainyard.event.v1.AgentDisabled"> & {
  * Use `create(AgentDisabledSchema)` to create a new message.
  */
 export const AgentDisabledSchema: GenMessage<AgentDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 25);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
  * The agent gets runs again, after it was disabled or drained.
@@ -927,7 +959,7 @@ export type AgentEnabled = Message<"trainyard.event.v1.AgentEnabled"> & {
  * Use `create(AgentEnabledSchema)` to create a new message.
  */
 export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 26);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * The drained agent has no runs left, and its ended runs have left no checkpoints on it that are not stored.
@@ -942,7 +974,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 27);
+  messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
  * Another agent requested the name of this agent, and was refused.
@@ -980,7 +1012,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
  * Use `create(AgentNameRefusedSchema)` to create a new message.
  */
 export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 28);
+  messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
  * No other agent requests the name of this agent any more.
@@ -995,7 +1027,7 @@ export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & 
  * Use `create(AgentNameClearedSchema)` to create a new message.
  */
 export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 29);
+  messageDesc(file_trainyard_event_v1_allocation, 30);
 
 /**
  * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. From now on, the
@@ -1026,7 +1058,7 @@ export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRai
  * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
  */
 export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 30);
+  messageDesc(file_trainyard_event_v1_allocation, 31);
 
 /**
  * The agent was removed permanently. Its slots no longer count.
@@ -1045,7 +1077,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 31);
+  messageDesc(file_trainyard_event_v1_allocation, 32);
 
 /**
  * The slot gets no more runs; its current run continues, unless the slot is drained.
@@ -1083,7 +1115,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 32);
+  messageDesc(file_trainyard_event_v1_allocation, 33);
 
 /**
  * The slot gets runs again.
@@ -1102,7 +1134,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 33);
+  messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
  * The pool has this policy and these settings. The event replaces the earlier policy and settings.
@@ -1130,7 +1162,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 34);
+  messageDesc(file_trainyard_event_v1_allocation, 35);
 
 /**
  * The pool was removed.
@@ -1145,7 +1177,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 35);
+  messageDesc(file_trainyard_event_v1_allocation, 36);
 
 /**
  * A user changed the priority, weight or max_slots of an experiment's runs in the queue. An absent field changes
@@ -1184,10 +1216,10 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
  * Use `create(JobUpdatedSchema)` to create a new message.
  */
 export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 36);
+  messageDesc(file_trainyard_event_v1_allocation, 37);
 
 /**
- * A user moved the waiting runs of one experiment ahead of or behind those of another experiment.
+ * A user moved the runs of one experiment ahead of or behind those of another experiment.
  *
  * @generated from message trainyard.event.v1.JobMoved
  */
@@ -1198,8 +1230,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
   job: string;
 
   /**
-   * The new place of the experiment's runs in the queue, on the scale of log positions. The place of a run that was not
-   * moved is the position of its AllocationQueued.
+   * The new place of the experiment in the queue, on the scale of log positions: also of its later runs.
    *
    * @generated from field: double place = 2;
    */
@@ -1225,7 +1256,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
  * Use `create(JobMovedSchema)` to create a new message.
  */
 export const JobMovedSchema: GenMessage<JobMoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 37);
+  messageDesc(file_trainyard_event_v1_allocation, 38);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode
@@ -1264,7 +1295,7 @@ export const WaitCode = {
   LOW_DISK: 5,
 
   /**
-   * The agents that have room for the run get no runs for a while, because launches failed there.
+   * The agents that have room for the run get no runs for a while, because runs failed there.
    *
    * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
    */

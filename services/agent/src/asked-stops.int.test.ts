@@ -1,0 +1,121 @@
+/** Runs that are asked to stop: real processes get SIGTERM once, unless they use the SDK. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { AgentConfig } from "./config.ts";
+import { type AgentService, createService } from "./service.ts";
+import { folderNameOf } from "./state/layout.ts";
+import { agentConfig, nowhere } from "./testing/agent-config.ts";
+import { launchOf, packed, removeFolders } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+vi.setConfig({ testTimeout: 60_000 });
+const patient = { timeout: 60_000, interval: 20 };
+
+let hub: ReturnType<typeof createMemoryBus>;
+let platform: ScriptedPlatform;
+let config: AgentConfig;
+let agent: AgentService;
+
+async function startAgent(): Promise<void> {
+  const logger = createLogger("agent", "silent");
+  agent = await createService(config, { bus: hub.connect("agent-rack"), logger });
+  await agent.start();
+}
+
+beforeEach(async () => {
+  hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  config = agentConfig(platform.url, { TRAINYARD_API_URL: nowhere });
+  await startAgent();
+});
+
+afterEach(async () => {
+  await agent.shutDownRuns();
+  await agent[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+const runDirOf = (launch: RequestedRun): string =>
+  join(config.folder, "runs", folderNameOf(launch), "run");
+
+/** A script that saves its state at SIGTERM, and ends when the test says so. */
+const saving = `
+import os, signal, sys, time
+folder = os.environ["TRAINYARD_RUN_DIR"]
+def save(*_):
+    print("told", flush=True)
+    open(os.path.join(folder, "saved"), "w").write("state")
+signal.signal(signal.SIGTERM, save)
+print("up", flush=True)
+while not os.path.exists(os.path.join(folder, "end")): time.sleep(0.02)
+print("done", flush=True)
+sys.exit(3)
+`;
+
+async function upWith(script: string, before = "") {
+  const contextDigest = platform.addContext(await packed({ "train.py": script }));
+  const launch = launchOf(`${before}python3 -S -E train.py`, { contextDigest });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  return launch;
+}
+
+test("a run that does not use the SDK gets SIGTERM at once, and only once, also after a restart of the agent", async () => {
+  const launch = await upWith(saving);
+  const askedMs = performance.now();
+  platform.stop(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "told"]), patient);
+  expect(performance.now() - askedMs).toBeLessThan(5_000);
+  expect(platform.reported(launch.allocation)).toMatchObject({ terminated: true });
+  await agent[Symbol.asyncDispose]();
+  const { incarnation } = platform.report ?? {};
+  await startAgent();
+  await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(incarnation), patient);
+  platform.stop(launch);
+  // The stop is withdrawn, and requested again.
+  platform.run(launch);
+  platform.stop(launch);
+  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
+  writeFileSync(join(runDirOf(launch), "end"), "");
+  const ended = await platform.ended(launch);
+  // The shell ends by the signal when its command has ended.
+  expect(ended).toMatchObject({ terminated: true, killed: false, exit: { signal: "SIGTERM" } });
+  expect(platform.texts(launch)).toEqual(["up", "told", "done"]);
+  expect(readFileSync(join(runDirOf(launch), "saved"), "utf8")).toBe("state");
+});
+
+test("a run that uses the SDK gets no signal", async () => {
+  const launch = await upWith(saving, 'mkdir "$TRAINYARD_RUN_DIR/spool"; exec ');
+  platform.stop(launch);
+  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
+  writeFileSync(join(runDirOf(launch), "end"), "");
+  const ended = await platform.ended(launch);
+  expect(ended.terminated ?? false).toBe(false);
+  expect(ended.exit?.code).toBe(3);
+  expect(existsSync(join(runDirOf(launch), "saved"))).toBe(false);
+});
+
+test("a run that ignores SIGTERM ends by a later kill, which is then its end", async () => {
+  const launch = await upWith(saving);
+  platform.stop(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "told"]), patient);
+  platform.kill(launch);
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ killed: true, exit: { signal: "SIGKILL" } });
+});
+
+test("a run that is still prepared is not started any more", async () => {
+  platform.drip = { bytes: 1, piecesMax: 1 };
+  const contextDigest = platform.addContext(await packed({ "train.py": saving }));
+  const launch = launchOf("python3 train.py", { contextDigest });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.downloads).toBe(1), patient);
+  platform.stop(launch);
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ terminated: true, killed: false, launchFailed: false, pid: 0 });
+});
