@@ -3,6 +3,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { PoolInfo, QuotaUse } from "@trainyard/contracts/commands";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
+import type { Guard } from "../reconcile/guard.ts";
 import { settingsOfPool, shownSettings, unconfigured } from "./configuration.ts";
 
 /** The runs that wait or are placed in a pool. */
@@ -14,7 +15,7 @@ export function slotsHeld({ grant }: Allocation): number {
   return (grant?.placements ?? []).reduce((sum, { slots }) => sum + slots.length, 0);
 }
 
-export function poolInfo(cluster: Cluster, pool: string): Plain<PoolInfo> {
+export function poolInfo(cluster: Cluster, guard: Guard, pool: string): Plain<PoolInfo> {
   const configured = cluster.configured.get(pool) ?? unconfigured;
   const agents = [...cluster.members.of(pool)].flatMap((id) => cluster.agents.get(id) ?? []);
   const runs = runsOf(cluster, pool);
@@ -31,6 +32,7 @@ export function poolInfo(cluster: Cluster, pool: string): Plain<PoolInfo> {
     runsPlaced: placed.length,
     quotas: quotaUses(cluster, pool, placed),
     ...reserved(cluster, pool),
+    setAside: guard.asideIn(pool),
   };
 }
 
