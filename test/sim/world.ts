@@ -32,6 +32,7 @@ import { startRelay } from "./relay.ts";
 import type { Moments } from "./rules/deadlines.ts";
 import { drawSubmissions, type Submission } from "./submissions.ts";
 import { Teller } from "./teller.ts";
+import { throwing, type Throwing } from "./throwing.ts";
 import { wanderingClock } from "./wrong-clocks.ts";
 
 /** Long by default, since a pause's grace is an hour and several may follow each other. */
@@ -54,6 +55,7 @@ export type Hazards = {
   readonly operatorsUntilMs?: number;
   /** The agent on which every run fails at its start; all other hosts and all scripts are sound. */
   readonly brokenHost?: string;
+  readonly throwing?: Throwing;
 };
 
 export type WorldOptions = {
@@ -103,6 +105,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     ? dyingBetween(hazards.restores ?? [], hardship, clock)
     : drawTroubles(hardship, clock);
   const { refusals } = hazards;
+  using _thrown = throwing(hazards.throwing, clock);
   const platform = new Platform({
     clock,
     log,
@@ -134,7 +137,10 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   }
   void people.submitAll(submissions);
   const restoresMs = (hazards.restores ?? []).map(({ restoreMs }) => restoreMs);
-  const lastHazardMs = Math.max(0, refusals?.untilMs ?? 0, ...restoresMs);
+  const lastHazardMs = Math.max(
+    ...[0, refusals?.untilMs ?? 0, hazards.throwing?.untilMs ?? 0],
+    ...restoresMs,
+  );
   const isOver = () =>
     clock.monotonicMs() > lastHazardMs &&
     people.content &&
