@@ -149,7 +149,8 @@ const ofSuspensions: readonly Hazard[] = [
       await scene.tell(scene.search, suspended);
       await scene.settle();
       await scene.tell(scene.search, resumed);
-      await windDown(scene);
+      await scene.settle();
+      await scene.tell(scene.allocation(1), acknowledged);
       await finish(scene);
     },
     trial: "completed",
@@ -278,6 +279,27 @@ const ofRuns: readonly Hazard[] = [
     trial: "failed",
     experiment: "failed",
     check: (scene) => differs("runs", scene.requests().length, 3),
+  },
+  {
+    name: "a trial whose runs are lost without end",
+    async script(scene) {
+      await running(scene);
+      for (let run = 1; scene.requests().length >= run && run < 20; run += 1) {
+        await scene.tell(scene.allocation(run), agentLost);
+        await scene.settle();
+      }
+    },
+    trial: "failed",
+    experiment: "failed",
+    check: (scene) => [
+      ...differs("runs", scene.requests().length, 5),
+      ...differs(
+        "the delays",
+        scene.requests().map(({ delayMs }) => delayMs),
+        [0, 1_000, 2_000, 4_000, 8_000],
+      ),
+      ...differs("at most 60 events", scene.log.store.events.length <= 60, true),
+    ],
   },
 ];
 

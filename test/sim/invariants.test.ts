@@ -1,6 +1,7 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import {
   ExperimentOutcome,
+  Fault,
   RunEndWhy,
   SearchCompletion,
   StopKind,
@@ -77,9 +78,13 @@ function requested(run: number, fromCheckpoint = "", fromStep = 0): Told {
   return ["trial-1.1", { type: "RunRequested", data }];
 }
 
-function runEnded(run: number, countsAsRestart = false): Told {
-  const data = { run, why: RunEndWhy.FAILED, exits: [], message: "", countsAsRestart };
+function runEnded(run: number, countsAsRestart = false, fault: Fault = Fault.SCRIPT): Told {
+  const data = { run, why: RunEndWhy.FAILED, exits: [], message: "", countsAsRestart, fault };
   return ["trial-1.1", { type: "RunEnded", data }];
+}
+
+function lostRun(run: number): readonly Told[] {
+  return [requested(run), runEnded(run, false, Fault.HOST)];
 }
 
 function stopAsked(why: StopWhy, graceMs: number): Told {
@@ -127,6 +132,7 @@ const wrong: readonly (readonly [string, readonly Told[]])[] = [
     "it is restart 2 of 1",
     [...begun, requested(1), runEnded(1, true), requested(2), runEnded(2, true), requested(3)],
   ],
+  ["5 runs were lost", [...begun, ...[1, 2, 3, 4, 5].flatMap((run) => lostRun(run)), requested(6)]],
   ["cannot be started from", [...begun, requested(1, checkpoint, 10)]],
   ["is not the trial's unended one", [...begun, requested(1), runEnded(1), runEnded(1)]],
   [

@@ -55,6 +55,8 @@ export class ModelAgent {
   readonly #deps: ModelAgentDeps;
   /** By the keys of the runs. */
   readonly #held = new Map<string, Held>();
+  /** The keys of runs that do not use the SDK, so that they are asked to stop by SIGTERM. */
+  readonly #withoutSdk = new Set<string>();
   #incarnation = 1;
   #startedMs = 0;
   #sequence = 0;
@@ -116,6 +118,7 @@ export class ModelAgent {
     for (const { launch, ...named } of wanted.allocations) {
       const key = runKeyOf(named);
       if (named.state === WantedState.KILL) this.#kill(key);
+      else if (named.state === WantedState.STOP) this.#terminate(key);
       else if (launch !== undefined && !this.#held.has(key)) this.#launch(launch);
     }
     for (const named of wanted.forget) this.#held.delete(runKeyOf(named));
@@ -130,6 +133,7 @@ export class ModelAgent {
     const none = { pid: 0, launchFailed: false, killed: false };
     this.#held.set(key, { allocation, requestId, state, nodeRank, slots, ...none });
     const { clock, chance } = this.#deps;
+    if (chance.happens(0.3)) this.#withoutSdk.add(key);
     clock.timer(chance.between(50, 1_500), () => {
       if (this.#fails(0.04)) return this.#end(key, 1, null, { launchFailed: true });
       this.#change(key, { state: AllocationReportState.RUNNING, pid: 1 });
@@ -159,7 +163,7 @@ export class ModelAgent {
       if (this.#fails(0.05)) return this.#end(key, 1, EndReason.ERROR);
       if (this.#fails(0.02)) return this.#end(key, 137, null);
       const graceMs = this.#deps.graceMs(runOfKey(key).allocation);
-      if (graceMs !== null) {
+      if (graceMs !== null && !this.#withoutSdk.has(key)) {
         // Some scripts rarely check for a stop, and some hang at the end until they are killed.
         if (graceMs <= shortGraceMs && chance.happens(0.2)) return;
         if (chance.happens(0.6)) return this.#end(key, 0, EndReason.ACKNOWLEDGED_STOP);
@@ -176,6 +180,18 @@ export class ModelAgent {
     clock.timer(chance.between(2_000, 20_000), () => {
       if (this.#runs(key)) this.#end(key, 0, null);
     });
+  }
+
+  /** Sends SIGTERM, which some scripts ignore, and others answer with any exit. */
+  #terminate(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined || held.terminated === true || !this.#withoutSdk.has(key)) return;
+    const { clock, chance } = this.#deps;
+    const isUp = held.state === AllocationReportState.RUNNING;
+    this.#change(key, { terminated: true });
+    if (isUp && chance.happens(0.2)) return;
+    const code = isUp ? chance.pick([0, 1, 143]) : null;
+    clock.timer(chance.between(10, isUp ? 3_000 : 100), () => this.#end(key, code, null));
   }
 
   #kill(key: string): void {

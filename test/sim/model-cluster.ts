@@ -49,6 +49,9 @@ export class ModelCluster {
     if (event.type === "RunStopRequested") {
       this.#runs.get(`${trial}#${event.data.run}`)?.stop(event.data);
     }
+    if (event.type === "RunStopWithdrawn") {
+      this.#runs.get(`${trial}#${event.data.run}`)?.withdrawStop();
+    }
   }
 }
 
@@ -131,13 +134,21 @@ class ModelRun {
     }
   }
 
-  #obey({ mode, why, graceMs }: Plain<RunStopRequested>): void {
+  /** A script that has seen the request ends nevertheless. */
+  withdrawStop(): void {
+    this.#stop = null;
+  }
+
+  #obey(stop: Plain<RunStopRequested>): void {
+    const { mode, why, graceMs } = stop;
     const { chance } = this.#deps;
     if (mode === StopMode.KILL) {
       this.#later(chance.between(10, 500), () => this.#end(AllocationEndCause.KILLED));
       return;
     }
-    this.#later(graceMs, () => this.#end(AllocationEndCause.KILLED));
+    this.#later(graceMs, () => {
+      if (this.#stop !== null) this.#end(AllocationEndCause.KILLED);
+    });
     const patient = why === StopWhy.PAUSE || why === StopWhy.SEARCH_SUSPEND;
     if (!patient && chance.happens(0.2)) return; // Deaf: trains on until it is killed or has finished.
     const exits: (() => void)[] = [

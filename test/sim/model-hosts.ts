@@ -4,6 +4,7 @@ import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
 import { type Health, ModelAgent } from "./model-agent.ts";
+import { ownWhys } from "./rules/deadlines.ts";
 import type { TrainingDeps } from "./training.ts";
 
 const slotsEach = 2;
@@ -19,8 +20,10 @@ function healthOf(agent: string, brokenHost: string | undefined): Health {
 export class ModelHosts {
   readonly #deps: TrainingDeps;
   readonly #agents: readonly ModelAgent[];
-  /** Allocations that were asked to stop, with the shortest grace of their stops. */
-  readonly #stopping = new Map<string, number>();
+  /** Allocations that their trials asked to stop, with the shortest grace of these stops. */
+  readonly #byTrial = new Map<string, number>();
+  /** Allocations that the scheduler asked to stop, in the same way. */
+  readonly #byScheduler = new Map<string, number>();
 
   constructor(
     hub: MemoryHub,
@@ -36,7 +39,12 @@ export class ModelHosts {
     },
   ) {
     this.#deps = deps;
-    const graceMs = (allocation: string) => this.#stopping.get(allocation) ?? null;
+    const graceMs = (allocation: string): number | null => {
+      const asked = [this.#byTrial.get(allocation), this.#byScheduler.get(allocation)];
+      return asked.some((ms) => ms !== undefined)
+        ? Math.min(...asked.flatMap((ms) => ms ?? []))
+        : null;
+    };
     this.#agents = agentNames.map((name) => {
       const wall = clockOf(name);
       return new ModelAgent(name, hub.connect(name), slotsEach, {
@@ -55,23 +63,24 @@ export class ModelHosts {
 
   see(events: readonly StoredEvent[]): void {
     for (const stored of events) {
-      if (!stored.type.includes("StopRequested")) continue;
+      if (!stored.type.includes("Stop")) continue;
       const event = decodeEvent(stored);
       const id = idOf(stored.stream);
-      if (event.type === "RunStopRequested") this.#ask(`${id}#${event.data.run}`, event.data);
-      if (event.type === "AllocationStopRequested") this.#ask(id, event.data);
+      if (event.type === "RunStopRequested") {
+        shorten(this.#byTrial, `${id}#${event.data.run}`, event.data.graceMs);
+      }
+      if (event.type === "RunStopWithdrawn") this.#byTrial.delete(`${id}#${event.data.run}`);
+      if (event.type === "AllocationStopRequested" && ownWhys.includes(event.data.why)) {
+        shorten(this.#byScheduler, id, event.data.graceMs);
+      }
     }
   }
 
   /** After a rewind, the gateway answers processes from the new log. */
   rewound(events: readonly StoredEvent[]): void {
-    this.#stopping.clear();
+    this.#byTrial.clear();
+    this.#byScheduler.clear();
     this.see(events);
-  }
-
-  #ask(allocation: string, { graceMs }: { readonly graceMs: number }): void {
-    const before = this.#stopping.get(allocation) ?? graceMs;
-    this.#stopping.set(allocation, Math.min(before, graceMs));
   }
 
   /** Makes an agent unavailable at random times, for less or more than the scheduler waits for it. */
@@ -88,4 +97,8 @@ export class ModelHosts {
       next();
     }
   }
+}
+
+function shorten(graces: Map<string, number>, allocation: string, graceMs: number): void {
+  graces.set(allocation, Math.min(graces.get(allocation) ?? graceMs, graceMs));
 }

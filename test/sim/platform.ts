@@ -77,12 +77,13 @@ export class Platform {
     };
     const count = done("experiments");
     const deletionGraceMs = 30_000;
+    const delays = { firstMs: 1_000, lastMs: 300_000 };
     const trialsPerReactionMax = fanOuts === "beside" ? 0 : Number.POSITIVE_INFINITY;
     const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
     return {
       experiments: ({ clock, logger }) =>
         beginExperiments({
-          ...{ clock, logger, ids, deletionGraceMs, trialsPerReactionMax, count },
+          ...{ clock, logger, ids, deletionGraceMs, delays, trialsPerReactionMax, count },
           hold: { reason: async () => null },
           onParked() {},
         }),

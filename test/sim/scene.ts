@@ -256,6 +256,7 @@ export class Scene {
     for (const event of this.events(this.trial(number))) {
       if (event.type === "RunRequested") unended = { run: event.data.run, stopping: false };
       if (event.type === "RunStopRequested" && unended !== null) unended.stopping = true;
+      if (event.type === "RunStopWithdrawn" && unended !== null) unended.stopping = false;
       if (event.type === "RunEnded") unended = null;
     }
     return unended;

@@ -15,6 +15,15 @@ import {
   started,
 } from "./scene-steps.ts";
 
+/** The end of a script without the SDK after SIGTERM. */
+const terminated: Ended = {
+  type: "AllocationEnded",
+  data: {
+    cause: AllocationEndCause.EXITED,
+    exits: [{ nodeRank: 0, agent: "a1", code: 143, signal: "", message: "" }],
+    message: "",
+  },
+};
 const killed = endedBy(AllocationEndCause.KILLED);
 const checkpoints = [1, 2, 3, 4].map(
   (n) => `${"abcdef"[n]?.repeat(8)}-0000-4000-8000-00000000000${n}`,
@@ -83,6 +92,40 @@ export const stopHazards: readonly Hazard[] = [
     trial: "completed",
     experiment: "completed",
     check: (scene) => differs("the runs", ended(scene), { steps: [0, 10], restarts: 0 }),
+  },
+  {
+    name: "a pause that is taken back costs the run nothing, unless the run has obeyed",
+    async script(scene) {
+      await running(scene);
+      for (const obeys of [false, true]) {
+        await scene.pause();
+        await scene.until(() => scene.unended()?.stopping === true, "the stop is requested");
+        await scene.activate();
+        await scene.until(() => scene.unended()?.stopping === false, "the stop is withdrawn");
+        if (obeys) await scene.tell(scene.allocation(1), acknowledged);
+      }
+      await scene.until(() => scene.requests().length === 2, "the next run is requested");
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => differs("the runs", ended(scene), { steps: [0, 0], restarts: 0 }),
+  },
+  {
+    name: "a run that ends by SIGTERM while its experiment is active again continues, and no restart is counted",
+    async script(scene) {
+      await running(scene);
+      await scene.pause();
+      await scene.until(() => scene.unended()?.stopping === true, "the stop is requested");
+      await scene.tell(scene.allocation(1), { type: "AllocationStopAcknowledged", data: {} });
+      await scene.activate();
+      await scene.tell(scene.allocation(1), terminated);
+      await scene.until(() => scene.requests().length === 2, "the next run is requested");
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => differs("the runs", ended(scene), { steps: [0, 0], restarts: 0 }),
   },
   {
     name: "runs that reach their time limit continue for as long as each completes a checkpoint",

@@ -60,6 +60,8 @@ export class World implements AsyncDisposable {
   }
 
   async up(): Promise<ClusterInfo> {
+    // The cluster's processes inherit this: tests of runs that fail must not wait for the delays of a real cluster.
+    process.env["TRAINYARD_RETRY_DELAY_SECONDS"] ??= "0.05";
     const { python = false, ...options } = this.#options;
     const environment = pythonEnvironment();
     const pathFirst = python && environment.python !== null ? environment.bin : undefined;

@@ -14,6 +14,8 @@ export type Demand = {
   readonly maxSlots: number | null;
   /** The run is stopped this long after its start; null for no limit. */
   readonly timeLimitMs: number | null;
+  /** The number of earlier runs of the trial that were stopped to make room for others. */
+  readonly preemptions?: number;
   /** The time that the run has to write a checkpoint when it is preempted. */
   readonly preemptionTimeoutMs: number;
   readonly constraints?: Constraints;
@@ -86,6 +88,9 @@ export type Pass = {
   readonly grants: readonly Grant[];
   readonly stops: readonly Stop[];
   readonly reservation: Reservation | null;
-  /** The next time at which ageing changes the order of the queue, or a run no longer avoids agents; null for never. */
+  /**
+   * The next time at which ageing changes the order of the queue, a run may make room, or one no longer avoids agents;
+   * null for never.
+   */
   readonly againAtMs: number | null;
 };

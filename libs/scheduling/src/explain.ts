@@ -5,7 +5,8 @@ import type { Demand } from "./demand.ts";
 import { type DeterminedWait, determinedWaits } from "./determined/explain.ts";
 import { schedulingLimits } from "./limits.ts";
 import type { Limit } from "./limits-of-runs.ts";
-import { type Claim, type Obstacle, PlacementPass } from "./place.ts";
+import type { Claim, Exempt, Obstacle } from "./claim.ts";
+import { PlacementPass } from "./place.ts";
 import type { PlacedRun } from "./placed.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind, Lane } from "./queue.ts";
@@ -182,6 +183,7 @@ function blockersOf(
   demand: Demand,
 ): readonly string[] {
   if (obstacle?.kind === "claim") return idsOf(obstacle.claim.blockers);
+  if (obstacle?.kind === "exempt") return idsOf(obstacle.runs);
   if (obstacle?.kind === "reserved") return [obstacle.by];
   return obstacle?.kind === "full" ? idsOf(pass.blockersOf(demand)) : [];
 }
@@ -218,10 +220,13 @@ function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Wait
     const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for the run`;
     return { reason: "preempting", detail, limit: null };
   }
-  return {
-    ...pool.agents.without(demand.avoid ?? [], () => notEnough(pool, demand)),
-    limit: null,
-  };
+  const { reason, detail } = pool.agents.without(demand.avoid ?? [], () => notEnough(pool, demand));
+  const exempt = obstacle.kind === "exempt" ? `; ${exemptText(obstacle, pass.nowMs)}` : "";
+  return { reason, detail: `${detail}${exempt}`, limit: null };
+}
+
+function exemptText({ runs, untilMs }: Exempt, nowMs: number): string {
+  return `${listOf(idsOf(runs))} can make room in ${secondsText(untilMs, nowMs)}, after a new checkpoint or the pool's time of exemption`;
 }
 
 type Waiting = {
@@ -340,16 +345,23 @@ function startsWhen(
     case "preempting":
     case "not_enough_free":
       if (obstacle?.kind === "claim") return claimText(obstacle.claim, nowMs);
+      if (obstacle?.kind === "exempt") {
+        return `when ${listOf(idsOf(obstacle.runs))} have ended, which can be preempted in ${secondsText(obstacle.untilMs, nowMs)}`;
+      }
       return demand.slots === 0 ? "when a run without slots ends" : `when ${needed} are free`;
   }
 }
 
-function claimText({ blockers, startsAtMs }: Claim, nowMs: number): string {
+function claimText({ blockers, startsByMs }: Claim, nowMs: number): string {
   if (blockers.length === 0) return "at the next placement";
-  const latest = Number.isFinite(startsAtMs)
-    ? `, in ${Math.ceil((startsAtMs - nowMs) / 1_000)} s by their time limits`
+  const latest = Number.isFinite(startsByMs)
+    ? `, in ${secondsText(startsByMs, nowMs)} by their time limits and preemption timeouts`
     : "";
   return `when ${listOf(idsOf(blockers))} have ended${latest}`;
+}
+
+function secondsText(atMs: number, nowMs: number): string {
+  return `${Math.ceil((atMs - nowMs) / 1_000)} s`;
 }
 
 function listOf(ids: readonly string[]): string {

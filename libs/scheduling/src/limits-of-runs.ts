@@ -38,18 +38,19 @@ export function limitOf(
   return { kind: "quota", held, quota, borrows };
 }
 
-/** The preemptible runs on slots beyond their workspace's quota, the newest first. */
+/** The preemptible runs on slots beyond their workspace's quota, in turn: those that are exempt, or the others. */
 export function* loans(
-  quotas: readonly Quota[],
+  { quotas }: { readonly quotas: readonly Quota[] },
   placed: PlacedRuns,
   standing: Standing,
+  exempt: boolean,
 ): Generator<PlacedRun> {
   for (const { workspace, slots } of quotas) {
     let beyond = standing.stayingSlotsOfWorkspace(workspace) - slots;
     if (beyond <= 0) continue;
     for (const run of placed.runsOfWorkspace(workspace)) {
       if (beyond <= 0) break;
-      if (!run.demand.preemptible || run.demand.slots === 0 || standing.isStopping(run)) continue;
+      if (!standing.mayStop(run, exempt)) continue;
       beyond -= run.demand.slots;
       yield run;
     }

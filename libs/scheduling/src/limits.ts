@@ -23,6 +23,10 @@ export const schedulingLimits = {
   weightMax: 1_000,
   /** The best priority, at which ageing stops. */
   bestPriority: 1,
+  /** The time within which most runs start after their grant, also containers whose image is pulled. */
+  launchAllowanceMs: 300_000,
+  /** Long enough for a run to load its data and to make its first progress. */
+  preemptExemptMs: 120_000,
   /**
    * The most agents with free slots that a reservation considers; beyond them it takes runs in the order of their
    * grants.

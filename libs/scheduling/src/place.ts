@@ -15,41 +15,30 @@
  * The pass leaves the pool unchanged, except for the note of the head's slots. A grant to a run that passes the head
  * says so, so that the log records it. Grants and stops take effect when their events are folded.
  */
-import type { Demand, Grant, Pass, Passed, Reservation, Share, Stop } from "./demand.ts";
+import {
+  type Claim,
+  claimOf,
+  type Exempt,
+  holderOf,
+  type Obstacle,
+  reservationOf,
+} from "./claim.ts";
+import type { Demand, Grant, Pass, Passed, Share, Stop } from "./demand.ts";
 import { determinedPass } from "./determined/pass.ts";
 import { fit } from "./fit.ts";
 import { type Limit, limitOf, loans } from "./limits-of-runs.ts";
 import { schedulingLimits } from "./limits.ts";
-import { endsAtMs, type PlacedRun } from "./placed.ts";
+import { endsByMs, type PlacedRun } from "./placed.ts";
 import { nextAgeingMs } from "./policies/ageing.ts";
 import { policies } from "./policies/policies.ts";
 import type { Ranking } from "./policies/policy.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind, Lane } from "./queue.ts";
 import { type Refused, unlessNo } from "./refused.ts";
-import { holdersIn, makeRoom, type Room, soonest } from "./room.ts";
+import { makeRoom, type Room, soonest } from "./room.ts";
 import { Standing } from "./standing.ts";
 import { Trial } from "./trial.ts";
 import { type Turn, Walk } from "./walk.ts";
-
-/** Slots that are set aside for a waiting run; of a claim with `isLent`, other runs may use the slots meanwhile. */
-export type Claim = {
-  readonly demand: Demand;
-  readonly shares: readonly Share[];
-  readonly isLent: boolean;
-  /** The runs that must end before the run can start. */
-  readonly blockers: readonly PlacedRun[];
-  /** The latest end of the blockers by their time limits; infinite if one of them has no limit. */
-  readonly startsAtMs: number;
-};
-
-/** The reason why the first run of a lane got no slots. */
-export type Obstacle =
-  | { readonly kind: "limit"; readonly limit: Limit }
-  | { readonly kind: "claim"; readonly claim: Claim }
-  /** The run would fit if no slots were claimed for the run `by`. */
-  | { readonly kind: "reserved"; readonly by: string }
-  | { readonly kind: "full" };
 
 export type PassOptions = {
   /** The time of the pass, on the clock of the runs' times. */
@@ -74,7 +63,7 @@ export function place(pool: Pool, options: PassOptions): Pass {
 
 export class PlacementPass {
   readonly #pool: Pool;
-  readonly #nowMs: number;
+  readonly nowMs: number;
   readonly #grantsMax: number;
   readonly #trial: Trial;
   readonly #standing: Standing;
@@ -84,6 +73,8 @@ export class PlacementPass {
   readonly #claims: Claim[] = [];
   /** The claim on reserved slots, of which a pass has at most one. */
   #lent: Claim | null = null;
+  /** The runs that would make room for a run at the end of their exemption. */
+  readonly #exempt = new Map<string, Exempt>();
   /** The reason for each blocked lane that `look` found, in the order of the pass. */
   readonly obstacles = new Map<Lane, Obstacle>();
   #notesObstacles = false;
@@ -98,10 +89,11 @@ export class PlacementPass {
   constructor(pool: Pool, { nowMs, grantsMax = schedulingLimits.grantsPerPassMax }: PassOptions) {
     const { settings, agents, placed, queue } = pool;
     this.#pool = pool;
-    this.#nowMs = nowMs;
+    this.nowMs = nowMs;
     this.#grantsMax = grantsMax;
     this.#trial = new Trial(agents);
-    this.#standing = new Standing(placed);
+    const { preemptExemptMs } = settings;
+    this.#standing = new Standing(placed, { preemptExemptMs, nowMs });
     this.#leaving = [...placed.stoppingRuns];
     this.#recorded = pool.recorded?.shares ?? null;
     const standing = this.#standing;
@@ -184,7 +176,7 @@ export class PlacementPass {
     const { ageingMs } = this.#pool.settings;
     if (ageingMs <= 0 || lanes.length < 2) return;
     for (const { first } of lanes) {
-      const atMs = first === undefined ? null : nextAgeingMs(first, ageingMs, this.#nowMs);
+      const atMs = first === undefined ? null : nextAgeingMs(first, ageingMs, this.nowMs);
       if (atMs !== null) this.#againAtMs = Math.min(this.#againAtMs, atMs);
     }
   }
@@ -250,8 +242,8 @@ export class PlacementPass {
     const lent = this.#lent;
     if (lent === null) return null;
     const makesRoom = this.#pool.settings.preemption && demand.preemptible;
-    const isKnown = demand.timeLimitMs !== null && Number.isFinite(lent.startsAtMs);
-    const endsBefore = isKnown && this.#nowMs + (demand.timeLimitMs ?? 0) <= lent.startsAtMs;
+    const endsMs = endsByMs({ demand, startedAtMs: null, stuck: false }, this.nowMs);
+    const endsBefore = Number.isFinite(lent.startsAtMs) && endsMs <= lent.startsAtMs;
     if (!makesRoom && !endsBefore) return null;
     return unlessNo(no, "on loan", 0, () => this.#without([lent], () => this.#fit(demand)));
   }
@@ -272,14 +264,15 @@ export class PlacementPass {
       unlessNo(no, "soon", this.#leaving.length, () => this.#claimSoon(demand)) ??
       unlessNo(no, right, 0, () => this.#claimByStops(demand)) ??
       this.#reserve(demand);
+    const exempt = this.#exempt.get(demand.id);
     if (claim === null) {
-      if (this.#notesObstacles) this.obstacles.set(lane, this.#obstacleOf(demand, no));
+      if (this.#notesObstacles) this.obstacles.set(lane, exempt ?? this.#obstacleOf(demand, no));
       return true;
     }
     this.#claims.push(claim);
     if (claim.isLent) this.#lent = claim;
     this.#trial.hold(holderOf(demand), claim.shares);
-    this.#noteObstacle(lane, { kind: "claim", claim });
+    this.#noteObstacle(lane, exempt ?? { kind: "claim", claim });
     return this.#pool.settings.backfill !== "none";
   }
 
@@ -307,7 +300,7 @@ export class PlacementPass {
       for (const run of this.#leaving) this.#trial.release(run.demand.id);
       return makeRoom(this.#trial, demand, this.#victimsFor(demand), () => this.#fit(demand));
     });
-    if (room === null) return null;
+    if (room === null || this.#isExempt(demand, room)) return null;
     for (const run of room.runs) {
       this.#stops.push({ id: run.demand.id, by: demand.id });
       this.#standing.stop(run);
@@ -316,13 +309,27 @@ export class PlacementPass {
     return this.#claimOf(demand, room.shares, false);
   }
 
+  /** If some of the runs may not be stopped yet, none is: the next pass chooses again. */
+  #isExempt({ id }: Demand, { runs }: Room): boolean {
+    const ends = runs.map((run) => this.#standing.exemptUntilMs(run));
+    const untilMs = Math.max(this.nowMs, ...ends);
+    if (untilMs === this.nowMs) return false;
+    this.#againAtMs = Math.min(this.#againAtMs, untilMs);
+    this.#exempt.set(id, { kind: "exempt", runs, untilMs });
+    return true;
+  }
+
+  /** Runs that are exempt from preemption come last: they are taken only if there is no room without them. */
   *#victimsFor(demand: Demand): Generator<PlacedRun> {
     const { settings, placed, kept } = this.#pool;
-    yield* loans(settings.quotas, placed, this.#standing);
-    yield* this.ranking.victimsFor(demand);
-    if (!settings.preemption || kept?.id !== demand.id) return;
-    for (const run of placed.borrowersFrom(demand.id)) {
-      if (run.demand.preemptible && !this.#standing.isStopping(run)) yield run;
+    const victims = [false, true].slice(0, settings.preemptExemptMs > 0 ? 2 : 1);
+    for (const exempt of victims) {
+      yield* loans(settings, placed, this.#standing, exempt);
+      yield* this.ranking.victimsFor(demand, exempt);
+      if (!settings.preemption || kept?.id !== demand.id) continue;
+      for (const run of placed.borrowersFrom(demand.id)) {
+        if (this.#standing.mayStop(run, exempt)) yield run;
+      }
     }
   }
 
@@ -354,7 +361,7 @@ export class PlacementPass {
   }
 
   #soonestFor(demand: Demand): Room | null {
-    const candidates = soonest(this.#pool, demand, this.#nowMs);
+    const candidates = soonest(this.#pool, demand, this.nowMs);
     return makeRoom(this.#trial, demand, candidates, () => this.#fit(demand));
   }
 
@@ -364,9 +371,10 @@ export class PlacementPass {
   }
 
   #claimOf(demand: Demand, shares: readonly Share[], isLent: boolean): Claim {
-    const blockers = holdersIn(this.#pool, shares);
-    const ends = blockers.map((run) => endsAtMs(run, this.#nowMs));
-    return { demand, shares, isLent, blockers, startsAtMs: Math.max(this.#nowMs, ...ends) };
+    const claim = claimOf(this.#pool, demand, { shares, isLent, nowMs: this.nowMs });
+    // The head may start as soon as it may stop others.
+    const { untilMs = Number.POSITIVE_INFINITY } = this.#exempt.get(demand.id) ?? {};
+    return { ...claim, startsAtMs: Math.min(claim.startsAtMs, untilMs) };
   }
 
   /** Grants the remaining slots to runs beyond their workspace's quota that may borrow. */
@@ -389,12 +397,4 @@ type Start = { readonly lane: Lane; readonly from: number };
 
 function mayBorrow(limit: Limit | null): boolean {
   return limit?.kind === "quota" && limit.borrows !== null;
-}
-
-function holderOf({ id }: Demand): string {
-  return `claim ${id}`;
-}
-
-function reservationOf({ demand, shares }: Claim): Reservation {
-  return { id: demand.id, slots: demand.slots, agents: shares.map(({ agent }) => agent) };
 }

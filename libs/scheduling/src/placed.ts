@@ -3,6 +3,7 @@
  * pass reads them, so that a pass pays only for the runs that it reads.
  */
 import type { Demand } from "./demand.ts";
+import { schedulingLimits } from "./limits.ts";
 import { SortedRuns } from "./sorted-runs.ts";
 
 export type PlacedRun = {
@@ -11,6 +12,8 @@ export type PlacedRun = {
   readonly atMs: number;
   /** The time at which the run's processes had started; null until then. */
   readonly startedAtMs: number | null;
+  /** Whether the run has made a new checkpoint. */
+  readonly checkpointed: boolean;
   /** Whether the run was asked to stop: it ends or is killed in time, so its slots are free soon. */
   readonly stopping: boolean;
   /** Whether processes of the run cannot be killed, so that the end of the run is unknown. */
@@ -24,6 +27,7 @@ export type PlacedRun = {
 export type Start = {
   readonly atMs: number;
   readonly startedAtMs: number | null;
+  readonly checkpointed?: boolean;
   readonly lender?: string | null;
 };
 
@@ -32,18 +36,23 @@ class Group {
   slots = 0;
   /** The slots of runs that were not asked to stop and are not stuck. */
   stayingSlots = 0;
-  readonly byAge = new SortedRuns(
-    (a, b) => a.atMs - b.atMs || a.demand.arrival - b.demand.arrival || a.order - b.order,
+  /** The runs in the reverse order of their turns to make room: the least often preempted is last, then the newest. */
+  readonly byTurn = new SortedRuns(
+    (a, b) =>
+      preemptionsOf(b) - preemptionsOf(a) ||
+      a.atMs - b.atMs ||
+      a.demand.arrival - b.demand.arrival ||
+      a.order - b.order,
   );
 
   add(run: PlacedRun): void {
     this.#count(run, 1);
-    this.byAge.add(run);
+    this.byTurn.add(run);
   }
 
   remove(run: PlacedRun): void {
     this.#count(run, -1);
-    this.byAge.remove(run);
+    this.byTurn.remove(run);
   }
 
   #count({ demand, stopping, stuck }: PlacedRun, sign: number): void {
@@ -70,11 +79,11 @@ export class PlacedRuns {
   #slots = 0;
   #starts = 0;
 
-  start(demand: Demand, { atMs, startedAtMs, lender = null }: Start): void {
+  start(demand: Demand, { atMs, startedAtMs, checkpointed = false, lender = null }: Start): void {
     this.end(demand.id);
     this.#starts += 1;
     const standing = { stopping: false, stuck: false, lender, order: this.#starts };
-    const run = { demand, atMs, startedAtMs, ...standing };
+    const run = { demand, atMs, startedAtMs, checkpointed, ...standing };
     this.#runs.set(demand.id, run);
     this.#note(run);
   }
@@ -138,9 +147,9 @@ export class PlacedRuns {
   }
 
   #dropEmptyGroupsOf({ demand: { job, workspace, priority }, lender }: PlacedRun): void {
-    if (this.#jobs.get(job)?.byAge.size === 0) this.#jobs.delete(job);
-    if (this.#workspaces.get(workspace)?.byAge.size === 0) this.#workspaces.delete(workspace);
-    if (this.#evictable.get(priority)?.byAge.size === 0) this.#evictable.delete(priority);
+    if (this.#jobs.get(job)?.byTurn.size === 0) this.#jobs.delete(job);
+    if (this.#workspaces.get(workspace)?.byTurn.size === 0) this.#workspaces.delete(workspace);
+    if (this.#evictable.get(priority)?.byTurn.size === 0) this.#evictable.delete(priority);
     if (lender !== null && this.#borrowers.get(lender)?.size === 0) this.#borrowers.delete(lender);
   }
 
@@ -207,7 +216,7 @@ export class PlacedRuns {
   }
 
   countOf(job: string): number {
-    return this.#jobs.get(job)?.byAge.size ?? 0;
+    return this.#jobs.get(job)?.byTurn.size ?? 0;
   }
 
   /** Returns one of the placed runs of a job. */
@@ -216,9 +225,9 @@ export class PlacedRuns {
     return undefined;
   }
 
-  /** Returns the runs of a job, the newest first. */
+  /** Returns the runs of a job in the order of their turns to make room. */
   runsOf(job: string): Iterable<PlacedRun> {
-    return this.#jobs.get(job)?.byAge.backwards() ?? [];
+    return this.#jobs.get(job)?.byTurn.backwards() ?? [];
   }
 
   slotsOfWorkspace(workspace: string): number {
@@ -230,9 +239,9 @@ export class PlacedRuns {
     return this.#workspaces.get(workspace)?.stayingSlots ?? 0;
   }
 
-  /** Returns the runs of a workspace, the newest first. */
+  /** Returns the runs of a workspace in the order of their turns to make room. */
   runsOfWorkspace(workspace: string): Iterable<PlacedRun> {
-    return this.#workspaces.get(workspace)?.byAge.backwards() ?? [];
+    return this.#workspaces.get(workspace)?.byTurn.backwards() ?? [];
   }
 
   /** The slots of preemptible runs with a worse priority than this. */
@@ -242,22 +251,29 @@ export class PlacedRuns {
     return slots;
   }
 
-  /**
-   * Yields the preemptible runs with a worse priority: the worst priority first, within a priority the newest run
-   * first.
-   */
+  /** Yields the preemptible runs with a worse priority: the worst priority first, within a priority by their turns. */
   *evictable(worseThan: number): Generator<PlacedRun> {
     const priorities = [...this.#evictable.keys()].filter((priority) => priority > worseThan);
     for (const priority of priorities.sort((a, b) => b - a)) {
-      yield* this.#evictable.get(priority)?.byAge.backwards() ?? [];
+      yield* this.#evictable.get(priority)?.byTurn.backwards() ?? [];
     }
   }
 }
 
-/** The latest time at which the run ends; infinite if it has no time limit or is stuck. */
-export function endsAtMs({ demand, startedAtMs, stuck }: PlacedRun, nowMs: number): number {
+/** The time at which the run reaches its time limit; infinite if it has none or is stuck. */
+export function limitAtMs({ demand, startedAtMs, stuck }: PlacedRun, nowMs: number): number {
   if (demand.timeLimitMs === null || stuck) return Number.POSITIVE_INFINITY;
   return Math.max(nowMs, (startedAtMs ?? nowMs) + demand.timeLimitMs);
+}
+
+/** The latest time at which the run has ended: it has to start, and at its time limit it may save a checkpoint. */
+export function endsByMs(
+  { demand, startedAtMs, stuck }: Pick<PlacedRun, "demand" | "startedAtMs" | "stuck">,
+  nowMs: number,
+): number {
+  if (demand.timeLimitMs === null || stuck) return Number.POSITIVE_INFINITY;
+  const startsByMs = startedAtMs ?? nowMs + schedulingLimits.launchAllowanceMs;
+  return Math.max(nowMs, startsByMs + demand.timeLimitMs + demand.preemptionTimeoutMs);
 }
 
 /** Returns the end of a started run with a time limit. */
@@ -271,6 +287,10 @@ function timeLimitOf({ demand }: PlacedRun): number {
 
 function isEvictable({ demand, stopping, stuck }: PlacedRun): boolean {
   return demand.preemptible && !stopping && !stuck;
+}
+
+function preemptionsOf({ demand }: PlacedRun): number {
+  return demand.preemptions ?? 0;
 }
 
 function groupIn<Key>(groups: Map<Key, Group>, key: Key): Group {

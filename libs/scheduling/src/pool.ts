@@ -1,6 +1,7 @@
 import { PoolAgents } from "./agents.ts";
 import { type Demand, type Share, shapeOf, withBoundedWeight } from "./demand.ts";
 import { PlacedRuns, type Start } from "./placed.ts";
+import { agesFrom } from "./policies/ageing.ts";
 import { policies } from "./policies/policies.ts";
 import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
 import { defaultSettings, type PoolSettings, type Quota } from "./settings.ts";
@@ -62,7 +63,7 @@ export class Pool {
     return this.#jobs;
   }
 
-  /** Gives the job its place if it has none: the arrival of its first run. Called before the run is added. */
+  /** Gives the job its place if it has none: the arrival of its first run. */
   noteArrival(job: string, arrival: number): void {
     const known = this.#jobs.get(job);
     if (known?.first === undefined) this.#jobs.set(job, { ...known, first: arrival });
@@ -80,7 +81,7 @@ export class Pool {
   /** Forgets the place that nobody set; later runs have the changes of people. */
   endJob(job: string): void {
     const { first: _arrival, ...changes } = this.#jobs.get(job) ?? {};
-    if (Object.keys(changes).length === 0) this.forgetJob(job);
+    if (Object.keys(changes).length === 0) this.#jobs.delete(job);
     else this.#jobs.set(job, changes);
   }
 
@@ -139,11 +140,11 @@ export class Pool {
   }
 
   #shape(asked: Demand): Shaped {
+    this.noteArrival(asked.job, asked.arrival);
     const demand = this.demandOf(asked);
     const { policy, ageingMs } = this.#settings;
-    const { job, workspace, priority, preemptible, timeLimitMs, maxSlots } = demand;
-    // A later run of a job that is ahead has waited less: only within a job is the first run the one that aged most.
-    const isApart = policies[policy].byJob || maxSlots !== null || ageingMs > 0;
+    const { job, workspace, priority, preemptible, timeLimitMs, maxSlots, queuedAtMs } = demand;
+    const isApart = policies[policy].byJob || maxSlots !== null;
     const shape = shapeOf(demand);
     const parts = [
       kindOf(demand),
@@ -154,6 +155,7 @@ export class Pool {
       this.#quotas.has(workspace) ? workspace : "",
       isApart ? job : "",
       maxSlots ?? "",
+      ageingMs > 0 && queuedAtMs !== undefined ? agesFrom(queuedAtMs, ageingMs) : "",
     ];
     return { demand, lane: parts.join("|"), shape };
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { noConditions } from "./constraints.ts";
 import { explainOne } from "./explain.ts";
+import { schedulingLimits } from "./limits.ts";
 import { exampleOffer } from "./testing/example-offer.ts";
 import { ToyCluster } from "./testing/toy-cluster.ts";
 
@@ -99,6 +100,81 @@ describe("a pool that preempts", () => {
   });
 });
 
+describe("runs that make room", () => {
+  const exempting = { preemption: true, preemptExemptMs: 60_000 } as const;
+
+  test("take turns: the run of the trial that was preempted least often, then the newest", () => {
+    const toy = new ToyCluster(preempting, { a: 3 });
+    toy.queue("old", 1, { priority: 60 });
+    toy.queue("often", 1, { priority: 60, preemptions: 2 });
+    toy.queue("once", 1, { priority: 60, preemptions: 1 });
+    toy.pass();
+    const stopped = ["a", "b", "c"].map((id) => {
+      toy.queue(id, 1);
+      const [stop] = toy.pass().stops;
+      toy.end(...toy.stopping);
+      toy.pass();
+      return stop?.id;
+    });
+    expect(stopped).toEqual(["old", "once", "often"]);
+  });
+
+  test("are exempt for a while after their start, and the pass and the explanation say for how long", () => {
+    const toy = new ToyCluster(exempting, { a: 2 });
+    for (const id of ["x", "y"]) toy.queue(id, 1, { priority: 60 });
+    toy.pass();
+    toy.nowMs = 20_000;
+    toy.queue("better", 2);
+    expect(toy.pass()).toMatchObject({ grants: [], stops: [], againAtMs: 60_000 });
+    const wait = explainOne(toy.pool, "better", toy.nowMs);
+    expect(wait).toMatchObject({
+      reason: "not_enough_free",
+      blockers: ["y", "x"],
+      startsWhen: "when y, x have ended, which can be preempted in 40 s",
+    });
+    expect(wait?.detail).toContain("y, x can make room in 40 s");
+    toy.nowMs = 60_000;
+    expect(toy.pass()).toMatchObject({ stops: [{ id: "y" }, { id: "x" }], againAtMs: null });
+  });
+
+  test("are no longer exempt after a new checkpoint, and only then are they preferred to newer ones", () => {
+    const toy = new ToyCluster(exempting, { a: 2 });
+    for (const id of ["saved", "new"]) toy.queue(id, 1, { priority: 60 });
+    toy.pass();
+    toy.pool.placed.change("saved", () => ({ checkpointed: true }));
+    toy.queue("better", 1);
+    expect(toy.pass()).toMatchObject({ stops: [{ id: "saved", by: "better" }], againAtMs: null });
+  });
+
+  test("on slots reserved for the head are never exempt from it", () => {
+    const toy = new ToyCluster(exempting, { a: 2 });
+    toy.queue("blocker", 1, { preemptible: false });
+    toy.pass();
+    toy.queue("large", 2);
+    toy.pass();
+    toy.queue("guest", 1);
+    toy.pass();
+    toy.end("blocker");
+    expect(toy.pass()).toMatchObject({ stops: [{ id: "guest", by: "large" }] });
+  });
+
+  test("with a loan of a quota or above a fair share are exempt, too", () => {
+    const quotas = [{ workspace: "w", slots: 1, borrow: true }];
+    const lent = new ToyCluster({ quotas, preemptExemptMs: 60_000 }, { a: 2 });
+    for (const id of ["one", "two"]) lent.queue(id, 1, { workspace: "w" });
+    lent.pass();
+    lent.queue("owner", 1, { workspace: "v" });
+    expect(lent.pass()).toMatchObject({ stops: [], againAtMs: 60_000 });
+    const shared = new ToyCluster({ ...exempting, policy: "fair_share" }, { a: 2 });
+    for (const id of ["one", "two"]) shared.queue(id, 1, { job: "early" });
+    shared.pass();
+    shared.queue("late", 1);
+    expect(shared.pass()).toMatchObject({ stops: [], againAtMs: 60_000 });
+    shared.nowMs = 60_000;
+    expect(shared.pass()).toMatchObject({ stops: [{ id: "two", by: "late" }] });
+  });
+});
+
 describe("the head of the queue", () => {
   test("gets the slots that become free, however many small runs are behind it", () => {
     const toy = new ToyCluster({}, { a: 4, b: 4 });
@@ -137,16 +213,19 @@ describe("the head of the queue", () => {
 
   test("lets a run use its reserved slots if the run's time limit ends in time", () => {
     const toy = new ToyCluster({}, { a: 2 });
-    toy.queue("limited", 1, { timeLimitMs: 100 });
+    const timeout = { preemptionTimeoutMs: 30_000 };
+    toy.queue("limited", 1, { timeLimitMs: 600_000, ...timeout });
     toy.pass();
     toy.queue("large", 2);
-    toy.queue("late", 1, { timeLimitMs: 101 });
-    toy.queue("short", 1, { timeLimitMs: 100 });
+    const left = 600_000 - schedulingLimits.launchAllowanceMs - 30_000;
+    toy.queue("late", 1, { timeLimitMs: left + 1, ...timeout });
+    toy.queue("short", 1, { timeLimitMs: left, ...timeout });
     expect(toy.placed()).toEqual(["short"]);
-    expect(explainOne(toy.pool, "large", 40)).toMatchObject({
+    expect(explainOne(toy.pool, "large", 40_000)).toMatchObject({
       reason: "not_enough_free",
       blockers: ["limited", "short"],
-      startsWhen: "when limited, short have ended, in 1 s by their time limits",
+      startsWhen:
+        "when limited, short have ended, in 590 s by their time limits and preemption timeouts",
     });
     expect(explainOne(toy.pool, "late", 0)).toMatchObject({
       reason: "behind_others",

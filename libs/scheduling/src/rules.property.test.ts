@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Demand } from "./demand.ts";
+import { schedulingLimits } from "./limits.ts";
 import { policyNames, type PoolSettings } from "./settings.ts";
 import { fitsIn, freeOf, idealShares, subsetsOf } from "./testing/plain-model.ts";
 import { ToyCluster } from "./testing/toy-cluster.ts";
@@ -232,66 +233,110 @@ test("victims make enough room, each is needed, and none may refuse to stop", ()
   );
 });
 
-type Timed = { readonly slots: number; readonly forMs: number; readonly at: number };
+type Timed = { readonly slots: number; readonly minutes: number; readonly at: number };
 
-/** Simulates when the head starts: runs last until their time limit, stopped ones end after a timeout. */
+const minuteMs = 60_000;
+const launchMinutes = schedulingLimits.launchAllowanceMs / minuteMs;
+const timeoutMinutes = 3;
+
+/**
+ * Simulates when the head starts, in minutes: the first runs last until their time limits. The others need the whole
+ * launch allowance, and use their preemption timeouts when they reach their limits or are stopped.
+ */
 function headStartsAt(
   chosen: Partial<PoolSettings>,
   sizes: Readonly<Record<string, number>>,
   { first, head, others }: { first: readonly Timed[]; head: Demand; others: readonly Timed[] },
-  stopMs: number,
 ): number {
   const toy = new ToyCluster(chosen, sizes);
   const endsAt = new Map<string, number>();
   const lasts = new Map<string, number>();
-  const queue = (id: string, { slots, forMs }: Timed): void => {
-    lasts.set(id, forMs);
-    toy.queue(id, slots, { timeLimitMs: forMs });
+  const queue = (id: string, { slots, minutes }: Timed, more: number): void => {
+    lasts.set(id, minutes + more);
+    const preemptionTimeoutMs = timeoutMinutes * minuteMs;
+    toy.queue(id, slots, { timeLimitMs: minutes * minuteMs, preemptionTimeoutMs });
   };
-  for (const [n, one] of first.entries()) queue(`first-${n}`, one);
+  for (const [n, one] of first.entries()) queue(`first-${n}`, one, 0);
   toy.pass();
   for (const [n] of first.entries()) toy.pool.queue.remove(`first-${n}`);
   for (const id of toy.running.keys()) endsAt.set(id, lasts.get(id) ?? 0);
   toy.queue("head", head.slots, { singleAgent: head.singleAgent, timeLimitMs: 1 });
-  for (; toy.nowMs < 200; toy.nowMs += 1) {
-    for (const [n, one] of others.entries()) if (one.at === toy.nowMs) queue(`other-${n}`, one);
-    toy.end(...[...endsAt].filter(([, ms]) => ms <= toy.nowMs).map(([id]) => id));
-    for (const [id, ms] of endsAt) if (ms <= toy.nowMs) endsAt.delete(id);
-    const { grants, stops } = toy.pass();
-    for (const { id } of grants) endsAt.set(id, toy.nowMs + (lasts.get(id) ?? 1));
-    for (const { id } of stops) {
-      endsAt.set(id, Math.min(endsAt.get(id) ?? Number.POSITIVE_INFINITY, toy.nowMs + stopMs));
+  for (let now = 0; now < 200; now += 1) {
+    toy.nowMs = now * minuteMs;
+    for (const [n, one] of others.entries()) {
+      if (one.at === now) queue(`other-${n}`, one, launchMinutes + timeoutMinutes);
     }
-    if (toy.running.has("head")) return toy.nowMs;
+    toy.end(...[...endsAt].filter(([, minute]) => minute <= now).map(([id]) => id));
+    for (const [id, minute] of endsAt) if (minute <= now) endsAt.delete(id);
+    const { grants, stops } = toy.pass();
+    for (const { id } of grants) endsAt.set(id, now + (lasts.get(id) ?? 1));
+    for (const { id } of stops) {
+      endsAt.set(id, Math.min(endsAt.get(id) ?? Number.POSITIVE_INFINITY, now + timeoutMinutes));
+    }
+    if (toy.running.has("head")) return now;
   }
   return Number.POSITIVE_INFINITY;
 }
 
 test("backfill delays the head by at most the preemption timeout of the runs that make room", () => {
-  const timed = fc.record({
-    slots: fc.integer({ min: 1, max: 3 }),
-    forMs: fc.integer({ min: 1, max: 12 }),
-    at: fc.nat({ max: 20 }),
-  });
+  const timed = (most: number) =>
+    fc.record({
+      slots: fc.integer({ min: 1, max: 3 }),
+      minutes: fc.integer({ min: 1, max: most }),
+      at: fc.nat({ max: 20 }),
+    });
   fc.assert(
     fc.property(
       agents,
-      fc.array(timed, { maxLength: 8 }),
+      fc.array(timed(40), { maxLength: 8 }),
       fc.record({ slots: fc.integer({ min: 1, max: 8 }), singleAgent: fc.boolean() }),
-      fc.array(timed, { maxLength: 20 }),
+      fc.array(timed(12), { maxLength: 20 }),
       fc.boolean(),
       (sizes, first, wanted, others, preemption) => {
         const largest = Math.max(...Object.values(sizes));
         const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
         const slots = Math.min(wanted.slots, wanted.singleAgent ? largest : total);
         const workload = { first, head: { ...wanted, slots } as Demand, others };
-        const stopMs = 3;
-        const alone = headStartsAt({ backfill: "none", preemption }, sizes, workload, stopMs);
-        const passed = headStartsAt({ backfill: "reserved", preemption }, sizes, workload, stopMs);
-        expect(passed).toBeLessThanOrEqual(alone + (preemption ? stopMs : 0));
+        const alone = headStartsAt({ backfill: "none", preemption }, sizes, workload);
+        const passed = headStartsAt({ backfill: "reserved", preemption }, sizes, workload);
+        expect(passed).toBeLessThanOrEqual(alone + (preemption ? timeoutMinutes : 0));
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 300 },
+  );
+});
+
+test("runs of equal priority are preempted equally often, give or take one", () => {
+  const rounds = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(agents, rounds, (sizes, many) => {
+      const toy = new ToyCluster({ preemption: true }, sizes);
+      const counts = new Map<string, number>();
+      const queue = (trial: string): void => {
+        const preemptions = counts.get(trial) ?? 0;
+        counts.set(trial, preemptions);
+        toy.queue(`${trial}#${preemptions}`, 1, { job: "low", priority: 60, preemptions });
+      };
+      const capacity = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+      for (let n = 0; n < capacity; n += 1) queue(`low-${n}`);
+      toy.pass();
+      for (const [round, wanted] of many.entries()) {
+        toy.nowMs += 1;
+        for (let n = 0; n < Math.min(wanted, capacity); n += 1) toy.queue(`${round}.${n}`, 1);
+        for (let { stops } = toy.pass(); stops.length > 0; { stops } = toy.pass()) {
+          for (const { id } of stops) {
+            toy.end(id);
+            const [trial = ""] = id.split("#");
+            counts.set(trial, (counts.get(trial) ?? 0) + 1);
+            queue(trial);
+          }
+        }
+        toy.end(...[...toy.running.keys()].filter((id) => !id.startsWith("low")));
+        toy.pass();
+        const all = [...counts.values()];
+        expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(1);
+      }
+    }),
   );
 });
 

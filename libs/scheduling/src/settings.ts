@@ -29,6 +29,8 @@ export type PoolSettings = {
   readonly quotas: readonly Quota[];
   readonly defaultPriority: number;
   readonly slotlessPerAgent: number;
+  /** The time after its start for which a run makes no room for others, unless it has made a new checkpoint. */
+  readonly preemptExemptMs: number;
 };
 
 export const defaultSettings: PoolSettings = {
@@ -42,6 +44,7 @@ export const defaultSettings: PoolSettings = {
   quotas: [],
   defaultPriority: 42,
   slotlessPerAgent: schedulingLimits.slotlessPerAgentMax,
+  preemptExemptMs: schedulingLimits.preemptExemptMs,
 };
 
 /** The settings as an event or a command carries them. */
@@ -56,10 +59,13 @@ export type RecordedSettings = {
  */
 export function settingsOf(policy: string, recorded: RecordedSettings = {}): PoolSettings {
   const { description, preemption, ageingMs, quotas, defaultPriority, slotlessPerAgent } = recorded;
+  const compat = oneOf(compatNames, recorded.compat, defaultSettings.compat);
+  // Determined's rules have no exemption.
+  const exemptMs = compat === "determined" ? 0 : recorded.preemptExemptMs;
   return {
     policy: oneOf(policyNames, policy, defaultSettings.policy),
     description: description ?? defaultSettings.description,
-    compat: oneOf(compatNames, recorded.compat, defaultSettings.compat),
+    compat,
     preemption: preemption ?? defaultSettings.preemption,
     backfill: oneOf(backfillNames, recorded.backfill, defaultSettings.backfill),
     fit: oneOf(fitNames, recorded.fit, defaultSettings.fit),
@@ -67,6 +73,7 @@ export function settingsOf(policy: string, recorded: RecordedSettings = {}): Poo
     quotas: quotas ?? defaultSettings.quotas,
     defaultPriority: defaultPriority ?? defaultSettings.defaultPriority,
     slotlessPerAgent: slotlessPerAgent ?? defaultSettings.slotlessPerAgent,
+    preemptExemptMs: exemptMs ?? defaultSettings.preemptExemptMs,
   };
 }
 

@@ -13,8 +13,13 @@ export class Standing {
     workspaces: new Map<string, number>(),
   };
 
-  constructor(placed: PlacedRuns) {
+  readonly #exemptMs: number;
+  readonly #nowMs: number;
+
+  constructor(placed: PlacedRuns, { preemptExemptMs = 0, nowMs = 0 } = {}) {
     this.#placed = placed;
+    this.#exemptMs = preemptExemptMs;
+    this.#nowMs = nowMs;
   }
 
   grant({ job, workspace, slots }: Demand): void {
@@ -34,6 +39,19 @@ export class Standing {
   /** Whether asking the run to stop has no effect: it was asked before, or it is stuck. */
   isStopping({ demand, stopping, stuck }: PlacedRun): boolean {
     return stopping || stuck || this.#stopped.ids.has(demand.id);
+  }
+
+  /** Whether the run may make room for another: now, or with `exempt` at the end of its exemption. */
+  mayStop(run: PlacedRun, exempt: boolean): boolean {
+    const { preemptible, slots } = run.demand;
+    if (!preemptible || slots === 0 || this.isStopping(run)) return false;
+    return this.exemptUntilMs(run) > this.#nowMs === exempt;
+  }
+
+  /** A run on slots that are reserved for another was started on the condition that it makes room at any time. */
+  exemptUntilMs({ startedAtMs, checkpointed, lender }: PlacedRun): number {
+    if (checkpointed || lender !== null) return this.#nowMs;
+    return (startedAtMs ?? this.#nowMs) + this.#exemptMs;
   }
 
   slotsOf(job: string): number {

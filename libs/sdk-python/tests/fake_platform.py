@@ -112,6 +112,11 @@ class FakePlatform:
             self.stop_why = why
             self.changed.notify_all()
 
+    def withdraw_stop(self) -> None:
+        with self.changed:
+            self.stop_why = None
+            self.changed.notify_all()
+
     def wait_for(self, claim: Callable[[], bool], timeout_s: float = 120.0) -> None:
         """Waits until a claim about this platform is true."""
         with self.changed:

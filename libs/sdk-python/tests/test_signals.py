@@ -44,11 +44,34 @@ class Signals(SenderCase):
         wait_until(lambda: watcher.stop)
         self.assertEqual(watcher.why, "pause")
 
-    def test_no_further_request_is_sent_after_a_stop(self):
-        self.platform.ask_to_stop("pause")
-        watcher = self.watch()
-        wait_until(lambda: watcher.stop)
-        watcher._thread.join(120)
+    def test_a_stop_that_is_withdrawn_before_the_script_asks_is_not_seen(self):
+        with mock.patch.object(_signals, "SIGNAL_PENDING_S", 0.05):
+            self.platform.ask_to_stop("pause")
+            watcher = self.watch()
+            wait_until(lambda: watcher.why == "pause")
+            self.platform.withdraw_stop()
+            wait_until(lambda: watcher.why == "")
+            self.assertFalse(watcher.stop)
+            self.platform.ask_to_stop("preempted")
+            wait_until(lambda: watcher.stop)
+            self.assertEqual(watcher.why, "preempted")
+
+    def test_a_stop_that_the_script_has_read_stays_when_it_is_withdrawn(self):
+        with mock.patch.object(_signals, "SIGNAL_PENDING_S", 0.05):
+            self.platform.ask_to_stop("pause")
+            watcher = self.watch()
+            wait_until(lambda: watcher.stop)
+            self.platform.withdraw_stop()
+            watcher._thread.join(120)
+        self.assertTrue(watcher.stop)
+        self.assertEqual(watcher.why, "pause")
+
+    def test_no_further_request_is_sent_after_the_script_has_read_a_stop(self):
+        with mock.patch.object(_signals, "SIGNAL_PENDING_S", 0.5):
+            self.platform.ask_to_stop("pause")
+            watcher = self.watch()
+            wait_until(lambda: watcher.stop)
+            watcher._thread.join(120)
         self.assertFalse(watcher._thread.is_alive())
         self.assertEqual(len(self.platform.requests), 1)
 

@@ -13,15 +13,23 @@ export const limits = {
   cancelGraceMs: 60_000,
   /** The latest complete checkpoints that a trial remembers to start from; older ones are rarely needed. */
   checkpointsRemembered: 16,
-  /** The number of agents on which a launch may fail. Then the cause is in the run itself, and its trial ends. */
-  launchAgentsMax: 3,
-  /** The launches in a row that may fail with fewer agents; with their delays they take a minute and a half. */
-  launchAttemptsMax: 8,
   /**
-   * The delay before the second retry of a launch, which doubles with each later retry. The first retry is immediate.
+   * The runs without a new checkpoint that may fail because of hosts or platform. After five in a row the run itself is
+   * probably the cause, and more attempts would only harm other runs.
    */
-  launchDelayFirstMs: 1_000,
-  launchDelayLastMs: 60_000,
+  lostTriesMax: 5,
+  /** The default delay of the run after a failed one, which doubles with each failure in a row, and the longest one. */
+  tryDelayFirstMs: 1_000,
+  tryDelayLastMs: 5 * 60 * 1_000,
+  /**
+   * The delays after failures of the platform are this many times as long, so that `lostTriesMax` attempts outlast a
+   * file server that is away for some minutes.
+   */
+  platformDelayFactor: 30,
+  /** A run that fails after this time does not fail because of its start, so the delays begin again. */
+  trainedMs: 10 * 60 * 1_000,
+  /** The latest agents with failed runs that a trial avoids. */
+  avoidedAgentsMax: 16,
   /** The most trials that one reaction advances; more are advanced by a fan-out, so that other events do not wait. */
   trialsPerReactionMax: 64,
   /** The trials of one part of a fan-out, which is decided and committed in a few milliseconds each. */

@@ -66,6 +66,17 @@ export const allocations: StreamFold<AllocationState> = {
   evolve: evolveAllocation,
 };
 
+/** Whether an agent is lost or removed, so that it delivers nothing. */
+export const goneAgents: StreamFold<boolean> = {
+  name: "gone-agent",
+  category: "agent",
+  initial: false,
+  evolve(isGone, { type }) {
+    if (type === "AgentLost" || type === "AgentRemoved") return true;
+    return type === "AgentJoined" || type === "AgentReturned" ? false : isGone;
+  },
+};
+
 export const logSignals: StreamFold<LogSignals> = {
   name: "log-signals",
   category: "logsignal",

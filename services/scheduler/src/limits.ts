@@ -74,6 +74,10 @@ export const limits = {
   /** The longest description of a pool: a paragraph, since all pools are in one answer. */
   descriptionCharsMax: 1_000,
   quotasMax: 256,
+  /** Each run without slots is a process with its own Python interpreter: a host of 1,000 has other limits. */
+  slotlessPerAgentMax: 1_000,
+  /** Far more slots, and more agents, than a pool has. */
+  poolSlotsMax: 1_000_000,
   /** The limit of an experiment's configuration for the name of a workspace. */
   workspaceCharsMax: 255,
   /**

@@ -8,6 +8,7 @@ export class PlainScan {
   readonly #free: number[];
   readonly #waiting: Demand[] = [];
   readonly #running: Running[] = [];
+  readonly #places = new Map<string, number>();
   readonly #byJob = new Map<string, number>();
   readonly #byWorkspace = new Map<string, number>();
   readonly #random = randomOf(7);
@@ -68,7 +69,7 @@ export class PlainScan {
     for (const [at, demand] of this.#waiting.entries()) {
       if (full.has(demand.slots)) continue;
       const aged = Math.floor((this.#nowMs - (demand.queuedAtMs ?? 0)) / this.#settings.ageingMs);
-      const rank = (demand.priority - aged) * 1e9 + demand.arrival;
+      const rank = (demand.priority - aged) * 1e9 + (this.#places.get(demand.job) ?? 0);
       if (rank >= bestRank || this.#isLimited(demand)) continue;
       best = at;
       bestRank = rank;
@@ -112,6 +113,7 @@ export class PlainScan {
 
   #queue(demand: Demand): void {
     this.#waiting.push(demand);
+    if (!this.#places.has(demand.job)) this.#places.set(demand.job, demand.arrival);
     this.#queued += 1;
   }
 }

@@ -18,7 +18,17 @@ const roundingMs = 2;
 
 /** A time on the simulation's clock and on the log's. */
 type Time = { readonly atMs: number; readonly logMs: number };
-type Facts = { kill: Time | null; place: Time | null; isKilled: boolean; isOver: boolean };
+type Facts = {
+  kill: Time | null;
+  /** The kill of the scheduler's own stops, which remain when the trial withdraws its stop. */
+  ownKill: Time | null;
+  place: Time | null;
+  isKilled: boolean;
+  isOver: boolean;
+};
+
+/** The reasons of stops that the scheduler requests itself. */
+export const ownWhys: readonly StopWhy[] = [StopWhy.PREEMPTED, StopWhy.DRAIN, StopWhy.TIME_LIMIT];
 
 /** `isCalm` is true if no process dies and nothing is delayed. */
 export function deadlineViolations(
@@ -35,6 +45,7 @@ export function deadlineViolations(
     const id = idOf(stored.stream);
     const facts = allocations.get(id) ?? {
       kill: null,
+      ownKill: null,
       place: null,
       isKilled: false,
       isOver: false,
@@ -69,12 +80,17 @@ function judge(facts: Facts, event: AnyEvent, now: Time, isCalm: boolean): numbe
       const { mode, why, graceMs } = event.data;
       if (mode === StopMode.GRACEFUL) {
         // A grace of 0 means never.
-        if (graceMs > 0) facts.kill = earlier(facts.kill, after(now, graceMs));
+        if (graceMs === 0) return 0;
+        facts.kill = earlier(facts.kill, after(now, graceMs));
+        if (ownWhys.includes(why)) facts.ownKill = earlier(facts.ownKill, after(now, graceMs));
         return 0;
       }
       facts.isKilled = true;
       return why === StopWhy.KILL ? 0 : early(facts.kill);
     }
+    case "AllocationStopWithdrawn":
+      facts.kill = facts.ownKill;
+      return 0;
     case "AllocationEnded":
       facts.isOver = true;
       return 0;

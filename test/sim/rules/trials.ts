@@ -1,5 +1,5 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import { StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { Fault, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
 import { parseTrialId } from "@trainyard/kernel";
 import type { Report } from "../invariants.ts";
@@ -17,6 +17,8 @@ type TrialFacts = {
   stop: EventData<"RunStopRequested"> | null;
   failedLast: boolean;
   restarts: number;
+  /** The failures of hosts and platform since the latest new checkpoint. */
+  lost: number;
   line: EventData<"TrialCheckpointed">[];
   outcome: TrialOutcome | null;
   /** The checkpoints that the newest run has left, and the time until which the next run waits for them. */
@@ -39,6 +41,9 @@ const harshness: readonly StopWhy[] = [
   StopWhy.CANCEL,
   StopWhy.KILL,
 ];
+
+/** The failures of hosts and platform in a row after which a trial has no other run. */
+const lostTriesMax = 5;
 
 function harshnessOf({ mode, why }: EventData<"RunStopRequested">): number {
   return harshness.indexOf(why) + (mode === StopMode.KILL ? harshness.length : 0);
@@ -117,10 +122,16 @@ export class TrialRules {
       case "RunStopRequested":
         newestUnended(trial, event.data.run, report);
         return stop(trial, event.data, report);
+      case "RunStopWithdrawn":
+        newestUnended(trial, event.data.run, report);
+        if (trial.stop?.mode !== StopMode.GRACEFUL) report("no graceful stop was requested");
+        trial.stop = null;
+        return;
       case "RunEnded":
         newestUnended(trial, event.data.run, report);
         trial.unended = false;
         trial.failedLast = event.data.countsAsRestart;
+        trial.lost += isLost(event.data, trial.line) ? 1 : 0;
         if (trial.failedLast && this.#checkpoints.isDamaged(trial.from)) {
           report(`a failure counts, but its checkpoint ${trial.from} is damaged`);
         }
@@ -131,6 +142,7 @@ export class TrialRules {
       case "TrialCheckpointed":
         if (event.data.run !== trial.runs) report("a superseded run's checkpoint counts");
         trial.line.push(event.data);
+        trial.lost = 0;
         return;
       case "TrialKillRequested":
         if (trial.killed) report("it was killed before");
@@ -166,6 +178,7 @@ export class TrialRules {
       stop: null,
       failedLast: false,
       restarts: 0,
+      lost: 0,
       line: warmStartOf(data),
       outcome: null,
       named: new Set(),
@@ -187,6 +200,7 @@ export class TrialRules {
     if (!active || stopping || ended) report("the experiment must not run");
     if (trial.failedLast) trial.restarts += 1;
     if (trial.restarts > maxRestarts) report(`it is restart ${trial.restarts} of ${maxRestarts}`);
+    if (trial.lost >= lostTriesMax) report(`${trial.lost} runs were lost without a checkpoint`);
     const usable = trial.line.filter(({ checkpoint }) => this.#checkpoints.isUsable(checkpoint));
     const latest = Math.max(0, ...usable.map(({ step }) => step));
     if (fromStep !== latest) report(`it starts from step ${fromStep}, the latest is ${latest}`);
@@ -239,6 +253,15 @@ function continued(
   trial.killed = false;
   trial.failedLast = false;
   trial.restarts = 0;
+  trial.lost = 0;
+}
+
+function isLost(
+  { run, fault = Fault.SCRIPT, launchFailure, sealed }: EventData<"RunEnded">,
+  line: TrialFacts["line"],
+): boolean {
+  const advanced = sealed !== undefined || line.some((checkpoint) => checkpoint.run === run);
+  return fault !== Fault.SCRIPT && launchFailure?.platformAway !== true && !advanced;
 }
 
 function left(

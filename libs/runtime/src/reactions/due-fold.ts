@@ -67,6 +67,11 @@ export class DueFold {
     else this.loop.set(id, due.dueMs);
   }
 
+  /** The ids that have a time. */
+  ids(): Iterable<string> {
+    return this.#fold.entries.keys();
+  }
+
   /** The time of a stream; 0 for none. */
   dueMs(id: string): number {
     return this.#fold.entries.get(id)?.dueMs ?? 0;

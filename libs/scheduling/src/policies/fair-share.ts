@@ -30,9 +30,9 @@ export const fairShare: Policy = {
           demand.arrival,
         ];
       },
-      *victimsFor({ job, slots }) {
+      *victimsFor({ job, slots }, exempt) {
         if (!settings.preemption || standing.slotsOf(job) + slots > shareOf(job)) return;
-        yield* runsBeyond(view, [...jobs.keys()], shareOf);
+        yield* runsBeyond(view, [...jobs.keys()], shareOf, exempt);
       },
       rightOf: ({ job }) => job,
       shareOf,
@@ -90,6 +90,7 @@ function* runsBeyond(
   { placed, standing }: View,
   jobs: readonly string[],
   shareOf: (job: string) => number,
+  exempt: boolean,
 ): Generator<PlacedRun> {
   const beyond = jobs.flatMap((job) => {
     const surplus = standing.stayingSlotsOf(job) - shareOf(job);
@@ -99,8 +100,8 @@ function* runsBeyond(
     let left = surplus;
     for (const run of placed.runsOf(job)) {
       if (left <= 0) break;
-      const { preemptible, slots } = run.demand;
-      if (!preemptible || slots === 0 || slots > left || standing.isStopping(run)) continue;
+      const { slots } = run.demand;
+      if (slots > left || !standing.mayStop(run, exempt)) continue;
       left -= slots;
       yield run;
     }

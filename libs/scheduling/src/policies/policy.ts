@@ -21,10 +21,10 @@ export interface Ranking {
   /** Returns the run's rank; smaller ranks go first. During a pass a rank may grow, but never shrink. */
   rankOf(demand: Demand): Rank;
   /**
-   * The runs that may be stopped to make room for the demand, in the order of choice. All are preemptible, and none is
-   * stopping already.
+   * The runs that may be stopped to make room for the demand, in the order of choice: those that are still exempt from
+   * preemption, or the others. All are preemptible, and none is stopping already.
    */
-  victimsFor(demand: Demand): Iterable<PlacedRun>;
+  victimsFor(demand: Demand, exempt: boolean): Iterable<PlacedRun>;
   /** A key: waiting runs with the same key may stop the same runs. */
   rightOf(demand: Demand): string;
   /** The job's fair share in slots; null if the policy does not divide slots. */

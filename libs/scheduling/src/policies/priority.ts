@@ -1,6 +1,6 @@
 /**
  * Runs with a lower priority number go first, within a priority the run with the earlier place. With preemption a run
- * may stop runs of worse priority, the worst and newest first, but never runs of its own priority.
+ * may stop runs of worse priority, the worst first and within a priority in turn, but never runs of its own priority.
  *
  * Ageing moves a run forward in the queue but gives it no right to stop another run. With preemption, ageing counts
  * only within a priority: otherwise an aged run would start before a better one, which would stop it in the next pass,
@@ -19,12 +19,12 @@ export const priority: Policy = {
       placeOf(demand),
       demand.arrival,
     ],
-    *victimsFor(demand) {
+    *victimsFor(demand, exempt) {
       if (!settings.preemption) return;
       // Most pools lack enough slots of worse runs; this check avoids visiting those runs.
       if (agents.freeSlots + placed.evictableSlots(demand.priority) < demand.slots) return;
       for (const run of placed.evictable(demand.priority)) {
-        if (run.demand.slots > 0 && !standing.isStopping(run)) yield run;
+        if (standing.mayStop(run, exempt)) yield run;
       }
     },
     rightOf: (demand) => String(demand.priority),

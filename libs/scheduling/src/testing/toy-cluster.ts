@@ -15,7 +15,8 @@ export class ToyCluster {
   #arrivals = 0;
 
   constructor(settings: Partial<PoolSettings> = {}, agents: Readonly<Record<string, number>> = {}) {
-    this.pool = new Pool({ ...defaultSettings, ...settings });
+    // Runs make room at once, unless the test is about their exemption.
+    this.pool = new Pool({ ...defaultSettings, preemptExemptMs: 0, ...settings });
     for (const [id, size] of Object.entries(agents)) this.join(id, size);
   }
 
@@ -27,7 +28,6 @@ export class ToyCluster {
     this.#arrivals += 1;
     const times = { arrival: this.#arrivals, queuedAtMs: this.nowMs };
     const demand = { ...exampleDemand, id, job: id, slots, ...times, ...rest };
-    this.pool.noteArrival(demand.job, demand.arrival);
     this.pool.queue.add(demand);
     return demand;
   }

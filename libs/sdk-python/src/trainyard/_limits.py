@@ -46,6 +46,8 @@ SIGNAL_BACKOFF_FIRST_S = 0.1
 SIGNAL_BACKOFF_MAX_S = 2.0
 # The shortest time between polls: a gateway that answers "no stop" at once must not be polled in a tight loop.
 SIGNAL_INTERVAL_S = 0.5
+# The time between polls while a stop is requested that the script has not read: it may be withdrawn.
+SIGNAL_PENDING_S = 5.0
 # How often the run's folder is checked for a stop request of the agent.
 STOP_FILE_S = 0.5
 # A refused token rarely becomes valid again: it is retried only because a clock may be slow.

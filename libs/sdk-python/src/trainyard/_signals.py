@@ -3,7 +3,8 @@ folder.
 
 The agent writes the file when its host is shut down. The file is checked when the script asks, at most twice a
 second. The thread polls ``GET /api/v1/runs/{run}/signals``, which answers at a stop or when its wait is over. The
-thread ends at the first stop: a stop is never withdrawn. Network failures never reach the script.
+platform may withdraw a stop, so the thread asks again until the script has read the stop. A stop that the script has
+read stays. Network failures never reach the script.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ._limits import (
     SIGNAL_FIRST_S,
     SIGNAL_INTERVAL_S,
     SIGNAL_MARGIN_S,
+    SIGNAL_PENDING_S,
     SIGNAL_REFUSED_S,
     SIGNAL_WAIT_MS,
     STOP_FILE_S,
@@ -62,27 +64,29 @@ class SignalWatcher:
         self._stop_file = StopFile(stop_file)
         self._url = url
         self._token = token
-        self._path = f"/api/v1/runs/{quote(run, safe='')}/signals?wait_ms={SIGNAL_WAIT_MS}"
-        self._why = ""
-        self._stop = False
+        self._path = f"/api/v1/runs/{quote(run, safe='')}/signals?wait_ms="
+        # The reason in the platform's last answer; None while the run should continue.
+        self._asked: str | None = None
+        # The reason that the script has read, after which no answer counts.
+        self._read: str | None = None
         self._start_thread()
 
     @property
     def stop(self) -> bool:
-        """Whether the run should stop. Returns at once."""
+        """Whether the run should stop. Returns at once; after a yes the answer stays yes."""
         if self._pid != os.getpid():
             # A forked child has its parent's last answer, but not its parent's thread.
             self._start_thread()
-        if not self._stop:
-            why = self._stop_file.why()
-            if why is not None:
-                self._request_stop(why)
-        return self._stop
+        if self._read is None:
+            self._read = self._stop_file.why() or self._asked
+            if self._read is not None:
+                log.info("a stop was requested: %s", self._read)
+        return self._read is not None
 
     @property
     def why(self) -> str:
         """The reason to stop: pause, search_stop, cancel, preempted, …; empty while the run should continue."""
-        return self._why
+        return self._read or self._asked or ""
 
     def close(self) -> None:
         """Ends the thread and aborts a request that waits for its answer."""
@@ -99,14 +103,14 @@ class SignalWatcher:
         self._backoff = Backoff(SIGNAL_BACKOFF_FIRST_S, SIGNAL_BACKOFF_MAX_S)
         self._refused = False
         self._thread = threading.Thread(target=self._run, name="trainyard-signals", daemon=True)
-        if not self._stop:
+        if self._read is None:
             self._thread.start()
 
     def _run(self) -> None:
         try:
             # The first poll is delayed, because its imports would slow down the script's start.
             self._closing.wait(SIGNAL_FIRST_S)
-            while not self._stop and not self._closing.is_set():
+            while self._read is None and not self._closing.is_set():
                 self._closing.wait(self._ask_once())
         # A defect here must not stop the training; the platform can still kill the run.
         except Exception:
@@ -117,8 +121,10 @@ class SignalWatcher:
     def _ask_once(self) -> float:
         """Polls once, and returns the wait before the next poll."""
         started = time.monotonic()
+        # A gateway answers at a stop, and not at the end of one.
+        wait_ms = SIGNAL_WAIT_MS if self._asked is None else 0
         try:
-            reply = self._connection.request("GET", self._path)
+            reply = self._connection.request("GET", f"{self._path}{wait_ms}")
         except UnreachableError as error:
             if not self._closing.is_set():
                 log.debug("the gateway could not be asked whether to stop: %s", error)
@@ -130,8 +136,8 @@ class SignalWatcher:
         if not reply.is_of_platform():
             return self._backoff.next_s(reply)
         if reply.status == 409:
-            self._request_stop("superseded")
-            return 0.0
+            self._asked = "superseded"
+            return SIGNAL_PENDING_S
         if reply.status in (401, 403, 410):
             if not self._refused:
                 log.warning("the gateway refuses this run's token: %s", reply.problem())
@@ -142,12 +148,7 @@ class SignalWatcher:
     def _take(self, reply: Reply, took_s: float) -> float:
         answer = reply.json()
         if answer.get("stop") is True:
-            self._request_stop(str(answer.get("why") or "stop"))
-            return 0.0
+            self._asked = str(answer.get("why") or "stop")
+            return SIGNAL_PENDING_S
+        self._asked = None
         return max(0.0, SIGNAL_INTERVAL_S - took_s)
-
-    def _request_stop(self, why: str) -> None:
-        # The reason is set first: a thread that sees the stop may read the reason at once.
-        self._why = why
-        self._stop = True
-        log.info("a stop was requested: %s", why)

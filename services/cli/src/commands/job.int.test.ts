@@ -28,6 +28,7 @@ const runs = [
     limit: "quota of research: 16 slots",
     ahead: 2,
     blockers: ["7.1#1", "7.2#1"],
+    preemptions: 0,
     startsWhen: "8 slots of research become free",
   },
 ];

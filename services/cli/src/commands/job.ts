@@ -120,11 +120,16 @@ function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {
   ];
 }
 
-function placedFields({ run, placements }: Plain<JobRun>): readonly (readonly [string, string])[] {
+function placedFields({
+  run,
+  placements,
+  preemptions,
+}: Plain<JobRun>): readonly (readonly [string, string])[] {
   const where = placements.map(({ agent, slots }) => `${agent}[${slots.join(",")}]`);
   return [
     ["run", run],
     ["runs on", where.join(" ")],
+    ["preempted", timesText(preemptions)],
   ];
 }
 
@@ -133,6 +138,7 @@ function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])
   return [
     ["run", run.run],
     ["waits since", time(run.queuedAtMs)],
+    ["preempted", timesText(run.preemptions)],
     ["wants", `${slots} ${slots === 1 ? "slot" : "slots"}`],
     ["reason", run.detail || run.reason],
     ["limit", run.limit],
@@ -140,6 +146,11 @@ function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])
     ["slots held by", run.blockers.join(", ")],
     ["starts when", run.startsWhen],
   ];
+}
+
+/** Returns how often earlier runs of the trial were preempted; empty for never. */
+function timesText(preemptions: number): string {
+  return preemptions === 0 ? "" : `${preemptions} ${preemptions === 1 ? "time" : "times"} before`;
 }
 
 type UpdateOptions = {

@@ -12,6 +12,7 @@ export type SettingOptions = {
   readonly backfill?: string;
   readonly fit?: string;
   readonly ageing?: string;
+  readonly preemptExempt?: string;
   readonly quota?: readonly string[];
   readonly compat?: string;
   readonly defaultPriority?: string;
@@ -29,6 +30,10 @@ export function addSettingOptions(command: Command): Command {
   return command
     .addOption(choice("--policy <policy>", "the order in which runs get slots", ...policyNames))
     .option("--preemption", "stop runs that can be preempted when a better one needs their slots")
+    .option(
+      "--preempt-exempt <time>",
+      "let a run make room only after it has run for 2m, say, or made a new checkpoint; or none",
+    )
     .option("--no-preemption", "let each run hold its slots until it ends")
     .addOption(
       choice(
@@ -61,13 +66,14 @@ type NewSettings = Omit<Plain<PoolSettings>, "quotas"> & { quotas: Plain<Quota>[
 
 /** Returns the settings with the named options changed; a quota option changes only its workspace's quota. */
 export function settingsWith(before: Plain<PoolSettings>, options: SettingOptions): NewSettings {
-  const { ageing, compat, defaultPriority, slotlessPerAgent } = options;
+  const { ageing, compat, defaultPriority, preemptExempt, slotlessPerAgent } = options;
   const named = {
     ...pick(options, "description", "preemption", "backfill", "fit"),
     ...(compat === undefined ? {} : { compat: compat === "none" ? "" : compat }),
-    ...(ageing === undefined
+    ...(ageing === undefined ? {} : { ageingMs: periodOf("--ageing", ageing) }),
+    ...(preemptExempt === undefined
       ? {}
-      : { ageingMs: ageing === "none" ? 0 : millisecondsOf("--ageing", ageing) }),
+      : { preemptExemptMs: periodOf("--preempt-exempt", preemptExempt) }),
     ...(defaultPriority === undefined
       ? {}
       : { defaultPriority: wholeNumberOf("--default-priority", defaultPriority, 1) }),
@@ -75,15 +81,23 @@ export function settingsWith(before: Plain<PoolSettings>, options: SettingOption
       ? {}
       : { slotlessPerAgent: wholeNumberOf("--slotless-per-agent", slotlessPerAgent) }),
   };
-  const { autoscaling: scaled, ...rest } = before;
+  // Rules of Determined show no exemption: other rules begin with the default again.
+  const { autoscaling: scaled, preemptExemptMs, ...rest } = before;
+  const kept = compat === undefined && preemptExemptMs !== undefined ? { preemptExemptMs } : {};
   const autoscaling =
     options.autoscaling === undefined ? scaled : autoscalingOf(options.autoscaling);
   return {
     ...rest,
+    ...kept,
     ...named,
     quotas: quotasWith(before.quotas, options.quota ?? []),
     ...(autoscaling === undefined ? {} : { autoscaling }),
   };
+}
+
+/** Parses a time; none is 0. */
+function periodOf(option: string, text: string): number {
+  return text === "none" ? 0 : millisecondsOf(option, text);
 }
 
 function pick<Key extends keyof SettingOptions>(

@@ -18,6 +18,7 @@ const gpus = {
     ],
     defaultPriority: 42,
     slotlessPerAgent: 100,
+    preemptExemptMs: 120_000,
     autoscaling: {
       agentsMin: 1,
       agentsMax: 8,
@@ -109,12 +110,41 @@ test("a pool update changes what is named, and nothing else", async () => {
   ]);
 });
 
+test("the exemption from preemption is set, and begins with its default when the rules change", async () => {
+  for (const options of [
+    ["--preempt-exempt", "90s"],
+    ["--compat", "none"],
+  ]) {
+    expect((await gateway.yard("pool", "update", "gpus", ...options)).code).toBe(0);
+  }
+  const { preemptExemptMs: _shown, ...rest } = gpus.settings;
+  expect(changes().map(([, body]) => body)).toEqual([
+    { policy: "fair_share", settings: { ...rest, preemptExemptMs: 90_000 } },
+    { policy: "fair_share", settings: rest },
+  ]);
+});
+
 test("a pool update with none removes a setting", async () => {
-  const none = ["--ageing", "none", "--quota", "research=none", "--autoscaling", "none"];
+  const none = [
+    "--ageing",
+    "none",
+    "--preempt-exempt",
+    "none",
+    "--quota",
+    "research=none",
+    "--autoscaling",
+    "none",
+  ];
   expect((await gateway.yard("pool", "update", "gpus", "--no-preemption", ...none)).code).toBe(0);
   const { autoscaling: _removed, ...rest } = gpus.settings;
   const [, product] = gpus.settings.quotas;
-  const settings = { ...rest, preemption: false, ageingMs: 0, quotas: [product] };
+  const settings = {
+    ...rest,
+    preemption: false,
+    preemptExemptMs: 0,
+    ageingMs: 0,
+    quotas: [product],
+  };
   expect(changes()).toEqual([["PUT /api/v1/pools/gpus", { policy: "fair_share", settings }]]);
 });
 
@@ -152,6 +182,7 @@ test("a pool is described with its settings, its reservation, and the slots that
     "description the large ones",
     "policy fair_share",
     "preemption yes",
+    "preempt exempt 2m",
     "backfill reserved",
     "fit pack",
     "ageing one priority per 1h 30m",

@@ -136,11 +136,12 @@ function reservedText({ slotsReserved, reservedFor }: Plain<Pool>): string {
 }
 
 function settingFields({ policy, settings }: Plain<Pool>): readonly (readonly [string, string])[] {
-  const { autoscaling, ageingMs = 0, compat = "" } = settings ?? {};
+  const { autoscaling, ageingMs = 0, compat = "", preemptExemptMs = 0 } = settings ?? {};
   return [
     ["description", settings?.description ?? ""],
     ["policy", policy],
     ["preemption", settings?.preemption === true ? "yes" : "no"],
+    ["preempt exempt", preemptExemptMs === 0 ? "none" : durationText(preemptExemptMs)],
     ["backfill", settings?.backfill ?? ""],
     ["fit", settings?.fit ?? ""],
     ["ageing", ageingMs === 0 ? "none" : `one priority per ${durationText(ageingMs)}`],

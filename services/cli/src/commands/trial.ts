@@ -107,6 +107,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["begins from", sourceOf(trial)],
     ["seed", String(trial.seed)],
     ["restarts", String(trial.restarts)],
+    ["preemptions", String(preemptionsOf(trial))],
     ["steps", String(trial.stepsCompleted)],
     ["best", scalarsOf(trial.bestValidation)],
     ["latest", scalarsOf(trial.latestValidation)],
@@ -121,7 +122,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       .join(" ");
     // All lines after the first are the traceback of the rank that failed first.
     const [said = "", ...more] = run.message.split("\n");
-    const why = [run.whyEnded, said, run.waitsFor].filter((part) => part !== "").join(": ");
+    const row = (run.triesInRow ?? 1) > 1 ? `failure ${run.triesInRow} in a row` : "";
+    const why = [run.whyEnded, row, said, run.waitsFor].filter((part) => part !== "").join(": ");
     output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
     for (const line of more) output.line(`    ${line}`.trimEnd());
     for (const { agent, proxy } of run.placements) {
@@ -135,6 +137,10 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.line(`log policy ${policy}${does}: run ${run}, ${who}: ${firstLine(line)}`);
   }
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
+}
+
+function preemptionsOf({ runs }: Plain<Trial>): number {
+  return runs.filter(({ whyEnded }) => whyEnded === "preempted").length;
 }
 
 /** Returns the origin of the hyperparameters; empty if they were drawn at random. */

@@ -1,10 +1,17 @@
-import type { RunEndWhy } from "@trainyard/contracts/events";
-import { StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import {
+  Fault,
+  RunEndWhy,
+  StopKind,
+  StopMode,
+  StopWhy,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
 import { fold, isRejection } from "@trainyard/kernel";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   activated,
+  exampleConfig,
   exampleResources,
   experimentCreated,
   paused,
@@ -18,6 +25,8 @@ import {
   trialCreated,
   trialEnded,
 } from "../testing/examples.ts";
+import { limits } from "../limits.ts";
+import { defaultDelays } from "../testing/small-fan-outs.ts";
 import type { ExperimentCommand } from "./experiment/commands.ts";
 import { experimentDecider } from "./experiment/decide.ts";
 import type { SearchWant } from "./foreign/search.ts";
@@ -38,6 +47,7 @@ const whys = [
 const ends = [1, 2, 3, 4, 5, 6, 7] as readonly RunEndWhy[];
 const run = fc.integer({ min: 1, max: 4 });
 const step = fc.integer({ min: 0, max: 500 });
+const atMs = fc.integer({ min: 0, max: 2 * limits.trainedMs });
 
 const stop = fc.record({
   mode: fc.constantFrom<StopMode>(StopMode.GRACEFUL, StopMode.KILL),
@@ -54,8 +64,9 @@ const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
     workspace: fc.constantFrom("", "lab"),
     owner: fc.constantFrom("", "ada"),
     from: fc.option(fc.record({ checkpoint: fc.constantFrom("a", "b"), step })),
+    delayMs: fc.integer({ min: 0 }),
   }),
-  fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant("") }),
+  fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant(""), atMs }),
   fc.record({ kind: fc.constant("stop_run" as const), stop }),
   fc.constant({ kind: "withdraw_stop" } as const),
   fc.record({
@@ -65,6 +76,8 @@ const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
     exits: fc.constant([]),
     message: fc.string(),
     timeLimited: fc.boolean(),
+    atMs,
+    agents: fc.constant(["a1"]),
   }),
   fc.record({
     kind: fc.constant("note_checkpoint" as const),
@@ -239,7 +252,7 @@ describe("the next step of a trial", () => {
           const { state } = decideAll(commands);
           const origin = { kind: "nothing" } as const;
           const reads = { experiment, search, origin, acknowledged, awaits: false, signals };
-          const asked = { id: "12.1", ...reads } as const;
+          const asked = { id: "12.1", ...reads, delays: defaultDelays } as const;
           const step = nextStep({ ...asked, trial: state });
           if (step === null) return;
           const decided = trialDecider.decide(state, step);
@@ -250,6 +263,78 @@ describe("the next step of a trial", () => {
           if (more !== null) expect(trialDecider.decide(after, more)).toEqual([]);
         },
       ),
+    );
+  });
+});
+
+describe("a trial whose runs fail", () => {
+  const maxRestarts = 3;
+  const experiment = fold(experimentDecider.evolve, experimentDecider.initial, [
+    experimentCreated({ ...exampleConfig, max_restarts: maxRestarts }),
+    activated,
+  ]);
+  const reads = { origin: { kind: "nothing" }, acknowledged: false, awaits: false } as const;
+  const asked = { id: "12.1", experiment, search: null, signals: initialLogSignals, ...reads };
+  type Failure = { readonly fault: Fault; readonly trainedMs: number; readonly advances: boolean };
+  const failure = (advances: fc.Arbitrary<boolean>): fc.Arbitrary<Failure> =>
+    fc.record({
+      fault: fc.constantFrom<Fault>(Fault.SCRIPT, Fault.HOST, Fault.PLATFORM),
+      trainedMs: fc.constantFrom(0, limits.trainedMs - 1, limits.trainedMs),
+      advances,
+    });
+
+  /** Returns the delay before each run; the trial has ended if there are fewer runs than failures. */
+  function delaysOf(failures: readonly Failure[]): readonly number[] {
+    let state = fold(trialDecider.evolve, trialDecider.initial, [trialCreated()]);
+    const delays: number[] = [];
+    for (const { fault, trainedMs, advances } of failures) {
+      const step = nextStep({ ...asked, trial: state, delays: defaultDelays });
+      if (step?.kind !== "request_run") return delays;
+      const run = delays.push(step.delayMs);
+      const why = fault === Fault.SCRIPT ? RunEndWhy.FAILED : RunEndWhy.LOST;
+      const events = [
+        ...[runRequested(run), runStarted(run)],
+        ...(advances ? [trialCheckpointed(`c${run}`, run, run)] : []),
+      ];
+      state = fold(trialDecider.evolve, state, events);
+      const rest = { exits: [], message: "", agents: [], atMs: trainedMs };
+      const decided = trialDecider.decide(state, { kind: "end_run", run, why, fault, ...rest });
+      if (!isRejection(decided)) state = fold(trialDecider.evolve, state, decided);
+    }
+    return delays;
+  }
+
+  test("without a checkpoint has a limited number of runs, whatever made them fail", () => {
+    const most = maxRestarts + limits.lostTriesMax;
+    const failures = fc.array(failure(fc.constant(false)), { minLength: most + 1, maxLength: 40 });
+    fc.assert(
+      fc.property(failures, (all) => {
+        expect(delaysOf(all).length).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+
+  test("waits before each run for twice the time in a row, which new checkpoints and long training reset", () => {
+    fc.assert(
+      fc.property(fc.array(failure(fc.boolean()), { maxLength: 40 }), (failures) => {
+        let row = 0;
+        for (const [n, delayMs] of delaysOf(failures).slice(1).entries()) {
+          const { fault, trainedMs, advances } = failures[n] as Failure;
+          row = advances || trainedMs >= limits.trainedMs ? 1 : row + 1;
+          const factor = fault === Fault.PLATFORM ? limits.platformDelayFactor : 1;
+          const doubled = defaultDelays.firstMs * factor * 2 ** (row - 1);
+          expect(delayMs).toBe(Math.min(doubled, defaultDelays.lastMs));
+        }
+      }),
+    );
+  });
+
+  test("is never given up because of hosts and platform while its runs make new checkpoints", () => {
+    const ofHosts = failure(fc.constant(true)).filter(({ fault }) => fault !== Fault.SCRIPT);
+    fc.assert(
+      fc.property(fc.array(ofHosts, { maxLength: 40 }), (failures) => {
+        expect(delaysOf(failures)).toHaveLength(failures.length);
+      }),
     );
   });
 });

@@ -5,18 +5,26 @@ import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/decisions/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
+import type { TryDelays } from "../core/trial/tries.ts";
 import {
   allocations,
   checkpoints,
   experiments,
+  goneAgents,
   logSignals,
   retentions,
   searches,
   trials,
 } from "../streams.ts";
 
-/** Whether a wait of a trial's next run is over. `untilMs` is the end of the wait in the trial's stream. */
-export type Waits = { isOver(trial: string, untilMs: number): boolean };
+/** How long the next run of a trial waits. */
+export type Waits = {
+  /** Whether a wait for checkpoints is over. `untilMs` is its end in the trial's stream. */
+  isOver(trial: string, untilMs: number): boolean;
+  /** The trials whose next run waits for checkpoints. */
+  trials(): Iterable<string>;
+  readonly delays: TryDelays;
+};
 
 export async function advance(work: Work, id: string, waits: Waits): Promise<void> {
   const trial = await work.load(foldOf(trials), id);
@@ -30,7 +38,9 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   const awaits = await isAwaiting(work, id, trial, waits);
   const acknowledged = await hasAcknowledged(work, id, trial);
   const signals = await work.load(logSignals, id);
-  const step = nextStep({ id, trial, experiment, search, origin, acknowledged, awaits, signals });
+  const { delays } = waits;
+  const reads = { trial, experiment, search, origin, acknowledged, awaits, signals, delays };
+  const step = nextStep({ id, ...reads });
   if (step !== null) await decideTrial(work, id, step);
 }
 
@@ -77,11 +87,19 @@ async function isAwaiting(
 ): Promise<boolean> {
   const { unended, awaitedUntilMs } = trial;
   if (unended !== null || awaitedUntilMs === 0 || waits.isOver(id, awaitedUntilMs)) return false;
+  if (await isNoHostLeft(work, runId(id, trial.runs))) return false;
   for (const checkpoint of trial.named) {
     const { settled, complete } = await work.load(checkpoints, checkpoint);
     if (!settled || complete) return true;
   }
   return false;
+}
+
+/** Whether all hosts of a run are gone. No record says which of them has a checkpoint that it left. */
+async function isNoHostLeft(work: Work, run: string): Promise<boolean> {
+  const { agents } = await work.load(allocations, run);
+  for (const agent of agents) if (!(await work.load(goneAgents, agent))) return false;
+  return agents.length > 0;
 }
 
 /** Whether a run may start from the checkpoint; guards refuse the commit if that changes. */

@@ -18,7 +18,7 @@ import {
   runCheckpointsNamed,
   trialProposed,
 } from "../testing/examples.ts";
-import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
+import { defaultDelays, noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 import { Awaiting, awaitingCheck, awaitingFold } from "./awaiting.ts";
 import { reactionHandlers } from "./reactions.ts";
 
@@ -48,7 +48,8 @@ const { stream, schema } = awaitingFold;
 const saved = () => savedLogFold({ log: stage.log, logger }, foldOfDues(awaitingFold));
 const open = (host: Clock = clock) => {
   const { log, executor } = stage;
-  return Awaiting.open({ log, executor, clock: host, logger, onParked() {} });
+  const delays = defaultDelays;
+  return Awaiting.open({ log, executor, clock: host, logger, delays, onParked() {} });
 };
 const requests = async (trial = "12.1") =>
   (await stage.names(`trial-${trial}`)).filter((name) => name === "RunRequested").length;

@@ -16,6 +16,7 @@ import {
   serviceMeta,
   streamEvents,
 } from "@trainyard/runtime";
+import type { TryDelays } from "../core/trial/tries.ts";
 import { advance, type Waits } from "./advance.ts";
 import { type Parking, lanes } from "./lanes.ts";
 import { trials } from "../streams.ts";
@@ -46,16 +47,20 @@ function waitOf(stored: StoredEvent, knownMs: number): number | undefined {
   return awaitedUntilMs === 0 ? undefined : Math.max(awaitedUntilMs, knownMs);
 }
 
+type AwaitingDeps = DueDeps & Parking & { readonly delays: TryDelays };
+
 export class Awaiting implements Waits {
+  readonly delays: TryDelays;
   readonly #deps: DueDeps;
   readonly #waits: DueFold;
 
-  private constructor(deps: DueDeps, waits: DueFold) {
+  private constructor(deps: AwaitingDeps, waits: DueFold) {
+    this.delays = deps.delays;
     this.#deps = deps;
     this.#waits = waits;
   }
 
-  static async open(deps: DueDeps & Parking): Promise<Awaiting> {
+  static async open(deps: AwaitingDeps): Promise<Awaiting> {
     const act = (trial: string) => awaiting.#advance(trial);
     const spec = { name: "awaiting", ...lanes.awaiting, act, onParked: deps.onParked };
     const awaiting: Awaiting = new Awaiting(deps, await DueFold.open(awaitingFold, spec, deps));
@@ -72,6 +77,10 @@ export class Awaiting implements Waits {
 
   save(): Promise<void> {
     return this.#waits.save();
+  }
+
+  trials(): Iterable<string> {
+    return this.#waits.ids();
   }
 
   isOver(trial: string, untilMs: number): boolean {

@@ -4,6 +4,7 @@ import type { DeletionGate, Logger, Term, TermContext } from "@trainyard/runtime
 import { Awaiting, awaitingCheck } from "./awaiting.ts";
 import { commandTable } from "./commands.ts";
 import { openDeletions } from "./deletions.ts";
+import type { TryDelays } from "../core/trial/tries.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { limits } from "../limits.ts";
 import { FanOuts } from "./fan-outs.ts";
@@ -16,6 +17,8 @@ export type TermDeps = {
   readonly ids: ExperimentIds;
   /** The time in which a deletion can be undone. */
   readonly deletionGraceMs: number;
+  /** The delays of runs that follow a failed one. */
+  readonly delays: TryDelays;
   readonly hold: DeletionGate;
   readonly count: (event: StoredEvent) => void;
   readonly onParked: () => void;

@@ -69,6 +69,8 @@ export function reactionHandlers(
     AllocationStarted: startRun,
     AllocationEnded: (event, work) => endRun(event, work, waits),
     AgentReturned: nameCheckpoints,
+    AgentLost: (_, work) => hostIsGone(work, waits),
+    AgentRemoved: (_, work) => hostIsGone(work, waits),
     CheckpointCompleted: async (event, work) => {
       await noteCheckpoint(event, work);
       await advanceWaiting(work, event.data.trial, waits);
@@ -172,10 +174,11 @@ async function advanceTrials(work: Work, experiment: string, waits: Waits): Prom
   }
 }
 
-async function startRun({ id }: Reaction<"AllocationStarted">, work: Work): Promise<void> {
+async function startRun({ id, stored }: Reaction<"AllocationStarted">, work: Work): Promise<void> {
   const parts = parseRunId(id);
   if (parts === null) return;
-  await decideTrial(work, parts.trial, { kind: "start_run", run: parts.run, allocation: id });
+  const started = { run: parts.run, allocation: id, atMs: stored.timeMs };
+  await decideTrial(work, parts.trial, { kind: "start_run", ...started });
 }
 
 async function endRun(
@@ -189,7 +192,7 @@ async function endRun(
   const sealed = data.sealed?.checkpoints ?? [];
   const left = sealed.length === 0 ? {} : { left: { sealed, atMs: stored.timeMs } };
   const startDamaged = await isStartDamaged(work, parts.trial);
-  const end = { ...runEnd(parts.run, data, allocation), startDamaged, ...left };
+  const end = { ...runEnd(parts.run, data, allocation, stored.timeMs), startDamaged, ...left };
   await decideTrial(work, parts.trial, end);
   await advance(work, parts.trial, waits);
 }
@@ -229,6 +232,14 @@ async function awaitUpload(
 async function settled(work: Work, checkpoint: string, waits: Waits): Promise<void> {
   const { trial } = await work.load(checkpoints, checkpoint);
   await advanceWaiting(work, trial, waits);
+}
+
+/** Ends the waits for checkpoints that only this host had. */
+async function hostIsGone(work: Work, waits: Waits): Promise<void> {
+  for (const trial of [...waits.trials()]) {
+    await advanceWaiting(work, trial, waits);
+    await work.part();
+  }
 }
 
 /** Advances a trial whose next run may have waited for the checkpoint. */

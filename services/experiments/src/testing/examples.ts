@@ -4,6 +4,7 @@ import type { TrialOutcome } from "@trainyard/contracts/events";
 import {
   AllocationEndCause,
   EndReason,
+  Fault,
   RunEndWhy,
   StopKind,
   StopMode,
@@ -112,7 +113,7 @@ export function runRequested(run = 1, overrides: Overrides = {}): EventOf<"RunRe
 }
 
 export function runStarted(run = 1): EventOf<"RunStarted"> {
-  return { type: "RunStarted", data: { run, allocation: `12.1#${run}` } };
+  return { type: "RunStarted", data: { run, allocation: `12.1#${run}`, startedAtMs: 0 } };
 }
 
 const graceByWhy: Readonly<Record<number, number>> = {
@@ -140,10 +141,16 @@ export function runEnded(
   why: RunEndWhy,
   overrides: Partial<EventData<"RunEnded">> = {},
 ): EventOf<"RunEnded"> {
-  const countsAsRestart = why === RunEndWhy.FAILED;
+  const faults: Partial<Record<RunEndWhy, Fault>> = {
+    [RunEndWhy.FAILED]: Fault.SCRIPT,
+    [RunEndWhy.LOST]: Fault.HOST,
+  };
+  const fault = overrides.fault ?? faults[why];
+  const countsAsRestart = fault === Fault.SCRIPT;
+  const tried = fault === undefined ? {} : { fault, triesInRow: 1 };
   return {
     type: "RunEnded",
-    data: { run, why, exits: [], message: "", countsAsRestart, ...overrides },
+    data: { run, why, exits: [], message: "", countsAsRestart, ...tried, ...overrides },
   };
 }
 
@@ -214,6 +221,14 @@ export const allocationStarted: EventOf<"AllocationStarted"> = {
   type: "AllocationStarted",
   data: { starts: [] },
 };
+
+export function allocationGranted(agent: string): EventOf<"AllocationGranted"> {
+  const placements = [{ agent, slots: ["0"], nodeRank: 0, address: "" }];
+  return {
+    type: "AllocationGranted",
+    data: { placements, masterAddress: "", masterPort: 0, tokenKey: "", folded: 0 },
+  };
+}
 
 /** Makes the end of an allocation; its process ended by itself unless another cause is given. */
 export function allocationEnded(

@@ -25,16 +25,20 @@ export const snapshotStream = "pool-scheduler";
 /** The position's column is a 32-bit integer; the text contains the exact position. */
 const snapshotVersionMax = 0x7fffffff;
 
-const endsOfExperiments: ReadonlySet<string> = new Set(["ExperimentEnded", "ExperimentDeleted"]);
+const othersRead: ReadonlySet<string> = new Set([
+  "TrialCheckpointed",
+  "ExperimentEnded",
+  "ExperimentDeleted",
+]);
 const ownCategories = /^(?:allocation|agent|pool)-/;
 
 /**
- * Whether the fold reads the event: every event of the scheduler, the end of an experiment, after which its place is
- * forgotten, and its deletion, after which the changes of people are, too.
+ * Whether the fold reads the event: every event of the scheduler, the checkpoints of runs, after which they may make
+ * room, the end of an experiment, after which its place is forgotten, and its deletion, after which the changes of
+ * people are, too.
  */
 export function isOfFold({ stream, type }: Pick<StoredEvent, "stream" | "type">): boolean {
-  if (ownCategories.test(stream)) return true;
-  return stream.startsWith("experiment-") && endsOfExperiments.has(shortNameOf(type));
+  return ownCategories.test(stream) || othersRead.has(shortNameOf(type));
 }
 
 export class ClusterFollower {

@@ -111,7 +111,7 @@ describe("an experiment's priority, weight and limit", () => {
     const [first] = await jobsOf(world);
     expect(first).toMatchObject({ job: "3", priority: 10 });
     await world.append("experiment-3", { type: "ExperimentDeleted", data: {} });
-    expect(jobOf(world.fold(), "3")).toBeUndefined();
+    expect(jobOf(world.fold(), "3")?.priority).toBeUndefined();
   });
 
   test.each([
@@ -275,7 +275,9 @@ describe("an experiment that is explained", () => {
     const reply = await explain(world, "1");
     expect(reply).toMatchObject({ runs: [{ reason: "no_agents" }] });
     expect(JSON.stringify(reply)).toContain("the pool gpus does not exist");
-    expect(await explain(world, "2")).toMatchObject({ runs: [{ reason: "delayed" }] });
+    const delayed = await explain(world, "2");
+    expect(delayed).toMatchObject({ runs: [{ reason: "delayed" }] });
+    expect(JSON.stringify(delayed)).toMatch(/the next one waits until \d{4}-\d\d-\d\dT/);
   });
 
   test("with many runs is answered for its first 64 runs, waiting ones first", async () => {

@@ -1,8 +1,9 @@
-import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import { ExperimentOutcome, StopMode, StopWhy } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import type { Service } from "@trainyard/runtime";
 import { atRest } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
+import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
 import type { ScriptedAgent } from "../testing/scripted-agent.ts";
 import { send } from "../testing/send.ts";
 import { World } from "../testing/world.ts";
@@ -15,7 +16,8 @@ async function poolOf(
 ): Promise<{ readonly agent: ScriptedAgent; readonly service: Service }> {
   const service = await world.scheduler();
   const agent = await world.agent("a1", slots);
-  const configured = { quotas: [], ...settings };
+  // Runs make room at once, unless the test is about their exemption.
+  const configured = { quotas: [], preemptExemptMs: 0, ...settings };
   const pool = { pool: "default", policy: "priority", settings: configured, create: false };
   const reply = await send(world, "ConfigurePool", pool);
   if (isRejection(reply)) throw new Error(reply.detail);
@@ -109,6 +111,55 @@ describe("a pool that preempts", () => {
     agent.end(first ?? "", { code: 0 });
     await atRest();
     expect(world.names("allocation-2.1#1")).toContain("AllocationStarted");
+  });
+});
+
+describe("a run that makes room", () => {
+  test("is the one that was preempted least often, and the count is shown and survives a takeover", async () => {
+    await using world = await World.open();
+    const { agent, service } = await poolOf(world, 2, { preemption: true });
+    for (const run of ["1.1#1", "1.2#1"]) await world.run(run, { priority: 50 });
+    await world.run("2.1#1", { priority: 10 });
+    expect(stopOf(world, "1.2#1")).toMatchObject({ why: StopWhy.PREEMPTED });
+    agent.end("1.2#1", { code: 0 });
+    await atRest();
+    await world.run("1.2#2", { priority: 50 });
+    agent.end("2.1#1", { code: 0 });
+    await atRest();
+    await world.stop(service);
+    await world.scheduler();
+    expect(await send(world, "ExplainJob", { job: "1" })).toMatchObject({
+      runs: [
+        { run: "1.1#1", preemptions: 0 },
+        { run: "1.2#2", preemptions: 1 },
+      ],
+    });
+    const saved = readSnapshot(writeSnapshot(world.fold()));
+    expect(saved.preemptions.saved()).toEqual([["1", [["1.2", 1]]]]);
+    await world.run("2.2#1", { priority: 10 });
+    expect(stopOf(world, "1.1#1")).toMatchObject({ why: StopWhy.PREEMPTED });
+    const outcome = ExperimentOutcome.CANCELED;
+    await world.append("experiment-1", { type: "ExperimentEnded", data: { outcome, reason: "" } });
+    expect(world.fold().preemptions.saved()).toEqual([]);
+  });
+
+  test("has run for the pool's time of exemption, or has made a checkpoint", async () => {
+    await using world = await World.open();
+    const { agent } = await poolOf(world, 2, { preemption: true, preemptExemptMs: 30_000 });
+    for (const run of ["1.1#1", "1.2#1"]) await world.run(run, { priority: 50 });
+    await world.run("2.1#1", { priority: 10 });
+    expect(JSON.stringify(await send(world, "ExplainJob", { job: "2" }))).toContain(
+      "1.2#1 can make room in 30 s",
+    );
+    const made = { checkpoint: "c1", run: 1, step: 10 };
+    await world.append("trial-1.1", { type: "TrialCheckpointed", data: made });
+    expect(stopOf(world, "1.1#1")).toMatchObject({ why: StopWhy.PREEMPTED, by: "2.1#1" });
+    agent.end("1.1#1", { code: 0 });
+    await world.run("2.2#1", { priority: 10 });
+    await world.advance(25_000);
+    expect(world.names("allocation-1.2#1")).not.toContain("AllocationStopRequested");
+    await world.advance(6_000);
+    expect(stopOf(world, "1.2#1")).toMatchObject({ why: StopWhy.PREEMPTED, by: "2.2#1" });
   });
 });
 

@@ -12,7 +12,8 @@ import { limits } from "../limits.ts";
 import { send } from "../testing/send.ts";
 import { World } from "../testing/world.ts";
 
-const settings = { quotas: [] };
+// Runs make room at once: their exemption has tests of its own.
+const settings = { quotas: [], preemptExemptMs: 0 };
 
 async function scheduled(world: World, preemption: boolean): Promise<Service> {
   const service = await world.scheduler();

@@ -68,10 +68,12 @@ describe("a graceful stop", () => {
     ]);
     agent.end(run, { signal: "SIGTERM" });
     await atRest();
-    expect(world.last(stream, "AllocationEnded")).toMatchObject({
+    const end = world.last(stream, "AllocationEnded");
+    expect(end).toMatchObject({
       cause: AllocationEndCause.EXITED,
       exits: [{ signal: "SIGTERM" }],
     });
+    expect(end.fault).toBeUndefined();
     await world.run("1.2#1");
     expect(world.names("allocation-1.2#1")).toContain("AllocationStarted");
   });
@@ -89,7 +91,8 @@ describe("a graceful stop", () => {
       "AllocationStopAcknowledged",
       "AllocationEnded",
     ]);
-    expect(world.last(stream, "AllocationEnded").cause).toBe(AllocationEndCause.EXITED);
+    const end = world.last(stream, "AllocationEnded");
+    expect([end.cause, end.fault]).toEqual([AllocationEndCause.EXITED, undefined]);
   });
 
   test("lets the other nodes of a run end by themselves after the first has ended by SIGTERM", async () => {

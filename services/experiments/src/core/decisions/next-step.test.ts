@@ -24,6 +24,7 @@ import { initialLogSignals, type LogSignals } from "../foreign/log-signals.ts";
 import type { SearchWant } from "../foreign/search.ts";
 import { evolveTrial, initialTrial } from "../trial/evolve.ts";
 import type { TrialEvent } from "../trial/state.ts";
+import { defaultDelays } from "../../testing/small-fan-outs.ts";
 import { nextStep, type Origin } from "./next-step.ts";
 
 type Situation = {
@@ -58,6 +59,7 @@ function next(situation: Situation) {
     acknowledged,
     awaits,
     signals,
+    delays: defaultDelays,
   });
 }
 
@@ -72,9 +74,12 @@ const run = {
   experiment: "12",
   resources: exampleResources,
   workspace: "lab",
+  delayMs: 0,
   owner: "",
   from: null,
 } as const;
+/** The next run after the first try of a row. */
+const delayed = { ...run, delayMs: defaultDelays.firstMs };
 const ends = (outcome: TrialOutcome) => expect.objectContaining({ kind: "end", outcome });
 const stops = (why: StopWhy, graceMs: number, mode: StopMode = StopMode.GRACEFUL) => ({
   kind: "stop_run",
@@ -105,7 +110,7 @@ describe("a trial without an unended run", () => {
   test("starts from its latest checkpoint", () => {
     const origin: Origin = { kind: "checkpoint", checkpoint: checkpointA, step: 100 };
     expect(next({ trial: after(RunEndWhy.FAILED), origin })).toEqual({
-      ...run,
+      ...delayed,
       from: { checkpoint: checkpointA, step: 100 },
     });
   });
@@ -138,7 +143,8 @@ describe("a trial without an unended run", () => {
     RunEndWhy.WITHDRAWN,
     RunEndWhy.FAILED,
   ])("gets the next run after one that did not finish (%i)", (why) => {
-    expect(next({ trial: after(why) })).toEqual(run);
+    const isTry = why === RunEndWhy.LOST || why === RunEndWhy.FAILED;
+    expect(next({ trial: after(why) })).toEqual(isTry ? delayed : run);
   });
 
   test("completes after a finished run, whatever state the search wants", () => {
@@ -211,7 +217,7 @@ describe("a trial without an unended run", () => {
     };
     expect(next({ trial: twice })).toEqual(failed);
     expect(next({ trial: twice, experiment: [...active, paused] })).toEqual(failed);
-    expect(next({ trial: twice.slice(0, -2) })).toEqual(run);
+    expect(next({ trial: twice.slice(0, -2) })).toEqual(delayed);
   });
 
   test("has one run if max_restarts is 0", () => {

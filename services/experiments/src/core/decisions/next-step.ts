@@ -1,7 +1,7 @@
 /**
  * Decides the next step of a trial. Every event that concerns a trial leads to this one rule.
  *
- * The step depends on the trial (its unended run, the end of the last one, its restarts), on the experiment (running,
+ * The step depends on the trial (its unended run, the end of the last one, its tries), on the experiment (running,
  * paused, stopping), on what the search wants (run, suspended, stopped), and on where a run would start. So it does not
  * matter in which order the events arrived, how often the rule is applied, or what happened meanwhile.
  *
@@ -25,8 +25,9 @@ import type { ExperimentState } from "../experiment/state.ts";
 import type { LogSignals } from "../foreign/log-signals.ts";
 import { type SearchWant, stopOf } from "../foreign/search.ts";
 import type { TrialCommand } from "../trial/commands.ts";
-import type { Stop, TrialState } from "../trial/state.ts";
+import type { LastEnd, Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
+import { type TryDelays, tryDelayMs } from "../trial/tries.ts";
 
 /**
  * The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted or
@@ -52,6 +53,7 @@ export type NextStepInput = {
   /** Whether the last run has left checkpoints that may still complete, and the wait for them is not over. */
   readonly awaits: boolean;
   readonly signals: LogSignals;
+  readonly delays: TryDelays;
 };
 
 export type Step = Extract<
@@ -125,14 +127,7 @@ function endWanted({ trial, experiment, search, signals }: NextStepInput): Step 
   }
   const final = finalFailure(trial, signals);
   if (final !== null) return end(TrialOutcome.FAILED, final);
-  const unlaunched = launchesEnd(trial);
-  if (unlaunched !== null) return unlaunched;
-  if (lastEnd?.countsAsRestart === true && trial.restarts >= experiment.plan.maxRestarts) {
-    const what = lastEnd.message || "it failed";
-    const after = trial.restarts === 0 ? "" : ` (after ${trial.restarts} restarts)`;
-    return end(TrialOutcome.FAILED, `run ${lastEnd.run}: ${what}${after}`);
-  }
-  return null;
+  return lastEnd?.fault === undefined ? null : triesEnd(trial, lastEnd, experiment);
 }
 
 /**
@@ -141,31 +136,33 @@ function endWanted({ trial, experiment, search, signals }: NextStepInput): Step 
  * repeated either.
  */
 function finalFailure(
-  { lastFailure, continued }: TrialState,
+  { tries: { failure }, continued }: TrialState,
   { finals }: LogSignals,
 ): string | null {
   // A person who had the trial restarted knows the lines of its earlier runs, so these do not count.
   const final = finals.find((one) => one.run > (continued?.runs ?? 0));
-  if (lastFailure === undefined || final === undefined || lastFailure.run < final.run) return null;
-  const { run, message } = lastFailure;
+  if (failure === undefined || final === undefined || failure.run < final.run) return null;
+  const { run, message } = failure;
   return `run ${run}: ${message || "it failed"} (not repeated: log policy ${JSON.stringify(final.policy)})`;
 }
 
-/**
- * Ends a trial whose run failed to launch on several agents, or too often: more attempts would only delay other runs.
- */
-function launchesEnd({ lastEnd, unlaunched }: TrialState): Step | null {
-  if (lastEnd === null || unlaunched === undefined) return null;
-  const { attempts, agents } = unlaunched;
-  const isEverywhere = agents.length >= limits.launchAgentsMax;
-  if (!isEverywhere && attempts < limits.launchAttemptsMax) return null;
-  const where =
-    agents.length === 0
-      ? ""
-      : ` on ${agents.length === 1 ? "agent" : "agents"} ${agents.join(", ")}`;
-  const tries = isEverywhere ? "" : ` in ${attempts} attempts`;
-  const why = lastEnd.message === "" ? "" : `: ${lastEnd.message}`;
-  return end(TrialOutcome.FAILED, `run ${lastEnd.run} could not be launched${where}${tries}${why}`);
+/** Ends a trial whose script has used up its restarts, or whose runs neither hosts nor platform can carry. */
+function triesEnd(
+  { tries: { restarts, lost, agents } }: TrialState,
+  { run, message, countsAsRestart }: LastEnd,
+  { plan }: ExperimentState,
+): Step | null {
+  const what = `run ${run}: ${message || "it failed"}`;
+  if (lost >= limits.lostTriesMax) {
+    const where = agents.length === 0 ? "" : ` (${agents.join(", ")})`;
+    const reason = `${lost} attempts in a row made no checkpoint because hosts, supervisors or services failed under the run${where}; ${what}`;
+    return end(TrialOutcome.FAILED, reason);
+  }
+  if (!countsAsRestart || restarts < plan.maxRestarts) return null;
+  return end(
+    TrialOutcome.FAILED,
+    `${what}${restarts === 0 ? "" : ` (after ${restarts} restarts)`}`,
+  );
 }
 
 function end(outcome: TrialOutcome, reason: string): Step {
@@ -174,17 +171,20 @@ function end(outcome: TrialOutcome, reason: string): Step {
 
 function runWanted({
   id,
+  trial,
   experiment,
   search,
   origin,
   awaits,
   signals,
+  delays,
 }: NextStepInput): Step | null {
   if (experiment.status !== "active" || search === "suspended" || awaits) return null;
   if (origin.kind === "gone") {
     const reason = `the checkpoint ${origin.checkpoint} that it has to start from is ${origin.why}`;
     return end(TrialOutcome.FAILED, reason);
   }
+  const fault = trial.lastEnd?.fault;
   return {
     kind: "request_run",
     experiment: id.slice(0, id.indexOf(".")),
@@ -194,6 +194,7 @@ function runWanted({
     from:
       origin.kind === "checkpoint" ? { checkpoint: origin.checkpoint, step: origin.step } : null,
     ...(origin.damaged === undefined ? {} : { damaged: origin.damaged }),
+    delayMs: fault === undefined ? 0 : tryDelayMs(trial.tries, fault, delays),
   };
 }
 

@@ -21,8 +21,9 @@ import {
 import { evolveAllocation, initialAllocation } from "../foreign/allocation.ts";
 import { runEnd } from "./run-end.ts";
 
-const quiet = { stopAcknowledged: false, timeLimited: false };
-const why = (ended: typeof finished, allocation = quiet) => runEnd(1, ended.data, allocation).why;
+const quiet = initialAllocation;
+const why = (ended: typeof finished, allocation = quiet) =>
+  runEnd(1, ended.data, allocation, 0).why;
 const word = (reason: EndReason, code: number) =>
   allocationEnded({ exits: [exit(code)], endRecord: { reason, message: "" } });
 
@@ -102,7 +103,7 @@ describe("the time limit of a run", () => {
       data: { mode: StopMode.GRACEFUL, why, graceMs: 1 },
     });
   const limited = (ended: typeof finished, allocation = asked(StopWhy.TIME_LIMIT)) =>
-    runEnd(1, ended.data, allocation).timeLimited;
+    runEnd(1, ended.data, allocation, 0).timeLimited;
 
   test("is the reason of its end if the run obeyed or was killed", () => {
     expect(limited(acknowledged)).toBe(true);
@@ -130,7 +131,7 @@ describe("the time limit of a run", () => {
 });
 
 describe("the message of a run's end", () => {
-  const message = (ended: typeof finished) => runEnd(1, ended.data, quiet).message;
+  const message = (ended: typeof finished) => runEnd(1, ended.data, quiet, 0).message;
 
   test("is the script's own message if it has one", () => {
     expect(message(crashed)).toBe("ValueError: boom");

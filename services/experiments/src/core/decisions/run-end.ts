@@ -1,18 +1,56 @@
-/** Derives why a run ended from the end of its allocation. */
+/** Derives why and by whose fault a run ended from the end of its allocation. */
 import type { EventData, Plain } from "@trainyard/contracts";
-import { AllocationEndCause, EndReason, type Exit, RunEndWhy } from "@trainyard/contracts/events";
+import {
+  AllocationEndCause,
+  EndReason,
+  type Exit,
+  Fault,
+  RunEndWhy,
+} from "@trainyard/contracts/events";
+import { limits } from "../../limits.ts";
 import type { AllocationState } from "../foreign/allocation.ts";
 import type { EndRun } from "../trial/commands.ts";
 
 type Ended = EventData<"AllocationEnded">;
 
-export function runEnd(run: number, ended: Ended, allocation: AllocationState): EndRun {
+export function runEnd(
+  run: number,
+  ended: Ended,
+  allocation: AllocationState,
+  atMs: number,
+): EndRun {
   const why = whyEnded(ended, allocation);
   const { exits } = ended;
   const message = messageOf(ended);
+  const fault = faultOf(why, ended);
   const isStop = why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED;
   const timeLimited = isStop && allocation.timeLimited ? { timeLimited: true } : {};
-  return { kind: "end_run", run, why, exits, message, ...timeLimited, ...launchFailureOf(ended) };
+  return {
+    ...{ kind: "end_run", run, why, exits, message, atMs },
+    agents: agentsOf(ended, allocation),
+    ...(fault === undefined ? {} : { fault }),
+    ...timeLimited,
+    ...launchFailureOf(ended),
+  };
+}
+
+/** Returns the scheduler's judgement, or else the fault that the end itself suggests; undefined if nothing failed. */
+function faultOf(why: RunEndWhy, { fault, launchFailure }: Ended): Fault | undefined {
+  if (why !== RunEndWhy.FAILED && why !== RunEndWhy.LOST) return undefined;
+  if (fault !== undefined && fault !== Fault.UNSPECIFIED) return fault;
+  if (why === RunEndWhy.FAILED) return Fault.SCRIPT;
+  return launchFailure?.platformAway === true ? Fault.PLATFORM : Fault.HOST;
+}
+
+/** Returns the agents on which the run was not launched, or else those that have seen no clean exit. */
+function agentsOf({ launchFailure, exits }: Ended, { agents }: AllocationState): readonly string[] {
+  if (launchFailure !== undefined) return launchFailure.agents;
+  const clean = new Set(exits.filter(isClean).map(({ agent }) => agent));
+  return agents.filter((agent) => !clean.has(agent)).slice(0, limits.avoidedAgentsMax);
+}
+
+function isClean({ code, signal }: Plain<Exit>): boolean {
+  return code === 0 && signal === "";
 }
 
 /** Returns the place of a launch failure; an end that the scheduler has shortened to fit the log names none. */
@@ -63,7 +101,7 @@ function wordThatCounts(ended: Ended, { stopAcknowledged }: AllocationState): Ru
 
 function exited(ended: Ended, allocation: AllocationState): RunEndWhy {
   const word = wordThatCounts(ended, allocation);
-  const clean = ended.exits.every(({ code, signal }) => code === 0 && signal === "");
+  const clean = ended.exits.every(isClean);
   // A script that finished training and then exits with an error has failed: its code after the training counts.
   if (word !== null && (clean || word !== RunEndWhy.FINISHED)) return word;
   // Exit code 0 does not tell whether a script without the SDK had finished, so the run is repeated.

@@ -1,6 +1,7 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type {
   Exit,
+  Fault,
   LaunchFailure,
   Resources,
   RunEndWhy,
@@ -17,6 +18,12 @@ export type EndRun = {
   readonly message: string;
   /** The checkpoints that agents have not delivered; absent if none are left. */
   readonly left?: Left;
+  /** The time of the end, by the log's clock. */
+  readonly atMs: number;
+  /** The cause of the failure; absent if the run finished, was stopped or was withdrawn. */
+  readonly fault?: Fault;
+  /** The agents on which the run failed, as far as they are known. */
+  readonly agents: readonly string[];
   /** Whether the run ended because of its time limit. */
   readonly timeLimited?: boolean;
   /** Whether the checkpoint that the run started from is recorded as damaged. */
@@ -39,12 +46,19 @@ export type RequestRun = {
   readonly from: { readonly checkpoint: string; readonly step: number } | null;
   /** The latest checkpoint of the trial, if the run does not start from it because it is damaged. */
   readonly damaged?: string;
+  /** The scheduler places the run this much later, because the last run failed; 0 for no delay. */
+  readonly delayMs: number;
 };
 
 export type TrialCommand =
   | { readonly kind: "create"; readonly created: EventData<"TrialCreated"> }
   | RequestRun
-  | { readonly kind: "start_run"; readonly run: number; readonly allocation: string }
+  | {
+      readonly kind: "start_run";
+      readonly run: number;
+      readonly allocation: string;
+      readonly atMs: number;
+    }
   | { readonly kind: "stop_run"; readonly stop: Stop }
   /** The reason of the run's graceful stop is gone. */
   | { readonly kind: "withdraw_stop" }

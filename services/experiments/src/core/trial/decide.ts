@@ -1,9 +1,8 @@
-import type { EventData } from "@trainyard/contracts";
-import { RunEndWhy, StopMode, TrialOutcome } from "@trainyard/contracts/events";
+import { Fault, StopMode, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import type { EndRun, Left, RequestRun, TrialCommand } from "./commands.ts";
-import { evolveTrial, initialTrial } from "./evolve.ts";
+import { evolveTrial, hasCheckpointOf, initialTrial } from "./evolve.ts";
 import type { Checkpoint, Stop, TrialEvent, TrialState } from "./state.ts";
 import { isHarsher } from "./stops.ts";
 
@@ -21,9 +20,9 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
     case "request_run":
       return requestRun(state, command);
     case "start_run": {
-      const { run, allocation } = command;
+      const { run, allocation, atMs: startedAtMs } = command;
       if (!isUnended(state, run) || state.unended?.started === true) return alreadySo;
-      return [{ type: "RunStarted", data: { run, allocation } }];
+      return [{ type: "RunStarted", data: { run, allocation, startedAtMs } }];
     }
     case "stop_run":
       return stopRun(state, command.stop);
@@ -49,7 +48,7 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
     case "fail_finished": {
       if (state.end?.outcome !== TrialOutcome.COMPLETED) return alreadySo;
       const { reason } = command;
-      const data = { outcome: TrialOutcome.FAILED, reason, restarts: state.restarts };
+      const data = { outcome: TrialOutcome.FAILED, reason, restarts: state.tries.restarts };
       return [{ type: "TrialEnded", data }];
     }
     case "end": {
@@ -57,7 +56,7 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
       if (state.status === "none") return notOpen;
       if (state.unended !== null) return runUnended;
       const { outcome, reason } = command;
-      return [{ type: "TrialEnded", data: { outcome, reason, restarts: state.restarts } }];
+      return [{ type: "TrialEnded", data: { outcome, reason, restarts: state.tries.restarts } }];
     }
     default:
       return assertNever(command, "a trial's command");
@@ -82,7 +81,8 @@ function isUnended(state: TrialState, run: number): boolean {
 }
 
 function requestRun(state: TrialState, command: RequestRun): Decision {
-  const { experiment, resources, from, workspace, owner, damaged } = command;
+  const { experiment, resources, from, workspace, owner, damaged, delayMs } = command;
+  const { agents } = state.tries;
   if (state.status !== "open") return notOpen;
   if (state.unended !== null) return runUnended;
   return [
@@ -95,25 +95,14 @@ function requestRun(state: TrialState, command: RequestRun): Decision {
         resources,
         preemptible: true,
         experiment,
-        delayMs: launchDelayMs(state.launchFailures),
-        ...avoidedBy(state),
+        delayMs,
+        ...(agents.length === 0 ? {} : { avoided: { agents } }),
         workspace,
         owner,
         ...(damaged === undefined ? {} : { damagedCheckpoint: damaged }),
       },
     },
   ];
-}
-
-function avoidedBy({ unlaunched }: TrialState): Pick<EventData<"RunRequested">, "avoided"> {
-  const agents = unlaunched?.avoid ?? [];
-  return agents.length === 0 ? {} : { avoided: { agents } };
-}
-
-/** A failed launch is retried at once, and later ones after growing delays. */
-function launchDelayMs(failures: number): number {
-  if (failures < 2) return 0;
-  return Math.min(limits.launchDelayFirstMs * 2 ** (failures - 2), limits.launchDelayLastMs);
 }
 
 /** Until it is withdrawn, a stop can only become more severe. Its remaining time may shrink, never grow. */
@@ -126,9 +115,15 @@ function stopRun(state: TrialState, stop: Stop): Decision {
 }
 
 function endRun(state: TrialState, command: EndRun): Decision {
-  const { run, why, exits, message, left, launchFailure } = command;
+  const { run, why, exits, message, left, launchFailure, atMs, agents } = command;
   if (!isUnended(state, run)) return alreadySo;
-  const isTooShort = command.timeLimited === true && !hasAdvanced(state, command);
+  // Without this check a trial whose runs reach their time limit before the first checkpoint would be repeated without
+  // end.
+  const advanced = left !== undefined || hasCheckpointOf(state, run);
+  const isTooShort = command.timeLimited === true && !advanced;
+  const fault = isTooShort ? Fault.SCRIPT : command.fault;
+  const trainedMs = atMs - (state.unended?.startedAtMs ?? atMs);
+  const row = advanced || trainedMs >= limits.trainedMs ? 0 : state.tries.row;
   const perExit = Math.floor(limits.exitCharsMax / Math.max(exits.length, 8));
   return [
     {
@@ -138,9 +133,11 @@ function endRun(state: TrialState, command: EndRun): Decision {
         why,
         exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: (isTooShort ? tooShort : message).slice(0, limits.messageCharsMax),
-        // A run that the platform lost, could not launch or stopped is not a failure of the script. Nor is one whose
-        // checkpoint is damaged: no later run starts from that checkpoint, so this happens once for each.
-        countsAsRestart: (why === RunEndWhy.FAILED || isTooShort) && command.startDamaged !== true,
+        // A run whose checkpoint is damaged does not count: no later run starts from that checkpoint, so this happens
+        // once for each.
+        countsAsRestart: fault === Fault.SCRIPT && command.startDamaged !== true,
+        ...(fault === undefined ? {} : { fault, triesInRow: row + 1 }),
+        ...(fault === undefined || agents.length === 0 ? {} : { avoided: { agents } }),
         ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined
           ? {}
@@ -151,14 +148,6 @@ function endRun(state: TrialState, command: EndRun): Decision {
 }
 
 const tooShort = "it reached its time limit without a new checkpoint";
-
-/**
- * Whether the run has a new checkpoint. Without this check a trial whose runs reach their time limit before the first
- * checkpoint would be repeated without end.
- */
-function hasAdvanced({ checkpoints }: TrialState, { run, left }: EndRun): boolean {
-  return left !== undefined || checkpoints.some((checkpoint) => checkpoint.run === run);
-}
 
 function awaitedUntilMs({ sealed, atMs }: Left): number {
   // An invalid size adds nothing: otherwise the wait would have no end.

@@ -1,4 +1,4 @@
-import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { Fault, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { encodedBytes } from "@trainyard/contracts";
 import { fold, isRejection, limits as platformLimits } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
@@ -17,21 +17,34 @@ import { trialDecider } from "./decide.ts";
 
 const running = [trialCreated(), runRequested(1), runStarted(1)] as const;
 const endRun = (run: number, why: RunEndWhy) =>
-  ({ kind: "end_run", run, why, exits: [], message: "" }) as const;
+  ({
+    kind: "end_run",
+    run,
+    why,
+    exits: [],
+    message: "",
+    agents: [],
+    atMs: 0,
+    ...faultOf(why),
+  }) as const;
+const faultOf = (why: RunEndWhy) => {
+  if (why === RunEndWhy.FAILED) return { fault: Fault.SCRIPT };
+  return why === RunEndWhy.LOST ? { fault: Fault.HOST } : {};
+};
 
 describe("the start of a run", () => {
   test("is recorded once", () => {
     given(trialDecider, trialCreated(), runRequested(1))
-      .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
+      .when({ kind: "start_run", run: 1, allocation: "12.1#1", atMs: 0 })
       .then(runStarted(1));
     given(trialDecider, ...running)
-      .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
+      .when({ kind: "start_run", run: 1, allocation: "12.1#1", atMs: 0 })
       .thenNothing();
   });
 
   test("is ignored if the run is not the newest", () => {
     given(trialDecider, ...running, runEnded(1, RunEndWhy.LOST), runRequested(2))
-      .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
+      .when({ kind: "start_run", run: 1, allocation: "12.1#1", atMs: 0 })
       .thenNothing();
   });
 });
@@ -40,7 +53,7 @@ describe("the end of a run", () => {
   test("keeps exits and message, cut to the length that a table can show", () => {
     const message = "x".repeat(limits.messageCharsMax + 1);
     given(trialDecider, ...running)
-      .when({ kind: "end_run", run: 1, why: RunEndWhy.FAILED, exits: [exit(1)], message })
+      .when({ ...endRun(1, RunEndWhy.FAILED), exits: [exit(1)], message })
       .then(
         runEnded(1, RunEndWhy.FAILED, {
           exits: [exit(1)],
@@ -54,9 +67,7 @@ describe("the end of a run", () => {
     const exits = Array.from({ length: 1_000 }, (_, nodeRank) => ({ ...said, nodeRank }));
     const message = "\u0007".repeat(10_000);
     const decided = trialDecider.decide(fold(trialDecider.evolve, trialDecider.initial, running), {
-      kind: "end_run",
-      run: 1,
-      why: RunEndWhy.FAILED,
+      ...endRun(1, RunEndWhy.FAILED),
       exits,
       message,
     });
@@ -107,6 +118,8 @@ describe("the end of a run", () => {
         .then(
           runEnded(2, why, {
             countsAsRestart: true,
+            fault: Fault.SCRIPT,
+            triesInRow: 1,
             message: "it reached its time limit without a new checkpoint",
           }),
         );

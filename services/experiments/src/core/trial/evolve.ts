@@ -1,7 +1,6 @@
-import type { Plain } from "@trainyard/contracts";
-import { type LaunchFailure, RunEndWhy } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
-import type { Checkpoint, TrialEvent, TrialState, Unlaunched } from "./state.ts";
+import type { Checkpoint, TrialEvent, TrialState } from "./state.ts";
+import { afterCheckpoint, afterEnd, noTries } from "./tries.ts";
 
 export const initialTrial: TrialState = {
   status: "none",
@@ -10,8 +9,7 @@ export const initialTrial: TrialState = {
   runs: 0,
   unended: null,
   lastEnd: null,
-  restarts: 0,
-  launchFailures: 0,
+  tries: noTries,
   checkpoints: [],
   named: [],
   awaitedUntilMs: 0,
@@ -24,19 +22,24 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
       const { warmStartCheckpoint, warmStartStep = 0 } = event.data;
       return { ...state, status: "open", warmStart: warmStartCheckpoint, warmStartStep };
     }
-    case "RunRequested":
+    case "RunRequested": {
+      const { restarts } = state.tries;
+      const restarted = state.lastEnd?.countsAsRestart === true ? restarts + 1 : restarts;
       return {
         ...state,
         runs: event.data.run,
         unended: { started: false, stop: null, from: event.data.fromCheckpoint },
-        restarts: state.restarts + (state.lastEnd?.countsAsRestart === true ? 1 : 0),
+        tries: { ...state.tries, restarts: restarted },
         checkpoints: state.checkpoints.filter(({ step }) => step <= event.data.fromStep),
         named: [],
         awaitedUntilMs: 0,
       };
-    case "RunStarted":
+    }
+    case "RunStarted": {
       if (state.unended === null) return state;
-      return { ...state, unended: { ...state.unended, started: true }, ...launched };
+      const { startedAtMs } = event.data;
+      return { ...state, unended: { ...state.unended, started: true, startedAtMs } };
+    }
     case "RunStopRequested": {
       if (state.unended === null) return state;
       const { mode, why, graceMs } = event.data;
@@ -52,6 +55,7 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
     case "TrialCheckpointed":
       return {
         ...state,
+        tries: afterCheckpoint(state.tries),
         checkpoints: remember(state.checkpoints, event.data),
         named: state.named.filter((checkpoint) => checkpoint !== event.data.checkpoint),
       };
@@ -68,9 +72,7 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
         end: null,
         kill: undefined,
         lastEnd: null,
-        lastFailure: undefined,
-        restarts: 0,
-        ...launched,
+        tries: noTries,
         continued: { continuation: event.data.continuation, runs: state.runs },
       };
     default:
@@ -79,20 +81,19 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
 }
 
 function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }): TrialState {
-  const neverStarted = data.why === RunEndWhy.LOST && state.unended?.started === false;
+  const { run, why, message, countsAsRestart, fault } = data;
+  const sealed = data.sealed?.checkpoints ?? [];
   return {
-    ...name(state, data.sealed?.checkpoints ?? [], data.awaitedUntilMs ?? 0),
+    ...name(state, sealed, data.awaitedUntilMs ?? 0),
     unended: null,
-    lastEnd: {
-      run: data.run,
-      why: data.why,
-      message: data.message,
-      countsAsRestart: data.countsAsRestart,
-    },
-    ...(data.countsAsRestart ? { lastFailure: { run: data.run, message: data.message } } : {}),
-    launchFailures: neverStarted ? state.launchFailures + 1 : state.launchFailures,
-    unlaunched: unlaunchedAfter(state.unlaunched, data.launchFailure),
+    lastEnd: { run, why, message, countsAsRestart, ...(fault === undefined ? {} : { fault }) },
+    tries: afterEnd(state.tries, data, sealed.length > 0 || hasCheckpointOf(state, run)),
   };
+}
+
+/** Whether a checkpoint of the run is complete. */
+export function hasCheckpointOf({ checkpoints }: TrialState, run: number): boolean {
+  return checkpoints.some((checkpoint) => checkpoint.run === run);
 }
 
 /** Names a checkpoint; one that is already complete is not waited for. */
@@ -108,22 +109,6 @@ function name(
     named: [...new Set([...state.named, ...names])],
     awaitedUntilMs: Math.max(state.awaitedUntilMs, untilMs),
   };
-}
-
-const launched = { launchFailures: 0, unlaunched: undefined } as const;
-
-function unlaunchedAfter(
-  before: Unlaunched | undefined,
-  failure: Plain<LaunchFailure> | undefined,
-): Unlaunched | undefined {
-  if (failure === undefined) return before;
-  const { attempts = 0, agents = [], avoid = [] } = before ?? {};
-  const both = (known: readonly string[]): readonly string[] => [
-    ...new Set([...known, ...failure.agents]),
-  ];
-  // If the registry was unavailable, another agent may be tried, but the failure counts against none.
-  if (failure.platformAway) return { attempts, agents, avoid: both(avoid) };
-  return { attempts: attempts + 1, agents: both(agents), avoid: both(avoid) };
 }
 
 /** Keeps the checkpoints sorted by step: uploads may finish in another order than they began. */

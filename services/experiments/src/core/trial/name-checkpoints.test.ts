@@ -1,5 +1,5 @@
 /** Tests of the checkpoints that a run has left at its end: they are named, waited for, and counted when complete. */
-import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { Fault, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { fold } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,13 @@ const endLeaving = (...checkpoints: readonly string[]) =>
     ...until,
   });
 const state = (...events: readonly TrialEvent[]) => fold(evolveTrial, initialTrial, events);
-const endRun = { kind: "end_run", run: 1, why: RunEndWhy.FAILED, exits: [], message: "" } as const;
+const failure = { why: RunEndWhy.FAILED, fault: Fault.SCRIPT, message: "" };
+const endRun = {
+  kind: "end_run",
+  run: 1,
+  ...failure,
+  ...{ exits: [], agents: [], atMs: 0 },
+} as const;
 
 describe("the end of a run", () => {
   test("names the checkpoints that it has left, and until when the next run waits for them", () => {

@@ -8,7 +8,14 @@
  * checkpoints and measurements beyond s. Checkpoints that an older run completes after that are not part of the line.
  */
 import type { EventOf } from "@trainyard/contracts";
-import type { RunEndWhy, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import type {
+  Fault,
+  RunEndWhy,
+  StopMode,
+  StopWhy,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
+import type { Tries } from "./tries.ts";
 
 export type TrialEvent = EventOf<
   | "TrialCreated"
@@ -37,15 +44,8 @@ export type LastEnd = {
   readonly why: RunEndWhy;
   readonly message: string;
   readonly countsAsRestart: boolean;
-};
-
-export type Unlaunched = {
-  /** The number of failed launches, except those where a service of the platform did not answer. */
-  readonly attempts: number;
-  /** The agents on which the counted launches failed. */
-  readonly agents: readonly string[];
-  /** All agents to avoid: also those where a service of the platform did not answer. */
-  readonly avoid: readonly string[];
+  /** The cause of the failure; absent if the run finished, was stopped or was withdrawn. */
+  readonly fault?: Fault;
 };
 
 export type TrialState = {
@@ -60,19 +60,14 @@ export type TrialState = {
   readonly runs: number;
   readonly unended: {
     readonly started: boolean;
+    /** Absent until the run has started. */
+    readonly startedAtMs?: number | undefined;
     readonly stop: Stop | null;
     /** The checkpoint that the run starts from; empty for none. */
     readonly from: string;
   } | null;
   readonly lastEnd: LastEnd | null;
-  /** The latest run whose end counts as a restart; absent for none. */
-  readonly lastFailure?: Pick<LastEnd, "run" | "message"> | undefined;
-  /** The number of runs that were requested after a failure. */
-  readonly restarts: number;
-  /** The number of runs in a row that the platform lost before they started. */
-  readonly launchFailures: number;
-  /** The launches in a row that failed; absent if the last one succeeded. */
-  readonly unlaunched?: Unlaunched | undefined;
+  readonly tries: Tries;
   /** The checkpoints by step, the latest last; at most `limits.checkpointsRemembered`. */
   readonly checkpoints: readonly Checkpoint[];
   /** The checkpoints that the newest run has left and that are not complete, as far as the stream records. */

@@ -45,6 +45,7 @@ const run = {
   limit: "research",
   ahead: 2,
   blockers: ["7.1#1"],
+  preemptions: 0,
   startsWhen: "a run of research ends",
 };
 

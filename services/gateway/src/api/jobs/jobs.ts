@@ -82,12 +82,16 @@ async function lastExplained(
     newestFirst: true,
   });
   const runs = trials
-    .flatMap(({ doc }) => doc.runs)
+    .flatMap(({ doc: { runs } }) => {
+      const preemptions = runs.filter(({ whyEnded }) => whyEnded === "preempted").length;
+      return runs.map((run) => ({ ...run, preemptions }));
+    })
     .filter(({ state, waitsFor }) => state === "QUEUED" && waitsFor !== "")
     .sort((a, b) => a.requestedAtMs - b.requestedAtMs)
     .slice(0, explainedRunsMax)
-    .map(({ id, requestedAtMs, waitsFor, waitCode = "", waitLimit = "" }) => ({
+    .map(({ id, requestedAtMs, preemptions, waitsFor, waitCode = "", waitLimit = "" }) => ({
       run: id,
+      preemptions,
       queuedAtMs: requestedAtMs,
       placements: [],
       reason: waitCode,

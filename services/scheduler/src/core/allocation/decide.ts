@@ -105,6 +105,9 @@ function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
   const { cause, exits, endRecord, message } = cutEnd(command);
   const { launchFailure, lastValidation, fault } = command;
+  const isExit = cause === AllocationEndCause.EXITED || cause === AllocationEndCause.KILLED;
+  // An error after SIGTERM is nobody's fault.
+  const isByStop = isExit && state.stopAcknowledged;
   const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
@@ -116,7 +119,7 @@ function end(state: AllocationState, command: Command<"end">): Decision {
       message,
       ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
       ...(lastValidation === undefined ? {} : { lastValidation }),
-      ...(fault === undefined ? {} : { fault }),
+      ...(fault === undefined || isByStop ? {} : { fault }),
     },
   };
   const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;

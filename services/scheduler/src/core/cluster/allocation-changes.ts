@@ -1,10 +1,12 @@
 /** Effects of events that concern only an allocation. */
 import type { EventData } from "@trainyard/contracts";
+import type { Preemptions } from "./preemptions.ts";
 import type { Agent, Allocation, Grant, RecordedEvent } from "./state.ts";
 
 export function queuedAllocation(
   { id, eventId, position, timeMs, origin }: RecordedEvent,
   queued: EventData<"AllocationQueued">,
+  preemptions: Preemptions,
 ): Allocation | null {
   const { task, run, job, resources, preemptible, delayMs, avoided, workspace, owner } = queued;
   if (resources === undefined) return null;
@@ -26,6 +28,8 @@ export function queuedAllocation(
     grant: null,
     started: false,
     startedAtMs: null,
+    checkpointed: false,
+    preemptions: preemptions.of({ job, task }),
     stop: null,
     ownStop: null,
     stopAcknowledged: false,

@@ -6,10 +6,10 @@
  * on lost agents stay held, as those agents' ghosts, until SlotsCleared or an AgentReturned that does not name it. The
  * fold is mutable and keeps sets of changes, because it is as large as the cluster.
  */
-
 import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
+import { runId } from "@trainyard/kernel";
 import { type Demand, Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
 import { inUse } from "../agent/use.ts";
@@ -21,6 +21,7 @@ import { heldSince } from "./held-since.ts";
 import { changeOf } from "./jobs.ts";
 import { judge } from "./judged.ts";
 import { Members } from "./members.ts";
+import { Preemptions } from "./preemptions.ts";
 import { changeJob, configurePool, endJob, removePool } from "./pool-changes.ts";
 import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck, slotsOn } from "./slots.ts";
 import type { Agent, Allocation, RecordedEvent } from "./state.ts";
@@ -35,6 +36,7 @@ export class Cluster {
   /** The existing pools, with their latest configuration. */
   readonly configured = new Map<string, EventData<"PoolConfigured">>();
   readonly members = new Members();
+  readonly preemptions = new Preemptions();
   /** The granted allocations that are placed on an agent. */
   readonly #placed = new Map<string, Set<string>>();
   /** Allocations that are queued, but not to be placed yet. */
@@ -127,6 +129,8 @@ export class Cluster {
       case "JobUpdated":
       case "JobMoved":
         return changeJob(this, { pool: id, job: event.data.job, change: changeOf(event) });
+      case "TrialCheckpointed":
+        return this.#checkpointed(runId(id, event.data.run));
       case "ExperimentEnded":
       case "ExperimentDeleted":
         return endJob(this, id, event.type === "ExperimentDeleted");
@@ -197,7 +201,7 @@ export class Cluster {
   }
 
   #queued(noted: RecordedEvent, queued: EventData<"AllocationQueued">): void {
-    const allocation = queuedAllocation(noted, queued);
+    const allocation = queuedAllocation(noted, queued, this.preemptions);
     if (allocation !== null) this.setAllocation(allocation);
   }
 
@@ -225,11 +229,11 @@ export class Cluster {
   hold(id: string): void {
     const allocation = this.allocations.get(id);
     if (allocation?.grant == null) return;
-    const { startedAtMs, grant, resources } = allocation;
+    const { startedAtMs, checkpointed, grant, resources } = allocation;
     const { pool } = resources;
     const { atMs, lender } = grant;
     this.pool(pool).queue.remove(id);
-    this.pool(pool).start(demandOf(allocation), { atMs, startedAtMs, lender });
+    this.pool(pool).start(demandOf(allocation), { atMs, startedAtMs, checkpointed, lender });
     if (isLeaving(allocation)) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
@@ -263,6 +267,15 @@ export class Cluster {
     return allocation?.grant == null ? undefined : this.pool(allocation.resources.pool);
   }
 
+  /** A run that has made a checkpoint may make room. */
+  #checkpointed(id: string): void {
+    if (this.allocations.get(id)?.checkpointed !== false) return;
+    this.#change(id, () => ({ checkpointed: true }));
+    const pool = this.#poolOfRun(id);
+    pool?.placed.change(id, () => ({ checkpointed: true }));
+    this.touchedPools.add(this.allocations.get(id)?.resources.pool ?? "");
+  }
+
   #stopChanged({ id, event, timeMs }: RecordedEvent): void {
     this.#change(id, (one) => stopsAfter(one, event, timeMs));
     const allocation = this.allocations.get(id);
@@ -281,6 +294,7 @@ export class Cluster {
     const { pool } = allocation.resources;
     this.pool(pool).queue.remove(id);
     this.pool(pool).end(id);
+    this.preemptions.noteEnd(allocation);
     this.delayed.delete(id);
     this.stopping.delete(id);
     this.launching.delete(id);

@@ -16,7 +16,8 @@ function avoidance({ avoid, notBeforeMs }: Allocation): Pick<Demand, "avoid" | "
 
 /** The request of an allocation to its pool. */
 export function demandOf(allocation: Allocation): Demand {
-  const { id, job, workspace, preemptible, arrival, queuedAtMs, resources } = allocation;
+  const { id, job, workspace, preemptible, arrival, queuedAtMs, preemptions, resources } =
+    allocation;
   const { slots, priority, weight, singleAgent, constraints } = resources;
   return {
     id,
@@ -32,6 +33,7 @@ export function demandOf(allocation: Allocation): Demand {
     singleAgent,
     arrival,
     queuedAtMs,
+    preemptions,
     ...avoidance(allocation),
     ...(constraints === undefined ? {} : { constraints }),
   };

@@ -5,11 +5,12 @@ import type { EventData } from "@trainyard/contracts";
 import type { HeadReservation } from "@trainyard/scheduling";
 import { Cluster } from "./cluster.ts";
 import { changeJob, configurePool, type SavedJob } from "./pool-changes.ts";
+import type { SavedPreemptions } from "./preemptions.ts";
 import type { RecentFailure } from "./recent-failures.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when the shape of the fold changes: older snapshots are then ignored. */
-export const snapshotSchema = "cluster/3";
+export const snapshotSchema = "cluster/4";
 
 type Snapshot = {
   readonly position: number;
@@ -17,6 +18,7 @@ type Snapshot = {
   readonly epochOffset: number;
   readonly pools: readonly (readonly [string, EventData<"PoolConfigured">])[];
   readonly jobs: readonly SavedJob[];
+  readonly preemptions: SavedPreemptions;
   readonly agents: readonly Agent[];
   readonly allocations: readonly Allocation[];
   readonly reservations: readonly (readonly [string, HeadReservation])[];
@@ -32,6 +34,7 @@ export function writeSnapshot(cluster: Cluster): string {
     jobs: [...cluster.pools].flatMap(([pool, { jobs }]) =>
       [...jobs].map(([job, change]) => ({ pool, job, change })),
     ),
+    preemptions: cluster.preemptions.saved(),
     agents: [...cluster.agents.values()],
     allocations: [...cluster.allocations.values()],
     reservations: [...cluster.pools].flatMap(([name, { recorded }]) =>
@@ -50,6 +53,7 @@ export function readSnapshot(text: string | null): Cluster {
   const { position, timeMs, epochOffset, pools, jobs, agents, allocations, reservations } = saved;
   for (const [pool, configured] of pools) configurePool(cluster, pool, configured);
   for (const job of jobs) changeJob(cluster, job);
+  cluster.preemptions.restore(saved.preemptions);
   for (const agent of agents) cluster.setAgent(agent);
   // Placed runs are ordered by their grants, as in the log.
   const placeOf = ({ grant, arrival }: Allocation): number => grant?.position ?? arrival;

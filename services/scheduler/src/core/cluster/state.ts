@@ -57,6 +57,10 @@ export type Allocation = {
   readonly started: boolean;
   /** Null until the allocation's processes have started. */
   readonly startedAtMs: number | null;
+  /** Whether it has made a new checkpoint. */
+  readonly checkpointed: boolean;
+  /** The number of earlier runs of its trial that were stopped to make room for others. */
+  readonly preemptions: number;
   readonly stop: Stop | null;
   /** The scheduler's own stop, which remains when the trial withdraws its stop. */
   readonly ownStop: Stop | null;

@@ -76,14 +76,17 @@ function unknownOf(
 function settingsProblem(settings: Recorded | undefined): string | null {
   if (settings === undefined) return null;
   const { description, compat, backfill, fit } = settings;
-  const { ageingMs, defaultPriority, quotas, autoscaling } = settings;
+  const { ageingMs, preemptExemptMs, defaultPriority, quotas, autoscaling } = settings;
+  const { slotlessPerAgent = 1 } = settings;
   return (
     lengthProblem("description", description) ??
     unknownOf("compat", compat, compatNames) ??
     unknownOf("backfill", backfill, backfillNames) ??
     unknownOf("fit", fit, fitNames) ??
     (defaultPriority === undefined ? null : priorityProblem("default_priority", defaultPriority)) ??
+    rangeProblem("slotless_per_agent", slotlessPerAgent, [1, limits.slotlessPerAgentMax]) ??
     durationProblem("ageing_ms", ageingMs) ??
+    durationProblem("preempt_exempt_ms", preemptExemptMs) ??
     quotasProblem(quotas) ??
     autoscalingProblem(autoscaling)
   );
@@ -97,9 +100,17 @@ function lengthProblem(what: string, text = ""): string | null {
 
 /** Returns null for a valid priority of a run. */
 export function priorityProblem(what: string, priority: number): string | null {
-  const { priorityMin, priorityMax } = limits;
-  if (priority >= priorityMin && priority <= priorityMax) return null;
-  return `${what} is ${priority}, but it has to be from ${priorityMin} to ${priorityMax}`;
+  return rangeProblem(what, priority, [limits.priorityMin, limits.priorityMax]);
+}
+
+/** Returns null for a whole number in the range. */
+function rangeProblem(
+  what: string,
+  value: number,
+  [from, to]: readonly [number, number],
+): string | null {
+  if (Number.isInteger(value) && value >= from && value <= to) return null;
+  return `${what} is ${value}, but it has to be from ${from} to ${to}`;
 }
 
 function durationProblem(what: string, ms: number | undefined): string | null {
@@ -108,27 +119,33 @@ function durationProblem(what: string, ms: number | undefined): string | null {
 }
 
 function quotasProblem(quotas: Recorded["quotas"]): string | null {
-  const { quotasMax, workspaceCharsMax } = limits;
+  const { quotasMax, workspaceCharsMax, poolSlotsMax } = limits;
   if (quotas.length > quotasMax) return `${quotas.length} quotas are more than ${quotasMax}`;
   const seen = new Set<string>();
-  for (const { workspace } of quotas) {
+  for (const { workspace, slots } of quotas) {
     if (workspace === "") return "a quota names no workspace";
     if (workspace.length > workspaceCharsMax) {
       return `a quota's workspace has ${workspace.length} characters, but it may have at most ${workspaceCharsMax}`;
     }
     if (seen.has(workspace)) return `the workspace ${workspace} has two quotas`;
     seen.add(workspace);
+    const problem = rangeProblem(`the quota of ${workspace}`, slots, [0, poolSlotsMax]);
+    if (problem !== null) return problem;
   }
   return null;
 }
 
 function autoscalingProblem(autoscaling: Recorded["autoscaling"]): string | null {
   if (autoscaling === undefined) return null;
-  const { agentsMin, agentsMax, idleMs, startingMs } = autoscaling;
+  const { agentsMin, agentsMax, slotsPerAgent, idleMs, startingMs } = autoscaling;
+  const range = [0, limits.poolSlotsMax] as const;
   if (agentsMin > agentsMax) {
     return `autoscaling: agents_min (${agentsMin}) is more than agents_max (${agentsMax})`;
   }
   return (
+    rangeProblem("autoscaling: agents_min", agentsMin, range) ??
+    rangeProblem("autoscaling: agents_max", agentsMax, range) ??
+    rangeProblem("autoscaling: slots_per_agent", slotsPerAgent, range) ??
     durationProblem("autoscaling: idle_ms", idleMs) ??
     durationProblem("autoscaling: starting_ms", startingMs)
   );

@@ -39,11 +39,11 @@ function waitingFirst(a: Allocation, b: Allocation): number {
 }
 
 function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanation> {
-  const { id, resources, grant, queuedAtMs } = allocation;
+  const { id, resources, grant, queuedAtMs, preemptions } = allocation;
   const { priority, weight, maxSlots } = moment.cluster.demand(allocation);
   const { maxSlots: _recorded, ...asked } = resources;
   const changed = { ...asked, priority, weight, ...(maxSlots === null ? {} : { maxSlots }) };
-  const run = { run: id, resources: changed, queuedAtMs };
+  const run = { run: id, resources: changed, queuedAtMs, preemptions };
   const nothing = { reason: "", detail: "", limit: "", ahead: 0, blockers: [], startsWhen: "" };
   if (grant !== null) return { ...run, ...nothing, placements: grant.placements };
   return { ...run, ...nothing, placements: [], ...reasonOf(moment, allocation) };
@@ -51,14 +51,15 @@ function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanatio
 
 function reasonOf(
   { cluster, looks, nowMs }: Moment,
-  { id, resources }: Allocation,
+  { id, resources, notBeforeMs }: Allocation,
 ): Partial<Plain<RunExplanation>> {
   if (!cluster.configured.has(resources.pool)) {
     const detail = `the pool ${resources.pool} does not exist: it starts when the pool is created and has an agent`;
     return { reason: "no_agents", detail };
   }
   if (cluster.delayed.has(id)) {
-    const detail = "the launches of the run failed, and it waits before the next attempt";
+    const until = new Date(notBeforeMs).toISOString();
+    const detail = `the last run of the trial failed, and the next one waits until ${until}`;
     return { reason: "delayed", detail };
   }
   const pool = cluster.pool(resources.pool);

@@ -49,6 +49,7 @@ function Run({ run, trial, step }: Props): JSX.Element {
       {more.length > 0 && <pre className={styles["traceback"]}>{more.join("\n")}</pre>}
       <FactList
         facts={[
+          ["Failures in a row", (run.triesInRow ?? 1) > 1 ? String(run.triesInRow) : ""],
           ["Waits for", waitsFor],
           ["Limit", run.waitLimit ?? ""],
           ["Requested", time(requestedAtMs)],

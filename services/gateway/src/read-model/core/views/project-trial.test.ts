@@ -1,17 +1,21 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { WaitCode } from "@trainyard/contracts/events";
+import { Fault, RunEndWhy, WaitCode } from "@trainyard/contracts/events";
 import { expect, test } from "vitest";
 import { requested, trialCreated } from "../../../testing/example-events.ts";
 import { DocumentSet } from "./documents.ts";
 import { project } from "./project.ts";
 
-function runAfter(...events: readonly (readonly [string, AnyEvent])[]) {
+function runsAfter(...events: readonly (readonly [string, AnyEvent])[]) {
   const documents = new DocumentSet();
   project({ stream: "trial-1.1", timeMs: 0, position: 1 }, trialCreated(1), documents);
   project({ stream: "trial-1.1", timeMs: 0, position: 1 }, requested(1, 0), documents);
   for (const [stream, event] of events)
     project({ stream, timeMs: 0, position: 1 }, event, documents);
-  return documents.get("trial", "1.1")?.runs[0];
+  return documents.get("trial", "1.1")?.runs;
+}
+
+function runAfter(...events: readonly (readonly [string, AnyEvent])[]) {
+  return runsAfter(...events)?.[0];
 }
 
 function waits(code: WaitCode, detail: string, limit?: string): readonly [string, AnyEvent] {
@@ -35,6 +39,27 @@ test("a waiting run has the sentence, the code and the limit of its latest wait 
     waitsFor: "of a later version",
     waitCode: "",
   });
+});
+
+test("a run after a failed one says until when it is delayed, and after how many failures", () => {
+  const { data } = requested(2, 0);
+  const why = { why: RunEndWhy.LOST, exits: [], message: "", countsAsRestart: false };
+  const ended: AnyEvent = {
+    type: "RunEnded",
+    data: { run: 1, ...why, fault: Fault.HOST, triesInRow: 3 },
+  };
+  const runs = runsAfter(
+    ["trial-1.1", ended],
+    ["trial-1.1", { type: "RunRequested", data: { ...data, delayMs: 4_000 } }],
+  );
+  expect(runs).toMatchObject([
+    { fault: "host", triesInRow: 3 },
+    {
+      waitsFor:
+        "a delay until 1970-01-01T00:00:04.000Z after 3 failures in a row (cause of the latest: host)",
+      waitCode: "delayed",
+    },
+  ]);
 });
 
 test("a placed run has no wait reason", () => {

@@ -1,6 +1,6 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
-import { RunEndWhy, StopWhy, TrialOutcome, WaitCode } from "@trainyard/contracts/events";
+import { Fault, RunEndWhy, StopWhy, TrialOutcome, WaitCode } from "@trainyard/contracts/events";
 import { parseTrialId, runId } from "@trainyard/kernel";
 import type { DocumentSet } from "./documents.ts";
 import { rankTrial } from "./leaders.ts";
@@ -23,6 +23,12 @@ const stoppingStates: Readonly<Record<number, string>> = {
 const endWhys: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(RunEndWhy).map(([name, number]) => [number, name.toLowerCase()]),
 );
+
+const faults: Readonly<Record<number, string>> = {
+  [Fault.SCRIPT]: "script",
+  [Fault.HOST]: "host",
+  [Fault.PLATFORM]: "platform",
+};
 
 /** The names of the scheduler's wait reasons. A code of a later version has none. */
 const waitCodes: Readonly<Record<WaitCode, string>> = {
@@ -104,7 +110,7 @@ export const trialProjections: Projections = {
     };
     documents.update("trial", id, (doc) => ({
       state: "ACTIVE",
-      runs: [...doc.runs, run],
+      runs: [...doc.runs, { ...run, ...delayOf(doc.runs.at(-1), timeMs, data.delayMs) }],
       sealed: [],
     }));
   },
@@ -132,6 +138,8 @@ export const trialProjections: Projections = {
       message: data.message,
       endedAtMs: timeMs,
       ...noWait,
+      ...(data.fault === undefined ? {} : { fault: faults[data.fault] ?? "" }),
+      ...(data.triesInRow === undefined ? {} : { triesInRow: data.triesInRow }),
     }));
     documents.update("trial", id, (doc) => ({
       restarts: doc.restarts + (data.countsAsRestart ? 1 : 0),
@@ -204,6 +212,20 @@ export const trialProjections: Projections = {
     }));
   },
 };
+
+/** Returns why a run waits after a failed one; nothing without a delay. */
+function delayOf(
+  last: Plain<Run> | undefined,
+  timeMs: number,
+  delayMs: number,
+): Partial<Plain<Run>> {
+  if (delayMs === 0) return {};
+  const { triesInRow = 1, fault = "" } = last ?? {};
+  const failures = triesInRow === 1 ? "a failure" : `${triesInRow} failures in a row`;
+  const cause = fault === "" ? "" : ` (cause of the latest: ${fault})`;
+  const until = new Date(timeMs + delayMs).toISOString();
+  return { waitsFor: `a delay until ${until} after ${failures}${cause}`, waitCode: "delayed" };
+}
 
 function changeRun(
   documents: DocumentSet,

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/common/v1/pools.proto.
  */
 export const file_trainyard_common_v1_pools: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvY29tbW9uL3YxL3Bvb2xzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIsgDCgxQb29sU2V0dGluZ3MSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARITCgZjb21wYXQYAiABKAlIAYgBARIXCgpwcmVlbXB0aW9uGAMgASgISAKIAQESFQoIYmFja2ZpbGwYBCABKAlIA4gBARIQCgNmaXQYBSABKAlIBIgBARIWCglhZ2VpbmdfbXMYBiABKAFIBYgBARIqCgZxdW90YXMYByADKAsyGi50cmFpbnlhcmQuY29tbW9uLnYxLlF1b3RhEh0KEGRlZmF1bHRfcHJpb3JpdHkYCCABKA1IBogBARIfChJzbG90bGVzc19wZXJfYWdlbnQYCSABKA1IB4gBARI6CgthdXRvc2NhbGluZxgKIAEoCzIgLnRyYWlueWFyZC5jb21tb24udjEuQXV0b3NjYWxpbmdICIgBAUIOCgxfZGVzY3JpcHRpb25CCQoHX2NvbXBhdEINCgtfcHJlZW1wdGlvbkILCglfYmFja2ZpbGxCBgoEX2ZpdEIMCgpfYWdlaW5nX21zQhMKEV9kZWZhdWx0X3ByaW9yaXR5QhUKE19zbG90bGVzc19wZXJfYWdlbnRCDgoMX2F1dG9zY2FsaW5nIjkKBVF1b3RhEhEKCXdvcmtzcGFjZRgBIAEoCRINCgVzbG90cxgCIAEoDRIOCgZib3Jyb3cYAyABKAgidAoLQXV0b3NjYWxpbmcSEgoKYWdlbnRzX21pbhgBIAEoDRISCgphZ2VudHNfbWF4GAIgASgNEhcKD3Nsb3RzX3Blcl9hZ2VudBgDIAEoDRIPCgdpZGxlX21zGAQgASgBEhMKC3N0YXJ0aW5nX21zGAUgASgBYgZwcm90bzM");
+  fileDesc("Ch90cmFpbnlhcmQvY29tbW9uL3YxL3Bvb2xzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIv4DCgxQb29sU2V0dGluZ3MSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARITCgZjb21wYXQYAiABKAlIAYgBARIXCgpwcmVlbXB0aW9uGAMgASgISAKIAQESFQoIYmFja2ZpbGwYBCABKAlIA4gBARIQCgNmaXQYBSABKAlIBIgBARIWCglhZ2VpbmdfbXMYBiABKAFIBYgBARIqCgZxdW90YXMYByADKAsyGi50cmFpbnlhcmQuY29tbW9uLnYxLlF1b3RhEh0KEGRlZmF1bHRfcHJpb3JpdHkYCCABKA1IBogBARIfChJzbG90bGVzc19wZXJfYWdlbnQYCSABKA1IB4gBARI6CgthdXRvc2NhbGluZxgKIAEoCzIgLnRyYWlueWFyZC5jb21tb24udjEuQXV0b3NjYWxpbmdICIgBARIeChFwcmVlbXB0X2V4ZW1wdF9tcxgLIAEoAUgJiAEBQg4KDF9kZXNjcmlwdGlvbkIJCgdfY29tcGF0Qg0KC19wcmVlbXB0aW9uQgsKCV9iYWNrZmlsbEIGCgRfZml0QgwKCl9hZ2VpbmdfbXNCEwoRX2RlZmF1bHRfcHJpb3JpdHlCFQoTX3Nsb3RsZXNzX3Blcl9hZ2VudEIOCgxfYXV0b3NjYWxpbmdCFAoSX3ByZWVtcHRfZXhlbXB0X21zIjkKBVF1b3RhEhEKCXdvcmtzcGFjZRgBIAEoCRINCgVzbG90cxgCIAEoDRIOCgZib3Jyb3cYAyABKAgidAoLQXV0b3NjYWxpbmcSEgoKYWdlbnRzX21pbhgBIAEoDRISCgphZ2VudHNfbWF4GAIgASgNEhcKD3Nsb3RzX3Blcl9hZ2VudBgDIAEoDRIPCgdpZGxlX21zGAQgASgBEhMKC3N0YXJ0aW5nX21zGAUgASgBYgZwcm90bzM");
 
 /**
  * The scheduling settings of a pool besides its policy. An absent field has the default that its comment names.
@@ -85,6 +85,14 @@ export type PoolSettings = Message<"trainyard.common.v1.PoolSettings"> & {
    * @generated from field: optional trainyard.common.v1.Autoscaling autoscaling = 10;
    */
   autoscaling?: Autoscaling | undefined;
+
+  /**
+   * The time after its start for which a run is not stopped to make room for another, unless it has made a new
+   * checkpoint before; 120,000 by default, and 0 under the rules of Determined.
+   *
+   * @generated from field: optional double preempt_exempt_ms = 11;
+   */
+  preemptExemptMs?: number | undefined;
 };
 
 /**

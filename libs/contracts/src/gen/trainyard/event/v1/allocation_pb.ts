@@ -62,7 +62,7 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   delayMs: number;
 
   /**
-   * Agents on which earlier launches of the task failed; absent if there are none.
+   * Agents on which the latest runs of the task failed; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 7;
    */

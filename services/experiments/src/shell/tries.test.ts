@@ -1,0 +1,137 @@
+/** Tests of runs that fail: their retries, the delays and agents of these, and the end of the trial. */
+import { AllocationEndCause, Fault, TrialOutcome } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { Stage } from "@trainyard/runtime/stage";
+import { beforeEach, expect, test } from "vitest";
+import {
+  activated,
+  agentLost,
+  allocationEnded,
+  allocationGranted,
+  allocationStarted,
+  checkpointA,
+  checkpointCompleted,
+  crashed,
+  exampleConfig,
+  exit,
+  experimentCreated,
+  trialProposed,
+} from "../testing/examples.ts";
+import { limits } from "../limits.ts";
+import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage("experiments", () => reactionHandlers(waitsBy(systemClock), noFanOuts));
+  await happens(
+    "experiment-12",
+    experimentCreated({ ...exampleConfig, max_restarts: 2 }),
+    activated,
+  );
+  await happens("search-12", trialProposed());
+});
+
+const allocation = (run: number) => `allocation-12.1#${run}`;
+
+async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]): Promise<void> {
+  await stage.tell(stream, ...events);
+  await stage.settle();
+}
+
+async function lastEnd() {
+  const event = (await stage.stream("trial-12.1")).at(-1);
+  return event?.type === "TrialEnded" ? event.data : null;
+}
+
+async function requests() {
+  const events = await stage.stream("trial-12.1");
+  return events.flatMap((event) => (event.type === "RunRequested" ? [event.data] : []));
+}
+
+/** Ends each run in turn until the trial ends, and returns the number of runs. */
+async function runsUntilEnd(end: (run: number) => ReturnType<typeof allocationEnded>) {
+  for (let run = 1; ; run += 1) {
+    expect(run).toBeLessThan(20);
+    await happens(allocation(run), allocationStarted, end(run));
+    if ((await lastEnd()) !== null) return run;
+  }
+}
+
+const failsOn = (...agents: readonly string[]) =>
+  allocationEnded({
+    cause: AllocationEndCause.LAUNCH_FAILED,
+    exits: [],
+    message: "its disk is full",
+    launchFailure: { agents, silent: [], platformAway: false },
+  });
+
+test("a run that is lost at each start is tried five times, with delays, and the reason says why", async () => {
+  expect(await runsUntilEnd(() => agentLost)).toBe(limits.lostTriesMax);
+  expect((await requests()).map(({ delayMs }) => delayMs)).toEqual([0, 1_000, 2_000, 4_000, 8_000]);
+  expect(await lastEnd()).toMatchObject({
+    outcome: TrialOutcome.FAILED,
+    restarts: 0,
+    reason:
+      "5 attempts in a row made no checkpoint because hosts, supervisors or services failed under the run; run 5: agent a1 was not heard of for 60 s",
+  });
+  expect((await stage.names("trial-12.1")).length).toBeLessThanOrEqual(20);
+});
+
+test("launches that fail end the trial after five, and the reason names the agents", async () => {
+  expect(await runsUntilEnd((run) => failsOn(`a${run % 3}`))).toBe(limits.lostTriesMax);
+  expect((await lastEnd())?.reason).toContain("(a1, a2, a0); run 5: its disk is full");
+});
+
+test("an end that was shortened is judged by its cause", async () => {
+  const shortened = allocationEnded({ cause: AllocationEndCause.LAUNCH_FAILED, exits: [] });
+  expect(await runsUntilEnd(() => shortened)).toBe(limits.lostTriesMax);
+});
+
+test("launches that wait for a service of the platform are delayed and do not end a trial", async () => {
+  const away = allocationEnded({
+    cause: AllocationEndCause.LAUNCH_FAILED,
+    exits: [],
+    launchFailure: { agents: ["a1"], silent: ["a1"], platformAway: true },
+  });
+  for (let run = 1; run <= 20; run += 1) await happens(allocation(run), away);
+  expect(await lastEnd()).toBeNull();
+  const delays = (await requests()).map(({ delayMs }) => delayMs / 1_000);
+  expect(delays.slice(0, 6)).toEqual([0, 30, 60, 120, 240, 300]);
+});
+
+test("runs that lose their host again and again continue while each makes a new checkpoint", async () => {
+  for (let run = 1; run <= 20; run += 1) {
+    await happens(allocation(run), allocationStarted);
+    const checkpoint = checkpointA.replace(/..$/, String(run + 10));
+    await happens(`checkpoint-${checkpoint}`, checkpointCompleted(run, run));
+    await happens(allocation(run), agentLost);
+  }
+  expect(await lastEnd()).toBeNull();
+  expect(new Set((await requests()).map(({ delayMs }) => delayMs))).toEqual(new Set([0, 1_000]));
+});
+
+test("a script that fails is retried with delays, elsewhere, until its restarts are used up", async () => {
+  const at = (agent: string) => [allocationGranted(agent), allocationStarted, crashed] as const;
+  await happens(allocation(1), ...at("a1"));
+  await happens(allocation(2), ...at("a2"));
+  const [, second, third] = await requests();
+  expect(second).toMatchObject({ delayMs: 1_000, avoided: { agents: ["a1"] } });
+  expect(third).toMatchObject({ delayMs: 2_000, avoided: { agents: ["a1", "a2"] } });
+  await happens(allocation(3), ...at("a3"));
+  expect(await lastEnd()).toMatchObject({ reason: "run 3: ValueError: boom (after 2 restarts)" });
+});
+
+test("a failed exit that the scheduler blames on the host or the platform costs no restart", async () => {
+  const blamed = (fault: Fault) => allocationEnded({ exits: [exit(1)], fault });
+  for (const [n, fault] of [Fault.HOST, Fault.PLATFORM, Fault.HOST, Fault.PLATFORM].entries()) {
+    await happens(allocation(n + 1), allocationStarted, blamed(fault));
+  }
+  expect(await lastEnd()).toBeNull();
+  expect((await requests()).map(({ delayMs }) => delayMs)).toEqual([
+    0, 1_000, 60_000, 4_000, 240_000,
+  ]);
+  await happens(allocation(5), allocationStarted, blamed(Fault.HOST));
+  expect(await lastEnd()).toMatchObject({ outcome: TrialOutcome.FAILED, restarts: 0 });
+});
