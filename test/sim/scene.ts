@@ -30,7 +30,7 @@ export const sceneServices = ["experiments", "searcher"] as const;
 const maxRestarts = 2;
 const seed = 7;
 
-/** What the log refuses, and the service whose appends fail. */
+/** The commits that the log refuses, and the service whose appends fail. */
 type Refusing = { now: Refusals | null; away: ServiceName | null };
 
 type Parts = {

@@ -136,11 +136,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     });
   }
   void people.submitAll(submissions);
-  const restoresMs = (hazards.restores ?? []).map(({ restoreMs }) => restoreMs);
-  const lastHazardMs = Math.max(
-    ...[0, refusals?.untilMs ?? 0, hazards.throwing?.untilMs ?? 0],
-    ...restoresMs,
-  );
+  const lastHazardMs = lastOf(hazards);
   const isOver = () =>
     clock.monotonicMs() > lastHazardMs &&
     people.content &&
@@ -161,6 +157,12 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     hazards,
     relayed: hub.last?.id ?? "",
   };
+}
+
+/** The time of the last hazard that has one. */
+function lastOf({ refusals, throwing: thrown, restores = [] }: Hazards): number {
+  const restoresMs = restores.map(({ restoreMs }) => restoreMs);
+  return Math.max(0, refusals?.untilMs ?? 0, thrown?.untilMs ?? 0, ...restoresMs);
 }
 
 /** Each third of the worlds has wrong clocks, a log that goes back, or neither. */

@@ -7,7 +7,7 @@ export function endsTerm(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof LogRewound;
 }
 
-/** Returns whether a retry may succeed: the world failed. Any other error concerns what was decided, and fails again. */
+/** Returns whether a retry may succeed, because the world failed. Any other error concerns what was decided. */
 export function isTransient(error: unknown): boolean {
   return isFault(error) && error.retry !== "never";
 }

@@ -39,6 +39,7 @@ const gpus = {
   ],
   reservedFor: "7.1#1",
   slotsReserved: 8,
+  setAside: "placement of gpus: a bug",
 };
 
 let gateway: PlayedGateway;

@@ -265,7 +265,7 @@ describe("a fan-out of which one trial fails", () => {
     const paused = await world.positionOf("experiment-12", length);
     const reason = "fan-outs: Fault: trial 12.7: 12.7 cannot be folded";
     expect(await world.parked()).toEqual([`12 at ${paused}: ${reason}`]);
-    // Also the next leader leaves it to the operator.
+    // The next leader leaves it to the operator, too.
     world.dies();
     await world.start();
     world.breaks("12.7");

@@ -196,7 +196,7 @@ export class FanOutsWorld {
     return () => void broken?.delete(trial);
   }
 
-  /** What is parked: key, position of the event, and reason. */
+  /** The parked rows: key, position of the event, and reason. */
   async parked(): Promise<readonly string[]> {
     const rows = await this.#others.parked(consumer);
     return rows.map(({ key, position, reason }) => `${key} at ${position}: ${reason}`);

@@ -1,108 +1,98 @@
 /** Tests of errors of the scheduler itself: what throws is set aside with its reason, and all others continue. */
+import type { AnyEvent } from "@trainyard/contracts";
 import { isRejection } from "@trainyard/kernel";
-import { FoldCache } from "@trainyard/runtime";
-import { afterEach, expect, test, vi } from "vitest";
+import { emptyMeta } from "@trainyard/runtime";
+import { expect, test } from "vitest";
 import { Cluster } from "../core/cluster/cluster.ts";
+import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { explanations } from "../core/reconcile/explanations.ts";
 import { Guard } from "../core/reconcile/guard.ts";
+import { placementDecisions } from "../core/reconcile/passes.ts";
 import { limits } from "../limits.ts";
+import { agentStart } from "../testing/examples.ts";
 import { send } from "../testing/send.ts";
-import type { ScriptedAgent } from "../testing/scripted-agent.ts";
 import { World } from "../testing/world.ts";
 
-afterEach(() => void vi.restoreAllMocks());
+const origin = { workspace: "", correlationid: "", authid: "", traceparent: "" };
 
-const boom = new Error("boom");
-
-/** Whether a caller of the present function is in the source file of that name. */
-const isCalledBy = (file: string): boolean => new Error().stack?.includes(file) === true;
-
-async function agentIn(world: World, pool: string, name: string): Promise<ScriptedAgent> {
-  const agent = world.newAgent(name, 4);
-  agent.pool = pool;
-  await agent.start();
-  await world.advance(1_000);
-  return agent;
+function clusterOf(...events: readonly (readonly [id: string, event: AnyEvent])[]): Cluster {
+  const cluster = new Cluster();
+  for (const [index, [id, event]] of events.entries()) {
+    cluster.apply({ position: index + 1, timeMs: 0, eventId: "e", origin, id, event });
+  }
+  return cluster;
 }
 
-async function asideIn(world: World, pool: string): Promise<string | undefined> {
-  const reply = await send(world, "GetPools", {});
-  if (isRejection(reply)) throw new Error(reply.detail);
-  return reply.pools.find((one) => one.pool === pool)?.setAside;
+/** A run of the experiment with the number of its pool. */
+function queued(pool: string, job: number, slots: number): readonly [string, AnyEvent] {
+  const resources = { pool, slots, priority: 42, weight: 0, singleAgent: false };
+  const of = { task: `${job}.1`, run: 1, job: `${job}`, preemptible: true, delayMs: 0 };
+  const data = { ...of, resources, workspace: "", owner: "" };
+  return [`${job}.1#1`, { type: "AllocationQueued", data }];
 }
 
-const newest = (world: World, run: string) => world.names(`allocation-${run}`).at(-1);
-const isOfOneTerm = ({ heard }: ScriptedAgent): boolean =>
-  new Set(heard.map(({ epoch }) => epoch)).size === 1;
-
-test("a pool whose placement throws waits with its reason, and the runs of other pools are placed", async () => {
-  await using world = await World.open();
-  await world.scheduler();
-  await agentIn(world, "bad", "a1");
-  const other = await agentIn(world, "default", "a2");
+test("a pool whose placement throws is tried again after a while, and other pools are placed", () => {
+  const slots = [{ id: "0", device: "cpu", uuid: "", memoryBytes: 0 }];
+  const joined = { labels: {}, version: "1", address: "h", slots, ...agentStart };
+  const cluster = clusterOf(
+    ...["bad", "default"].flatMap((pool, index): readonly (readonly [string, AnyEvent])[] => [
+      [pool, { type: "PoolConfigured", data: { policy: "priority" } }],
+      [`a${index}`, { type: "AgentJoined", data: { ...joined, pool } }],
+      queued(pool, index, 1),
+    ]),
+  );
   let isBroken = true;
-  const pool = Cluster.prototype.pool;
-  vi.spyOn(Cluster.prototype, "pool").mockImplementation(function (this: Cluster, name) {
-    if (isBroken && name === "bad" && isCalledBy("reconcile/passes.ts")) throw boom;
-    return pool.call(this, name);
-  });
-  await world.run("1.1#1", { pool: "bad" });
-  await world.run("2.1#1", { pool: "default" });
-  await world.advance(2_000);
-  expect([newest(world, "1.1#1"), newest(world, "2.1#1")]).toEqual([
-    expect.not.stringMatching("Started"),
-    "AllocationStarted",
-  ]);
-  expect([await asideIn(world, "bad"), await asideIn(world, "default")]).toEqual([
-    "placement of bad: boom",
-    "",
-  ]);
+  const pool = cluster.pool.bind(cluster);
+  cluster.pool = (name) => {
+    if (isBroken && name === "bad") throw new Error("a bug");
+    return pool(name);
+  };
+  let nowMs = 0;
+  const thrown: string[] = [];
+  const guard = new Guard(
+    () => nowMs,
+    (what, of) => thrown.push(`${what} of ${of}`),
+  );
+  const deadlines = new Deadlines();
+  const passing = { cluster, deadlines, guard, tokenKey: "k" };
+  const placed = () => placementDecisions({ ...passing, nowMs }).map(({ id }) => id);
+  expect(placed()).toEqual(["1.1#1"]);
+  expect(guard.asideIn("bad")).toBe("placement of bad: a bug");
+  cluster.touchedPools.add("bad");
   isBroken = false;
-  await world.advance(limits.setAsideMs + 2_000);
-  expect(newest(world, "1.1#1")).toBe("AllocationStarted");
-  expect([await asideIn(world, "bad"), isOfOneTerm(other)]).toEqual(["", true]);
+  expect(placed()).toEqual([]);
+  nowMs = deadlines.next() ?? 0;
+  expect([nowMs, placed(), thrown]).toEqual([limits.setAsideMs, ["0.1#1"], ["placement of bad"]]);
+  expect(guard.asideIn("bad")).toBe("");
 });
 
-test("a launch that throws waits with its reason, and other runs of its agent start", async () => {
+test("a launch that throws waits with its reason, and other runs of its agent start in the same term", async () => {
   await using world = await World.open();
   await world.scheduler();
-  const agent = await agentIn(world, "default", "a1");
-  let isBroken = true;
-  const load = FoldCache.prototype.load;
-  vi.spyOn(FoldCache.prototype, "load").mockImplementation(async function (
-    this: FoldCache,
-    fold,
-    id,
-  ) {
-    if (isBroken && id === "1.1" && isCalledBy("shell/launches.ts")) throw boom;
-    return load.call(this, fold, id);
-  } as typeof load);
+  const agent = await world.agent("a1", 4);
+  await world.trial("1.1");
+  // No launch can read the stream of this trial.
+  const alien = { id: crypto.randomUUID(), type: "dev.trainyard.trial.Sang.v1", body: "{}" };
+  const writes = [{ stream: "trial-1.1", expectedVersion: 1, events: [alien] }];
+  await world.experiments.append({
+    commitId: crypto.randomUUID(),
+    writes,
+    guards: [],
+    meta: emptyMeta,
+  });
   await world.run("1.1#1");
   await world.run("2.1#1");
-  await world.advance(2_000);
-  expect([newest(world, "1.1#1"), newest(world, "2.1#1")]).toEqual([
-    "AllocationGranted",
-    "AllocationStarted",
-  ]);
-  expect(await asideIn(world, "default")).toBe("launch of 1.1#1: boom");
-  isBroken = false;
-  await world.advance(limits.setAsideMs + 2_000);
-  expect(newest(world, "1.1#1")).toBe("AllocationStarted");
-  expect(isOfOneTerm(agent)).toBe(true);
+  await world.advance(5_000);
+  const newest = ["1.1#1", "2.1#1"].map((run) => world.names(`allocation-${run}`).at(-1));
+  expect(newest).toEqual(["AllocationGranted", "AllocationStarted"]);
+  const reply = await send(world, "GetPools", {});
+  expect(isRejection(reply) ? reply : reply.pools[0]?.setAside).toContain("launch of 1.1#1: ");
+  expect(new Set(agent.heard.map(({ epoch }) => epoch)).size).toBe(1);
 });
 
 test("a pool whose explanation throws has its turn again after a while, and others are explained", () => {
-  const meta = { timeMs: 0, eventId: "e", origin: null as never };
-  const cluster = new Cluster();
-  const resources = { slots: 9, priority: 42, weight: 0, singleAgent: false };
-  for (const [index, pool] of ["bad", "default"].entries()) {
-    const id = `${index}.1#1`;
-    const of = { task: `${index}.1`, run: 1, job: `${index}`, preemptible: true, delayMs: 0 };
-    const data = { ...of, resources: { ...resources, pool }, workspace: "", owner: "" };
-    const event = { type: "AllocationQueued", data } as const;
-    cluster.apply({ ...meta, position: index + 1, id, event });
-    cluster.unexplained.add(pool);
-  }
+  const cluster = clusterOf(queued("bad", 0, 9), queued("default", 1, 9));
+  for (const pool of ["bad", "default"]) cluster.unexplained.add(pool);
   const bad = cluster.pool("bad");
   cluster.pools.set("bad", null as never);
   let nowMs = 0;

@@ -122,7 +122,7 @@ describe("a budget of time", () => {
     },
   );
 
-  test("ends its search although the log's time stands still, as its clock was once ahead", async () => {
+  test("ends its search although the log's time stalls, as its clock was once ahead", async () => {
     await takeOver();
     aheadMs = yearMs;
     await stage.tell("experiment-11", created({}));

@@ -3,7 +3,6 @@ import type { Plain } from "@trainyard/contracts";
 import type { PoolInfo, QuotaUse } from "@trainyard/contracts/commands";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
-import type { Guard } from "../reconcile/guard.ts";
 import { settingsOfPool, shownSettings, unconfigured } from "./configuration.ts";
 
 /** The runs that wait or are placed in a pool. */
@@ -15,7 +14,8 @@ export function slotsHeld({ grant }: Allocation): number {
   return (grant?.placements ?? []).reduce((sum, { slots }) => sum + slots.length, 0);
 }
 
-export function poolInfo(cluster: Cluster, guard: Guard, pool: string): Plain<PoolInfo> {
+/** `setAside` says what is set aside in the pool. */
+export function poolInfo(cluster: Cluster, pool: string, setAside: string): Plain<PoolInfo> {
   const configured = cluster.configured.get(pool) ?? unconfigured;
   const agents = [...cluster.members.of(pool)].flatMap((id) => cluster.agents.get(id) ?? []);
   const runs = runsOf(cluster, pool);
@@ -32,7 +32,7 @@ export function poolInfo(cluster: Cluster, guard: Guard, pool: string): Plain<Po
     runsPlaced: placed.length,
     quotas: quotaUses(cluster, pool, placed),
     ...reserved(cluster, pool),
-    setAside: guard.asideIn(pool),
+    setAside,
   };
 }
 

@@ -305,8 +305,8 @@ export type PoolInfo = Message<"trainyard.command.v1.PoolInfo"> & {
   slotsReserved: number;
 
   /**
-   * What failed here with an error of the scheduler and is tried again after a while, with the reasons: the placement,
-   * the explanation of waits, or launches of runs. Empty for nothing.
+   * The placement, the explanation of waits or the launches that failed with an error of the scheduler, with the
+   * reasons. They are tried again after a while. Empty for nothing.
    *
    * @generated from field: string set_aside = 13;
    */
