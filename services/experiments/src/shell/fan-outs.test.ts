@@ -48,30 +48,29 @@ async function stopsOf(id: string, count: number): Promise<Readonly<Record<strin
 describe("the fan-out of a large experiment's pause", () => {
   test("delays no other event by more than a few parts", async () => {
     await world.begin("12", large);
-    await world.begin("13", 1);
+    await world.begin("13", 10);
     await world.start();
     await world.settled();
     await world.decide("12", { kind: "pause" });
     await world.committed("part", "12", 1);
     const waited: number[] = [];
-    for (let run = 1; run <= 10; run += 1) {
+    for (let trial = 1; trial <= 10; trial += 1) {
       const parts = world.parts;
       // The platform has lost a run: its end is recorded, and the next one is requested.
-      await world.tell([
-        [`allocation-13.1#${run}`, allocationEnded(AllocationEndCause.AGENT_LOST)],
-      ]);
-      await world.committed("reaction", "13", 2 * run - 1);
+      const lost = allocationEnded(AllocationEndCause.AGENT_LOST);
+      await world.tell([[`allocation-13.${trial}#1`, lost]]);
+      await world.committed("reaction", "13", 2 * trial - 1);
       waited.push(world.parts - parts);
       const started: AnyEvent = { type: "AllocationStarted", data: { starts: [] } };
-      await world.tell([[`allocation-13.1#${run + 1}`, started]]);
-      await world.committed("reaction", "13", 2 * run);
+      await world.tell([[`allocation-13.${trial}#2`, started]]);
+      await world.committed("reaction", "13", 2 * trial);
     }
     // The events above were handled while most of the trials were not reached yet.
     expect(world.parts).toBeLessThan(large / limits.trialsPerPart / 2);
     expect(Math.max(...waited)).toBeLessThanOrEqual(3);
     await world.settled();
     expect(await stopsOf("12", large)).toEqual({ pause: large });
-    expect(await stopsOf("13", 1)).toEqual({ "": 1 });
+    expect(await stopsOf("13", 10)).toEqual({ "": 10 });
     expect(Math.max(...world.commits.map(({ streams }) => streams))).toBe(limits.trialsPerPart);
   });
 
