@@ -16,6 +16,8 @@ export type DueFoldSpec = Omit<LogFoldSpec<Due>, "fold"> & {
   readonly dueOf: (event: StoredEvent, knownMs: number) => number | null | undefined;
 };
 
+type ActSpec = Omit<DueSpec, "causeOf">;
+
 /** Returns the fold's description for `LogFold`. */
 export function foldOfDues({ category, dueOf, ...rest }: DueFoldSpec): LogFoldSpec<Due> {
   const fold: LogFoldSpec<Due>["fold"] = (dues, event) => {
@@ -33,12 +35,7 @@ export class DueFold {
   readonly #category: string;
   readonly #fold: LogFold<Due>;
 
-  private constructor(
-    category: string,
-    fold: LogFold<Due>,
-    spec: Omit<DueSpec, "causeOf">,
-    deps: DueDeps,
-  ) {
+  private constructor(category: string, fold: LogFold<Due>, spec: ActSpec, deps: DueDeps) {
     this.#category = category;
     this.#fold = fold;
     const causeOf = (id: string) => fold.entries.get(id)?.cause ?? 0;
@@ -48,11 +45,7 @@ export class DueFold {
   }
 
   /** Opens the fold at the head of the log. */
-  static async open(
-    fold: DueFoldSpec,
-    spec: Omit<DueSpec, "causeOf">,
-    deps: DueDeps,
-  ): Promise<DueFold> {
+  static async open(fold: DueFoldSpec, spec: ActSpec, deps: DueDeps): Promise<DueFold> {
     return new DueFold(fold.category, await LogFold.open(deps, foldOfDues(fold)), spec, deps);
   }
 

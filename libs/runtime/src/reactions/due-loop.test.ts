@@ -56,11 +56,13 @@ function begin(): void {
     {
       ...{ name: "test", service: "experiments", lane: 1, act },
       causeOf: (key) => causes.get(key) ?? 0,
+    },
+    {
+      ...{ log, executor: new Executor(log, new FoldCache(log)), clock, logger },
       onParked: () => {
         parked += 1;
       },
     },
-    { log, executor: new Executor(log, new FoldCache(log)), clock, logger },
   );
   running = loop.run(stop.signal);
 }

@@ -38,8 +38,6 @@ export type DueSpec = {
   readonly act: (key: string, reachedMs: number, signal: AbortSignal) => Promise<number | null>;
   /** Returns the position of the event that the key's action follows from. */
   readonly causeOf: (key: string) => number;
-  /** Counts a parked action. */
-  readonly onParked: () => void;
 };
 
 export type DueDeps = {
@@ -47,15 +45,12 @@ export type DueDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Counts a parked action. */
+  readonly onParked: () => void;
 };
 
 /** A key's time: `dueMs` is by the log's clock, `atMs` by the monotonic clock. */
-type Turn = {
-  dueMs: number;
-  atMs: number;
-  isOver: boolean;
-  isAsked: boolean;
-};
+type Turn = { dueMs: number; atMs: number; isOver: boolean; isAsked: boolean };
 
 export class DueLoop {
   readonly #spec: DueSpec;
@@ -163,7 +158,8 @@ export class DueLoop {
     } catch (error) {
       if (endsTerm(error)) throw error;
       if (!isTransient(error)) {
-        await this.#park(key, error);
+        // If an event has cancelled or replaced the action meanwhile, there is nothing to park.
+        if (this.#turns.get(key) === turn) await this.#park(key, error);
         return;
       }
       // The other keys have their turn before the retry.
@@ -197,13 +193,13 @@ export class DueLoop {
   }
 
   async #park(key: string, error: unknown): Promise<void> {
-    const { name, causeOf, onParked } = this.#spec;
+    const { name, causeOf } = this.#spec;
     const position = causeOf(key);
     const reason = `${name}: ${reasonOf(error)}`;
     this.#deps.logger.error({ err: error, effect: name, key, position }, "action_parked");
     await this.#write([position], [{ position, key: experimentOf(key), reason }]);
     this.#parked?.add(position);
-    onParked();
+    this.#deps.onParked();
   }
 
   /**

@@ -64,7 +64,7 @@ async function fails(trial = "12.1"): Promise<void> {
 async function holding(ms: number, host: Clock = clock): Promise<void> {
   const stop = new AbortController();
   const awaiting = await open(host);
-  const running = awaiting.loop.run(stop.signal);
+  const running = awaiting.dues.loop.run(stop.signal);
   await clock.advance(ms);
   stop.abort();
   await clock.advance(0);
@@ -140,9 +140,9 @@ test("the saved fold equals a fold of the log, and the check detects an altered 
   const before = await saved();
   await fails();
   const awaiting = await open();
-  for (const stored of await stage.log.readAll(0, 1_000)) awaiting.observe(stored);
+  for (const stored of await stage.log.readAll(0, 1_000)) awaiting.dues.observe(stored);
   expect(await saved()).toEqual(before);
-  await awaiting.save();
+  await awaiting.dues.save();
   const last = await saved();
   expect(Object.keys(last?.entries ?? {})).toEqual(["12.1"]);
   expect((await awaitingCheck(stage.log, logger).run(new AbortController().signal)).finding).toBe(
@@ -227,12 +227,12 @@ test("an ended trial whose older record has a wait is dropped, and the check agr
   const awaiting = await open();
   expect(Object.keys((await saved())?.entries ?? {})).toEqual(["12.1"]);
   const stop = new AbortController();
-  const running = awaiting.loop.run(stop.signal);
+  const running = awaiting.dues.loop.run(stop.signal);
   await clock.advance(limits.checkpointsWaitMs + 1);
   stop.abort();
   await clock.advance(0);
   await running;
-  await awaiting.save();
+  await awaiting.dues.save();
   expect((await saved())?.entries).toEqual({});
   const { finding } = await awaitingCheck(stage.log, logger).run(new AbortController().signal);
   expect(finding).toBe("");

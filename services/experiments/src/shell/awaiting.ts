@@ -18,7 +18,6 @@ import {
 } from "@trainyard/runtime";
 import type { TryDelays } from "../core/trial/tries.ts";
 import { advance, type Waits } from "./advance.ts";
-import { type Parking, lanes } from "./lanes.ts";
 import { trials } from "../streams.ts";
 
 export const awaitingFold: DueFoldSpec = {
@@ -47,44 +46,32 @@ function waitOf(stored: StoredEvent, knownMs: number): number | undefined {
   return awaitedUntilMs === 0 ? undefined : Math.max(awaitedUntilMs, knownMs);
 }
 
-type AwaitingDeps = DueDeps & Parking & { readonly delays: TryDelays };
+type AwaitingDeps = DueDeps & { readonly delays: TryDelays };
 
 export class Awaiting implements Waits {
   readonly delays: TryDelays;
+  readonly dues: DueFold;
   readonly #deps: DueDeps;
-  readonly #waits: DueFold;
 
-  private constructor(deps: AwaitingDeps, waits: DueFold) {
+  private constructor(deps: AwaitingDeps, dues: DueFold) {
     this.delays = deps.delays;
+    this.dues = dues;
     this.#deps = deps;
-    this.#waits = waits;
   }
 
   static async open(deps: AwaitingDeps): Promise<Awaiting> {
     const act = (trial: string) => awaiting.#advance(trial);
-    const spec = { name: "awaiting", ...lanes.awaiting, act, onParked: deps.onParked };
+    const spec = { name: "awaiting", service: "experiments", lane: 1, act };
     const awaiting: Awaiting = new Awaiting(deps, await DueFold.open(awaitingFold, spec, deps));
     return awaiting;
   }
 
-  get loop() {
-    return this.#waits.loop;
-  }
-
-  observe(stored: StoredEvent): void {
-    this.#waits.observe(stored);
-  }
-
-  save(): Promise<void> {
-    return this.#waits.save();
-  }
-
   trials(): Iterable<string> {
-    return this.#waits.ids();
+    return this.dues.ids();
   }
 
   isOver(trial: string, untilMs: number): boolean {
-    return this.loop.isOver(trial, untilMs);
+    return this.dues.loop.isOver(trial, untilMs);
   }
 
   /** If the trial still has no run afterwards, for example during a pause, it is not retried by time. */
@@ -94,7 +81,7 @@ export class Awaiting implements Waits {
     await executor.execute(identity, (work) => advance(work, trial, this));
     const { state } = await executor.cache.load(foldOf(trials), trial);
     // Older events may name a wait of an ended trial.
-    if (state.status === "ended") this.#waits.drop(trial);
+    if (state.status === "ended") this.dues.drop(trial);
     return null;
   }
 }

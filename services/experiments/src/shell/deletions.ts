@@ -12,15 +12,13 @@ import {
   runtimeLimits,
   serviceMeta,
 } from "@trainyard/runtime";
-import { lanes, type Parking } from "./lanes.ts";
 import { experiments } from "../streams.ts";
 
-export type DeletionsDeps = DueDeps &
-  Parking & {
-    readonly hold: DeletionGate;
-    /** The time in which a deletion can be undone. */
-    readonly deletionGraceMs: number;
-  };
+type DeletionsDeps = DueDeps & {
+  readonly hold: DeletionGate;
+  /** The time in which a deletion can be undone. */
+  readonly deletionGraceMs: number;
+};
 
 function deletionsFold(deletionGraceMs: number): DueFoldSpec {
   return {
@@ -40,7 +38,7 @@ function deletionsFold(deletionGraceMs: number): DueFoldSpec {
 }
 
 export async function openDeletions(deps: DeletionsDeps): Promise<DueFold> {
-  const { executor, hold, onParked } = deps;
+  const { executor, hold } = deps;
   const act = async (id: string): Promise<number | null> => {
     // The deletion may have been undone in a part that the log lost, and cannot be undone once it is complete.
     if ((await hold.reason()) !== null) return deletions.loop.inMs(runtimeLimits.heldLookMs);
@@ -52,7 +50,7 @@ export async function openDeletions(deps: DeletionsDeps): Promise<DueFold> {
     });
     return null;
   };
-  const spec = { name: "deletions", ...lanes.deletions, act, onParked };
+  const spec = { name: "deletions", service: "experiments", lane: 2, act };
   const deletions = await DueFold.open(deletionsFold(deps.deletionGraceMs), spec, deps);
   return deletions;
 }

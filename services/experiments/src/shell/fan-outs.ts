@@ -36,7 +36,6 @@ import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
 import { type Proposals, proposalsOf } from "./continuation.ts";
 import { decideEnd } from "./end-experiment.ts";
-import { lanes, type Parking } from "./lanes.ts";
 import { experiments, searches, trials } from "../streams.ts";
 
 export const fanOutsPlace = {
@@ -64,7 +63,7 @@ type FanOut = {
   readonly failed: string;
 };
 
-export type FanOutDeps = DueDeps & Parking & { readonly waits: Waits };
+export type FanOutDeps = DueDeps & { readonly waits: Waits };
 
 export class FanOuts {
   readonly loop: DueLoop;
@@ -82,8 +81,8 @@ export class FanOuts {
     const act = (experiment: string, _: number, signal: AbortSignal) =>
       this.#step(experiment, signal);
     const causeOf = (experiment: string) => fold.entries.get(experiment)?.cause ?? 0;
-    const { onParked } = deps;
-    this.loop = new DueLoop({ name: "fan-outs", ...lanes.fanOuts, act, causeOf, onParked }, deps);
+    const spec = { name: "fan-outs", service: "experiments", lane: 3 };
+    this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
     for (const experiment of fold.entries.keys()) this.loop.ask(experiment);
   }
 

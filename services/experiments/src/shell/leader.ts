@@ -47,13 +47,13 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
         after: (event) => {
           count(event);
           fanOuts.observe(event);
-          awaiting.observe(event);
+          awaiting.dues.observe(event);
           deletions.observe(event);
         },
       },
       commands: commandTable(executor, ids, deps),
       checks: [awaitingCheck(log, logger)],
-      loops: [fanOuts.loop, awaiting.loop, deletions.loop],
+      loops: [fanOuts.loop, awaiting.dues.loop, deletions.loop],
     };
   };
 }

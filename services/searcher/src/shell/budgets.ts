@@ -22,7 +22,7 @@ export class Budgets {
     const spec = { name: "budgets", service: "searcher", lane: 2 };
     const act = (id: string, reachedMs: number) => this.#act(id, reachedMs);
     const causeOf = (id: string) => open.entries.get(id) ?? 0;
-    this.loop = new DueLoop({ ...spec, act, causeOf, onParked: deps.telemetry.parked }, deps);
+    this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
     this.loop.passed(open.timeMs);
     for (const id of open.entries.keys()) this.loop.ask(id);
   }

@@ -23,7 +23,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
   const { logger, telemetry } = deps;
   return async ({ log, executor }) => {
     const save = saveSnapshots(executor.cache, logger);
-    const sideLoops = await SideLoops.open({ ...deps, log, executor });
+    const sideLoops = await SideLoops.open({ ...deps, log, executor, onParked: telemetry.parked });
     return {
       reactions: {
         eventsTogetherMax: limits.eventsTogetherMax,

@@ -54,8 +54,8 @@ async function takeOver(host: Clock = clock): Promise<void> {
   stage.afresh();
   const { log, executor } = stage;
   const model = { answer: async (question: Question) => answered(question, answerTo(question)) };
-  const telemetry = { suggestionTook() {}, count() {}, parked() {} };
-  sideLoops = await SideLoops.open({ log, executor, clock: host, logger, telemetry, model });
+  const deps = { log, executor, clock: host, logger, onParked() {}, model };
+  sideLoops = await SideLoops.open({ ...deps, telemetry: { suggestionTook() {} } });
   for (const loop of sideLoops.loops) void loop.run(stop.signal);
   seen = await log.head();
   await clock.advance(0);

@@ -8,7 +8,7 @@ import { sideLoopSearches } from "./side-loop-searches.ts";
 import { Suggestions } from "./suggestions.ts";
 
 export type SideLoopsDeps = DueDeps & {
-  readonly telemetry: Pick<Telemetry, "suggestionTook" | "parked">;
+  readonly telemetry: Pick<Telemetry, "suggestionTook">;
   readonly model: SuggestingModel;
 };
 

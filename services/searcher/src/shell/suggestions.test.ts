@@ -58,10 +58,11 @@ async function takeOver(): Promise<void> {
   stop = new AbortController();
   stage.afresh();
   model = new HeldModel();
-  const telemetry = { suggestionTook() {}, parked() {} };
+  const telemetry = { suggestionTook() {} };
   const { log, executor } = stage;
   searches = await LogFold.open({ log, logger }, sideLoopSearches);
-  suggestions = new Suggestions({ log, executor, clock, logger, telemetry, model }, searches);
+  const deps = { log, executor, clock, logger, onParked() {} };
+  suggestions = new Suggestions({ ...deps, telemetry, model }, searches);
   void suggestions.loop.run(stop.signal);
   seen = await stage.log.head();
   await clock.advance(0);

@@ -37,7 +37,7 @@ export class Suggestions {
     const spec = { name: "suggestions", service: "searcher", lane: 1 };
     const act = (id: string) => this.#act(id);
     const causeOf = (id: string) => open.entries.get(id) ?? 0;
-    this.loop = new DueLoop({ ...spec, act, causeOf, onParked: deps.telemetry.parked }, deps);
+    this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
     for (const id of open.entries.keys()) this.loop.ask(id);
   }
 
