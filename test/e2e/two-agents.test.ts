@@ -4,3 +4,4 @@ import "./two-agents/fsdp2.ts";
 import "./two-agents/port.ts";
 import "./two-agents/several-ranks.ts";
 import "./two-agents/several-agents.ts";
+import "./two-agents/broken-host.ts";

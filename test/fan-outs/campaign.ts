@@ -68,8 +68,8 @@ async function pausedBeside(world: FanOutsWorld): Promise<number> {
   await world.committed("part", "12", 1);
   for (let round = 1; round <= rounds; round += 1) {
     const parts = world.parts;
-    const lost = allocationEnded(AllocationEndCause.AGENT_LOST);
-    await world.tell([[`allocation-13.1#${round}`, lost]]);
+    const preempted = allocationEnded(AllocationEndCause.KILLED);
+    await world.tell([[`allocation-13.1#${round}`, preempted]]);
     await world.committed("reaction", "13", 2 * round - 1);
     most = Math.max(most, world.parts - parts);
     await world.tell([

@@ -251,6 +251,7 @@ export class ModelAgent {
       address: `host-${this.#name}`,
       processGroups: "cgroup",
       diskFreeBytes: 1e12,
+      notices: [],
       allocations: [...this.#held.values()],
     };
     this.#bus.publish(agentReportSubject(this.#name), utf8.out.encode(reports.encode(report)));

@@ -91,6 +91,7 @@ const byAggregate = {
     allocation.AgentDiskFreedSchema,
     allocation.ProcessesLeftSchema,
     allocation.CheckpointsLeftSchema,
+    allocation.AgentNoticedSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],

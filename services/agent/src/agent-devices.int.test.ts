@@ -2,6 +2,7 @@
  * Tests of an agent with GPUs, which a script listed in place of nvidia-smi: the slots that it offers, the GPUs that
  * its runs see, and the lines in their logs.
  */
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus/testing";
@@ -133,4 +134,48 @@ test("a launch for a GPU that has disappeared fails with the reason, and no proc
   expect(exit?.message).toBe(
     `the agent could not start it: slot ${second.uuid} (NVIDIA A100-SXM4-80GB) is not offered any more: nvidia-smi does not list it`,
   );
+});
+
+test("a GPU that a process of no run uses is not offered while the process does, and the report says why", async () => {
+  const stranger = spawn("sleep", ["1000"], { stdio: "ignore" });
+  const { pid = 0 } = stranger;
+  try {
+    programs.writeNvidiaSmi([first, second], [{ uuid: second.uuid, pid }]);
+    await vi.waitFor(() => expect(offered()).toEqual([first.uuid]), patient);
+    const why = `slot ${second.uuid} (NVIDIA A100-SXM4-80GB) is not offered any more: process ${pid} (sleep) of no run uses it`;
+    expect(platform.report?.notices).toEqual([why]);
+  } finally {
+    stranger.kill("SIGKILL");
+  }
+  programs.writeNvidiaSmi([first, second]);
+  await vi.waitFor(() => expect(offered()).toEqual([first.uuid, second.uuid]), patient);
+  expect(platform.report?.notices).toEqual([]);
+});
+
+test("a run's process on the GPU of another run is named once in the logs of both, and both slots stay offered", async () => {
+  const victim = launchOf("sleep 1000", { slots: [first.uuid] });
+  const intruder = launchOf("sleep 1000", { slots: [second.uuid] });
+  const pids = new Map<typeof victim, number>();
+  for (const launch of [victim, intruder]) {
+    platform.run(launch);
+    pids.set(launch, (await platform.up(launch)).pid);
+  }
+  const pid = pids.get(intruder) ?? 0;
+  const own = { uuid: first.uuid, pid: pids.get(victim) ?? 0 };
+  programs.writeNvidiaSmi([first, second], [own, { uuid: first.uuid, pid }]);
+  const who = `process ${pid} (sh) of run ${intruder.allocation}`;
+  await vi.waitFor(() => {
+    expect(platform.texts(victim)).toEqual([`${who} uses ${first.uuid} of this run`]);
+    expect(platform.texts(intruder)).toEqual([
+      `process ${pid} (sh) of this run uses ${first.uuid}, which no slot of it has`,
+    ]);
+  }, patient);
+  const notices = [`${who} uses ${first.uuid}, which run ${victim.allocation} has`];
+  await vi.waitFor(() => expect(platform.report?.notices).toEqual(notices), patient);
+  programs.writeNvidiaSmi([first, second], [own]);
+  await vi.waitFor(() => expect(platform.report?.notices).toEqual([]), patient);
+  programs.writeNvidiaSmi([first, second], [own, { uuid: first.uuid, pid }]);
+  await vi.waitFor(() => expect(platform.report?.notices).toHaveLength(1), patient);
+  expect(offered()).toEqual([first.uuid, second.uuid]);
+  expect(platform.texts(victim)).toHaveLength(1);
 });

@@ -95,9 +95,9 @@ test("a run in a container gets its image, its mounts and the agent's limits", a
   expect(podman.containers()).toEqual([]);
 });
 
-test("the container has the limits of the agent's settings", async () => {
+test("the container has the limits of the agent's settings for each of its slots", async () => {
   const { platform } = await started({
-    TRAINYARD_AGENT_MEMORY: "256M",
+    TRAINYARD_AGENT_MEMORY: "128M",
     TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
     TRAINYARD_AGENT_CONTAINER_NETWORK: "none",
   });
@@ -258,7 +258,7 @@ os.write(1, b"saved\\n")
 });
 
 test("a run that exceeds its memory is reported with that reason, even when only a worker was killed", async () => {
-  const { platform, ended } = bound(await started({ TRAINYARD_AGENT_MEMORY: "64M" }));
+  const { platform, ended } = bound(await started({ TRAINYARD_AGENT_MEMORY: "32M" }));
   const eat = "python3 -S -c 'x = bytearray(200 * 1024 * 1024)'";
   const worker = launchOf(`${eat}; sleep 1; echo "the worker is gone" >&2; exit 5`, inImage());
   expect((await ended(worker)).exit).toMatchObject({

@@ -196,6 +196,12 @@ export const limits = {
   memoryLookMs: 250,
   /** The interval of checks for containers of runs that have ended. */
   orphansMs: 10_000,
+  /** Lines about processes on its devices that a run gets; a host with more has one cause for all. */
+  noticesMax: 20,
+  /** The age of a file in /dev/shm that counts as left: a younger one may be on its way to another process. */
+  sharedMemoryAgeMs: 60_000,
+  /** The least size of files left in /dev/shm that the operator reads about. */
+  sharedMemoryFloorBytes: 64 * 1024 ** 2,
   /** The wait for another agent process on the same folder, which may be about to end. */
   folderLockMs: 5_000,
 } as const;

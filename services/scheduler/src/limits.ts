@@ -109,6 +109,8 @@ export const limits = {
   sealedOfAgentMax: 512,
   /** The number of runs that a refusal names. */
   runsNamedMax: 3,
+  /** The number of an agent's notices that are recorded. */
+  noticesMax: 20,
   /** The longest reason in an event. */
   messageCharsMax: 2_000,
   /**

@@ -12,7 +12,7 @@ import { expect, test } from "vitest";
 import { eventually } from "../../world/eventually.ts";
 import { world } from "./cluster.ts";
 
-const config = (entrypoint: string): string => `
+const config = (entrypoint: string | readonly string[]): string => `
 name: ends
 entrypoint: ${JSON.stringify(entrypoint)}
 searcher: { name: single, metric: loss }
@@ -40,6 +40,17 @@ test.each([
     await world.client.call("killExperiment", { experiment: bystander });
   },
 );
+
+test("a run that kills its supervisor at each start is started five times, and the trial ends with the reason", async () => {
+  const id = await world.submit(config(["sh", "-c", "kill -9 $PPID"]), world.code("ranks"));
+  expect(await world.end(id)).toBe("ERROR");
+  const { reason, restarts, runs } = await world.client.call("getTrial", { trial: `${id}.1` });
+  expect(reason).toMatch(/^5 attempts in a row made no checkpoint .*\(agent-1\); run 5: /);
+  expect(restarts).toBe(0);
+  expect(runs.map(({ fault, triesInRow }) => [fault, triesInRow])).toEqual(
+    [1, 2, 3, 4, 5].map((row) => ["host", row]),
+  );
+});
 
 test("a second agent of the same name in another folder is not ready, gives the reason, and starts nothing", async () => {
   const port = await freePort();

@@ -13,7 +13,11 @@ export type KillRecord = { readonly why: "asked" | "wanted" | "shutdown"; readon
 export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };
 
 /** A sentence of the agent about the run's slots; empty once the run has ended. */
-export type NoticeRecord = { readonly text: string };
+export type NoticeRecord = {
+  readonly text: string;
+  /** Lines for the run's log; only added to. */
+  readonly said: readonly string[];
+};
 
 /**
  * How a run ended. exited: its supervisor observed the end, or its own configuration prevented its start. lost: no

@@ -144,6 +144,7 @@ test("an nvidia-smi without recovery actions and topology matrix still lists its
         },
       },
     ],
+    processes: [],
     problems: [
       "nvidia-smi exited with code 2: is not a valid field to query.: NUMA nodes and NVLink groups of the GPUs are not known",
     ],

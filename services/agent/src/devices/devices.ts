@@ -10,6 +10,9 @@ export type Device = {
   readonly problem: string | null;
 };
 
+/** A process that computes on a device. */
+export type SeenProcess = { readonly uuid: string; readonly pid: number };
+
 export type DeviceProbe =
   /** The program is not installed. */
   | { readonly kind: "absent" }
@@ -17,6 +20,8 @@ export type DeviceProbe =
   | {
       readonly kind: "seen";
       readonly devices: readonly Device[];
+      /** Empty if the program does not list them. */
+      readonly processes: readonly SeenProcess[];
       /** Sentences for the agent's log. */
       readonly problems: readonly string[];
     };

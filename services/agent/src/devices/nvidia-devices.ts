@@ -4,8 +4,10 @@ import {
   type GpuPlace,
   listParameters,
   parseGpus,
+  parseProcesses,
   parseRecovery,
   parseTopology,
+  processParameters,
   recoveryParameters,
   topologyParameters,
 } from "./nvidia-smi.ts";
@@ -36,10 +38,12 @@ export class NvidiaDevices implements Devices {
     // An nvidia-smi without this field exits with an error, so no recovery action is known.
     const recovery = await this.#smi.run(recoveryParameters, signal);
     const asked = parseRecovery(recovery.kind === "ended" ? recovery.output : "");
+    const used = await this.#smi.run(processParameters, signal);
     const placesProblem = await this.#findPlaces(gpus, signal);
     return {
       kind: "seen",
       devices: gpus.map((gpu) => this.#deviceOf(gpu, asked.get(gpu.uuid))),
+      processes: parseProcesses(used.kind === "ended" ? used.output : ""),
       problems: [
         ...problems.map((problem) => `nvidia-smi: ${problem}`),
         ...(recovery.kind === "failed" ? [recovery.problem] : []),

@@ -6,7 +6,7 @@
  * dcgm-exporter.
  */
 import { describe, expect, test } from "vitest";
-import { parseGpus, parseRecovery, parseTopology } from "./nvidia-smi.ts";
+import { parseGpus, parseProcesses, parseRecovery, parseTopology } from "./nvidia-smi.ts";
 
 const first = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6";
 const second = "GPU-67a571b1-79ee-1016-8ea3-c1fff3f1c1d2";
@@ -81,6 +81,14 @@ test("a recovery action is the one that the driver asks for; None and N/A count 
   const text = `${first}, None\n${second}, Reset\nGPU-00000000-aaaa, [N/A]\nnonsense\n`;
   expect([...parseRecovery(text)]).toEqual([[second, "Reset"]]);
   expect(parseRecovery('Field "gpu_recovery_action" is not a valid field to query.').size).toBe(0);
+});
+
+test("a process is on the GPU of its line; a process without an available number is none", () => {
+  const text = `${first}, 4211\n${second}, 77\n${second}, [N/A]\nNo running processes found\n`;
+  expect(parseProcesses(text)).toEqual([
+    { uuid: first, pid: 4211 },
+    { uuid: second, pid: 77 },
+  ]);
 });
 
 describe("the topology", () => {

@@ -7,6 +7,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { storableText } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
+import type { SeenProcess } from "./devices.ts";
 
 export const listParameters = [
   "--query-gpu=index,uuid,name,memory.total",
@@ -15,6 +16,10 @@ export const listParameters = [
 /** Older versions of nvidia-smi refuse this field. */
 export const recoveryParameters = [
   "--query-gpu=uuid,gpu_recovery_action",
+  "--format=csv,noheader,nounits",
+];
+export const processParameters = [
+  "--query-compute-apps=gpu_uuid,pid",
   "--format=csv,noheader,nounits",
 ];
 export const topologyParameters = ["topo", "-m"];
@@ -94,6 +99,13 @@ export function parseRecovery(text: string): ReadonlyMap<string, string> {
     if (uuidOf.test(uuid) && !isNone) asked.set(uuid, storable(action));
   }
   return asked;
+}
+
+export function parseProcesses(text: string): readonly SeenProcess[] {
+  return linesOf(text).flatMap((line) => {
+    const [uuid = "", pid = ""] = line.split(",").map((field) => field.trim());
+    return uuidOf.test(uuid) && /^[1-9]\d{0,8}$/.test(pid) ? [{ uuid, pid: Number(pid) }] : [];
+  });
 }
 
 export type GpuPlace = {

@@ -18,13 +18,13 @@ export class RocmDevices implements Devices {
     const cards = parseCards(listed.output);
     if (cards !== null && cards.length > 0) {
       const problems = listed.problem === null ? [] : [listed.problem];
-      return { kind: "seen", devices: cards.map(deviceOf), problems };
+      return { kind: "seen", devices: cards.map(deviceOf), processes: [], problems };
     }
     if (listed.problem !== null) return { kind: "failed", problem: listed.problem };
     const said = firstLine(listed.output);
     // Without a GPU, rocm-smi prints a sentence, or nothing.
     if (cards !== null || said === "" || /no .*gpus?/i.test(said)) {
-      return { kind: "seen", devices: [], problems: [] };
+      return { kind: "seen", devices: [], processes: [], problems: [] };
     }
     return { kind: "failed", problem: `rocm-smi printed what is not understood: ${said}` };
   }

@@ -17,7 +17,7 @@ class PlayedDevices implements Devices {
   }
 
   see(...devices: readonly Device[]): void {
-    this.result = { kind: "seen", devices, problems: [] };
+    this.result = { kind: "seen", devices, processes: [], problems: [] };
   }
 
   look(): Promise<DeviceProbe> {

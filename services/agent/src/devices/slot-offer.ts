@@ -7,7 +7,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
-import type { Device, Devices, DeviceProbe } from "./devices.ts";
+import type { Device, Devices, DeviceProbe, SeenProcess } from "./devices.ts";
 import { artificialSlots, cpuSlots } from "./host-slots.ts";
 
 export type OfferSettings = {
@@ -29,6 +29,9 @@ export type OfferDeps = {
   readonly rocm: Devices;
   readonly events: DeviceEvents;
 };
+
+/** Why devices cannot be offered, by the ids of their slots. */
+export type BusyDevices = (processes: readonly SeenProcess[]) => ReadonlyMap<string, string>;
 
 type Gone = { readonly slot: Plain<Slot>; readonly why: string };
 
@@ -87,11 +90,23 @@ export class SlotOffer {
     return this.#source !== null;
   }
 
-  /** Returns true if the offer has changed. */
-  async look(signal: AbortSignal): Promise<boolean> {
+  /** Returns true if the offer has changed. `busy` judges the processes on the devices. */
+  async look(signal: AbortSignal, busy: BusyDevices = () => new Map()): Promise<boolean> {
     if (this.#source === null) return false;
     const look = await this.#source.devices.look(signal);
-    return signal.aborted ? false : this.take(look);
+    if (signal.aborted) return false;
+    if (look.kind !== "seen") return this.take(look);
+    const why = busy(look.processes);
+    const devices = look.devices.map((device) => {
+      const { problem, slot } = device;
+      return { ...device, problem: problem ?? why.get(slot.id) ?? null };
+    });
+    return this.take({ ...look, devices });
+  }
+
+  /** A sentence for each slot that is not offered any more. */
+  get withdrawn(): readonly string[] {
+    return [...this.#gone.keys()].flatMap((id) => this.problemOf(id) ?? []);
   }
 
   /** The slots of a run. Throws if the agent does not offer one of them. */

@@ -48,6 +48,8 @@ export function containerRuntime(settings: ContainerRuntimeSettings): Runtime {
   const engine = engineAt(settings.socket);
   return {
     mechanism: "container",
+    // A container's /dev/shm goes with it.
+    sharesMemory: false,
     order: (launching, signal) => orderOf(engine, settings, launching, signal),
     sweep: (running) => sweep(engine, settings, running),
   };

@@ -26,6 +26,7 @@ export type ProcessSettings = Pick<
 export function processRuntime(settings: ProcessSettings): Runtime {
   return {
     mechanism: settings.mechanism,
+    sharesMemory: !settings.isSeparate,
     async order({ folder, work, slots, storages }) {
       const { launch, runDir } = folder;
       const inherited = settings.users.variables(folder, settings.inherited);

@@ -47,6 +47,8 @@ export class LackProblem extends HostProblem {
 export interface Runtime {
   /** The mechanism by which a run's processes are found and ended, as reported. */
   readonly mechanism: Mechanism;
+  /** Whether killed runs may leave files in the host's /dev/shm. */
+  readonly sharesMemory: boolean;
   /**
    * Provides the run's needs besides its code, and returns how to start it; starts nothing. Throws LaunchProblem,
    * HostProblem, or another error; once the signal has aborted, any error.

@@ -37,6 +37,7 @@ import type { RunUsers } from "../users/run-users.ts";
 import type { CodeArchives } from "./code-archives.ts";
 import { cleanUpForgotten, type Remains } from "./forgotten-runs.ts";
 import { freeBytes } from "./disk.ts";
+import { HostWatch } from "./host-watch.ts";
 import { reportMessages } from "./report-messages.ts";
 import { LostLaunches } from "./lost-launches.ts";
 import { Run, type RunDeps } from "./run.ts";
@@ -86,6 +87,7 @@ export class Agent implements AsyncDisposable {
   readonly #uptime: Uptime;
   readonly #undelivered = new Undelivered();
   readonly #remains: Remains;
+  readonly #host: HostWatch;
   readonly #stack = new AsyncDisposableStack();
   #cleaning = Promise.resolve();
   #sequence = 0;
@@ -103,6 +105,7 @@ export class Agent implements AsyncDisposable {
     this.#deps = deps;
     this.#changed = new WakeSignal(deps.clock);
     this.#forgot = new WakeSignal(deps.clock);
+    this.#host = new HostWatch(deps, () => this.#runs.values(), this.#changed.wake);
     this.#uptime = new Uptime(deps.folder, () => deps.clock.monotonicMs());
     const [runs, uptime, { events }] = [this.#runs, this.#uptime, deps];
     this.#remains = { runs, uptime, events, lost: new LostLaunches(uptime, events, deps.clock) };
@@ -122,7 +125,7 @@ export class Agent implements AsyncDisposable {
     const loops = Promise.all([
       this.#reportLoop(),
       this.#cleanUpLoop(),
-      this.#deviceLoop(),
+      this.#host.loop(this.#stopping.signal),
       this.#orphanLoop(),
       checkStored(
         { ...this.#deps, epochs: this.#epochs },
@@ -322,6 +325,7 @@ export class Agent implements AsyncDisposable {
       address: identity.address,
       processGroups: identity.processGroups,
       diskFreeBytes: freeBytes(this.#deps.folder),
+      notices: [...this.#host.notices],
       highestEpoch: this.#epochs.highest,
       folder: identity.folder,
       place: identity.place,
@@ -333,29 +337,6 @@ export class Agent implements AsyncDisposable {
     const messages = reportMessages(report, limits.reportPartBytesMax);
     if (messages.length > 1) events.reportInParts(messages.length);
     for (const message of messages) bus.publish(agentReportSubject(identity.name), message);
-  }
-
-  /** Logs in a run's log when a device of its slots disappears or is back; the run continues. */
-  async #deviceLoop(): Promise<void> {
-    const { clock, offer, deviceLookMs } = this.#deps;
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      this.#tellRuns();
-      if (!offer.mayChange) return;
-      await pause(clock, deviceLookMs, signal);
-      if (!signal.aborted && (await offer.look(signal))) this.#changed.wake();
-    }
-  }
-
-  #tellRuns(): void {
-    for (const run of this.#runs.values()) {
-      try {
-        run.tellOfSlots();
-      } catch (error) {
-        // The next look tries again.
-        this.#deps.events.runFailed(run.allocation, error);
-      }
-    }
   }
 
   /** Removes what ended runs left in the runtime, for which no supervisor or agent is left. */

@@ -28,7 +28,7 @@ function reportOf(runs: number, message: string): Plain<Report> {
   const offer = { pool: "default", slots, labels: {}, agentVersion: "1", address: "h" };
   const echo = { sequence: 9, epoch: 2, version: 3, probe: 4 };
   const start = { folder: "f", place: "p", startedMs: 1, processGroups: "cgroup" };
-  const host = { ...start, ...spokenProtocol, highestEpoch: 2, diskFreeBytes: 1e9 };
+  const host = { ...start, ...spokenProtocol, highestEpoch: 2, diskFreeBytes: 1e9, notices: [] };
   return { agent: "a1", incarnation: "one", ...echo, ...offer, ...host, allocations };
 }
 

@@ -41,6 +41,12 @@ export class RunEnding {
     return this.#left;
   }
 
+  /** The run's processes. Before it starts the leader, the supervisor has recorded how they are found. */
+  get pids(): ReadonlySet<number> {
+    const members = this.#folder.process === null ? [] : this.#group.members();
+    return new Set(members.map(({ pid }) => pid));
+  }
+
   get #group(): RunGroup {
     this.#known ??= this.#folder.group;
     return this.#known;

@@ -151,7 +151,8 @@ export class Run implements AsyncDisposable {
   }
 
   #endRecords(): EndRecords {
-    const { stop, kill, exit, lastWord, notice, lastValidation } = this.folder;
+    const { stop, kill, exit, lastWord, lastValidation } = this.folder;
+    const notice = this.folder.notice.text;
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
@@ -178,9 +179,18 @@ export class Run implements AsyncDisposable {
   }
 
   /** Logs in the run's log which of its slots the agent does not offer any more. */
-  tellOfSlots(): void {
+  tell(seen: readonly string[]): void {
     if (this.isEnded || this.folder.exit !== null) return;
-    this.folder.recordNotice(this.#deps.offer.problemsOf(this.folder.launch.slots));
+    const said = [...new Set([...this.folder.notice.said, ...seen])].slice(0, limits.noticesMax);
+    this.folder.recordNotice({
+      text: this.#deps.offer.problemsOf(this.folder.launch.slots),
+      said,
+    });
+  }
+
+  /** The living processes of the run. */
+  get pids(): ReadonlySet<number> {
+    return this.#ending.pids;
   }
 
   /** Ends the run because the host is shut down: by a request if it uses the SDK, else by a signal. */

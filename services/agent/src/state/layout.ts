@@ -30,9 +30,10 @@
  *                               before the copy for the SDK, run/stop.json
  *     kill.json                 {why: "asked" | "wanted" | "shutdown", atMs}: written before the first signal, by the
  *                               agent, or by a supervisor that received SIGTERM
- *     notice.json               {text}: slots of the run that the agent does not offer any more, as a sentence, or
- *                               empty once they are back; the supervisor writes each new text as a line. None where
- *                               nothing left
+ *     notice.json               {text, said}: slots of the run that the agent does not offer any more, as a sentence,
+ *                               or empty once they are back, and lines about other processes on its devices, which are
+ *                               only added to; the supervisor writes each new text and line. None where nothing
+ *                               happened
  *     exit.json                 {kind, code, signal, message, atMs, lacking?}: over, and none of its processes lives;
  *                               atMs is the leader's end. Written by rename, after the last line
  *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full

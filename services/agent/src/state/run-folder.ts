@@ -267,13 +267,14 @@ export class RunFolder {
     return (this.#held.get(name) as T | undefined) ?? readRecord<T>(this.path, name);
   }
 
-  /** A message of the agent to the run, which the supervisor writes as a line; empty for none. */
-  get notice(): string {
-    return this.#recorded<NoticeRecord>(names.notice)?.text ?? "";
+  /** Messages of the agent to the run, which the supervisor writes as lines. */
+  get notice(): NoticeRecord {
+    return this.#recorded<NoticeRecord>(names.notice) ?? { text: "", said: [] };
   }
 
-  recordNotice(text: string): void {
-    if (text !== this.notice) this.#record(names.notice, { text } satisfies NoticeRecord);
+  recordNotice(notice: NoticeRecord): void {
+    const isNew = JSON.stringify(notice) !== JSON.stringify(this.notice);
+    if (isNew) this.#record(names.notice, notice);
   }
 
   recordExit(exit: Omit<ExitRecord, "atMs">): ExitRecord {

@@ -173,8 +173,13 @@ async function recordLost(
 /** Writes each new notice of the agent as a line of the run. */
 function noticeTeller(output: OutputWriter): () => void {
   let told = "";
+  let said = 0;
   return () => {
-    const text = noticeText(told);
+    const notice = noticeOf();
+    if (notice === null) return;
+    for (const line of notice.said.slice(said)) teller(output)(line);
+    said = notice.said.length;
+    const { text } = notice;
     if (text === told) return;
     told = text;
     const line =
@@ -185,12 +190,12 @@ function noticeTeller(output: OutputWriter): () => void {
   };
 }
 
-/** A notice that cannot be read is read again later: it must not end the run. */
-function noticeText(otherwise: string): string {
+/** Null for none. One that cannot be read is read again later: it must not end the run. */
+function noticeOf(): NoticeRecord | null {
   try {
-    return readRecord<NoticeRecord>(folder, names.notice)?.text ?? "";
+    return readRecord<NoticeRecord>(folder, names.notice);
   } catch {
-    return otherwise;
+    return null;
   }
 }
 

@@ -66,6 +66,7 @@ class Supervisor:
         self.throttle = files.Throttle(self.output)
         self.leaf = None
         self.memory_kills = 0
+        self.lines_said = 0
         self.cgroups = cgroups
         self.leader = None
         self.end = None
@@ -235,6 +236,9 @@ class Supervisor:
             notice = files.read_record(self.folder, "notice.json") or {}
         except OSError:
             return  # Read at the next look: it must not end the run.
+        for line in notice.get("said", [])[self.lines_said :]:
+            self.lines_said += 1
+            self.output.say(line)
         text = notice.get("text", "")
         if text == self.told["notice"]:
             return

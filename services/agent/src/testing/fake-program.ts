@@ -1,6 +1,7 @@
 /** A fake vendor program: a script in a folder that comes first on PATH. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import type { SeenProcess } from "../devices/devices.ts";
 import { ownVariables } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 
@@ -20,8 +21,8 @@ export class FakePrograms {
     chmodSync(path, 0o755);
   }
 
-  /** Writes an nvidia-smi that lists these GPUs, all connected by NVLink. */
-  writeNvidiaSmi(gpus: readonly FakeGpu[]): void {
+  /** Writes an nvidia-smi that lists these GPUs, all connected by NVLink, and processes that compute on them. */
+  writeNvidiaSmi(gpus: readonly FakeGpu[], processes: readonly SeenProcess[] = []): void {
     const list = gpus.map(
       ({ uuid, name = "NVIDIA A100-SXM4-80GB" }, n) => `${n}, ${uuid}, ${name}, 81920`,
     );
@@ -37,6 +38,8 @@ export class FakePrograms {
 --query-gpu=index,*) cat <<'END'\n${list.length === 0 ? "No devices were found" : list.join("\n")}\nEND
 ;;
 --query-gpu=uuid,*) cat <<'END'\n${actions.join("\n")}\nEND
+;;
+--query-compute-apps=*) cat <<'END'\n${processes.map(({ uuid, pid }) => `${uuid}, ${pid}`).join("\n")}\nEND
 ;;
 "topo -m") cat <<'END'\n${[header, ...rows].join("\n")}\nEND
 ;;

@@ -21,6 +21,12 @@ export class RunUsers {
     this.#inherits = inherits;
   }
 
+  /** Whether the user is that of runs. */
+  has(uid: number): boolean {
+    const range = this.#range;
+    return range === null ? uid === process.getuid?.() : uid >= range.first && uid <= range.last;
+  }
+
   /** Null for the agent's own user; throws a Fault for an experiment beyond the range. */
   ownerFor(experiment: string): Owner | null {
     return this.#range === null ? null : ownerOf(this.#range, experiment);

@@ -84,6 +84,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["processes of a run", held(agent)],
     ...(trouble(agent) === "" ? [] : ([["gets no runs", trouble(agent)]] as const)),
     ["not stored yet", undeliveredText(agent.undelivered)],
+    ...agent.notices.map((notice) => ["to look at", notice] as const),
     ...((agent.nameRefused ?? "") === "" ? [] : ([["its name", agent.nameRefused ?? ""]] as const)),
     ...(distrust === undefined
       ? []

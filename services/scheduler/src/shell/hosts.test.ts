@@ -63,6 +63,20 @@ describe("an agent whose disk is full", () => {
   });
 });
 
+test("an agent's notices are recorded when they change, and stay when it joins again", async () => {
+  await using world = await openWorld();
+  const agent = await world.agent("a1", 1);
+  agent.notices = ["a slot is busy", "memory is left"];
+  await world.advance(5_000);
+  expect(world.last("agent-a1", "AgentNoticed")).toEqual({ notices: agent.notices });
+  agent.spoken = { ...spokenProtocol, protocolOldest: 0 };
+  await world.advance(5_000);
+  expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentNoticed", "AgentJoined"]);
+  agent.notices = [];
+  await world.advance(5_000);
+  expect(world.last("agent-a1", "AgentNoticed")).toEqual({ notices: [] });
+});
+
 describe("an agent that needs a newer scheduler", () => {
   const tooNew = { protocol: 99, protocolOldest: 98 };
 

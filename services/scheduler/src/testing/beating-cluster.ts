@@ -123,6 +123,7 @@ export class BeatingCluster {
       ...agentStart,
       highestEpoch: epoch,
       diskFreeBytes: 1e12,
+      notices: [],
       allocations,
     };
     return utf8.encode.encode(reports.encode(report));

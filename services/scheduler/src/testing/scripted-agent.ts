@@ -55,6 +55,7 @@ export class ScriptedAgent {
   /** True if the launch fails because the host lacks something for its configuration. */
   lacking = false;
   diskFreeBytes = 1e12;
+  notices: readonly string[] = [];
   /** The checkpoints that its ended runs have left; undefined for none. */
   undelivered: Plain<UndeliveredCheckpoints> | undefined;
   /** The versions of the protocol that it sends. */
@@ -260,6 +261,7 @@ export class ScriptedAgent {
       agentVersion: "1",
       address: this.address,
       diskFreeBytes: this.diskFreeBytes,
+      notices: [...this.notices],
       ...(this.undelivered === undefined ? {} : { undelivered: this.undelivered }),
       allocations,
       ...agentStart,

@@ -20,7 +20,7 @@ export function runEnd(
   atMs: number,
 ): EndRun {
   const why = whyEnded(ended, allocation);
-  const { exits } = ended;
+  const { exits, launchFailure } = ended;
   const message = messageOf(ended);
   const fault = faultOf(why, ended);
   const isStop = why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED;
@@ -30,7 +30,7 @@ export function runEnd(
     agents: agentsOf(ended, allocation),
     ...(fault === undefined ? {} : { fault }),
     ...timeLimited,
-    ...launchFailureOf(ended),
+    ...(launchFailure === undefined ? {} : { launchFailure }),
   };
 }
 
@@ -51,12 +51,6 @@ function agentsOf({ launchFailure, exits }: Ended, { agents }: AllocationState):
 
 function isClean({ code, signal }: Plain<Exit>): boolean {
   return code === 0 && signal === "";
-}
-
-/** Returns the place of a launch failure; an end that the scheduler has shortened to fit the log names none. */
-function launchFailureOf({ cause, launchFailure }: Ended): Pick<EndRun, "launchFailure"> {
-  if (cause !== AllocationEndCause.LAUNCH_FAILED) return {};
-  return { launchFailure: launchFailure ?? { agents: [], silent: [], platformAway: false } };
 }
 
 function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {

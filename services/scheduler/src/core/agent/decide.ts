@@ -26,7 +26,7 @@ function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
     case "SchedulerEpochRaised":
       return { ...state, epochOffset: event.data.to - event.data.leaseEpoch };
     case "AgentRemoved":
-      return { ...state, status: "removed", undelivered: null };
+      return { ...state, status: "removed", undelivered: null, notices: [] };
     case "AgentDistrusted":
       return { ...state, distrusted: true };
     case "AgentTrusted":
@@ -35,6 +35,8 @@ function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
       return { ...state, diskLow: true };
     case "AgentDiskFreed":
       return { ...state, diskLow: false };
+    case "AgentNoticed":
+      return { ...state, notices: event.data.notices };
     case "CheckpointsLeft":
       return { ...state, undelivered: undeliveredAfter(event.data) };
     case "AgentDisabled":
@@ -77,6 +79,12 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       return noteDisk(state, command);
     case "note_checkpoints":
       return noteCheckpoints(state, command.left);
+    case "note_notices": {
+      const { notices } = command;
+      return sameNotices(state.notices, notices)
+        ? []
+        : [{ type: "AgentNoticed", data: { notices } }];
+    }
     case "note_left": {
       const { allocation, message } = command;
       return [{ type: "ProcessesLeft", data: { allocation, message } }];
@@ -142,6 +150,10 @@ function noteDisk(
   return [{ type: "AgentDiskLow", data: { freeBytes, floorBytes: limits.diskFloorBytes } }];
 }
 
+export function sameNotices(before: readonly string[], now: readonly string[]): boolean {
+  return before.length === now.length && before.every((text, index) => text === now[index]);
+}
+
 type Joined = EventData<"AgentJoined">;
 
 /** The offer and its agent, after a return. */
@@ -174,6 +186,7 @@ export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
     distrusted: false,
     diskLow: false,
     undelivered: null,
+    notices: [],
     refuses: false,
     epochOffset: 0,
   },

@@ -30,6 +30,7 @@ export type AgentEvent =
       | "AgentDiskFreed"
       | "ProcessesLeft"
       | "CheckpointsLeft"
+      | "AgentNoticed"
     >;
 
 export type AgentState = Use & {
@@ -40,6 +41,8 @@ export type AgentState = Use & {
   readonly diskLow: boolean;
   /** The checkpoints that ended runs have left on the agent; null for none. */
   readonly undelivered: Plain<UndeliveredCheckpoints> | null;
+  /** Sentences for the operator of the host. */
+  readonly notices: readonly string[];
   /** True if a refused agent with the same name is recorded. */
   readonly refuses: boolean;
   /** The offset of the scheduler's epochs above its lease's, caused by this agent. */
@@ -84,5 +87,6 @@ export type AgentCommand =
   | { readonly kind: "trust"; readonly reason: string }
   | { readonly kind: "note_disk"; readonly low: boolean; readonly freeBytes: number }
   | { readonly kind: "note_left"; readonly allocation: string; readonly message: string }
+  | { readonly kind: "note_notices"; readonly notices: readonly string[] }
   | { readonly kind: "note_checkpoints"; readonly left: Plain<UndeliveredCheckpoints> }
   | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

@@ -23,6 +23,8 @@ export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Part
       return { diskLowBytes: null };
     case "CheckpointsLeft":
       return { undelivered: undeliveredAfter(event.data) };
+    case "AgentNoticed":
+      return { notices: event.data.notices };
     case "ProcessesLeft": {
       const { allocation, message } = event.data;
       return { left: { ...agent.left, [allocation]: message } };
@@ -42,7 +44,7 @@ export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Part
 /** Returns the facts about an agent's host that stay when the agent joins again. */
 export function hostBefore(
   before: Agent | undefined,
-): Pick<Agent, "diskLowBytes" | "undelivered" | "left"> {
-  const { diskLowBytes = null, undelivered = null, left = {} } = before ?? {};
-  return { diskLowBytes, undelivered, left };
+): Pick<Agent, "diskLowBytes" | "undelivered" | "left" | "notices"> {
+  const { diskLowBytes = null, undelivered = null, left = {}, notices = [] } = before ?? {};
+  return { diskLowBytes, undelivered, left, notices };
 }

@@ -107,6 +107,8 @@ export type Agent = Use & {
   readonly diskLowBytes: number | null;
   /** The checkpoints that ended runs have left on the agent and that are not stored yet; null for none. */
   readonly undelivered: Plain<UndeliveredCheckpoints> | null;
+  /** Sentences that the operator of the agent's host should know. */
+  readonly notices: readonly string[];
   /** Allocations with unkillable processes on the agent, each with the agent's description. */
   readonly left: Readonly<Record<string, string>>;
   /**

@@ -1,7 +1,8 @@
 /**
  * The consequences of an agent's report about its host: free disk space, checkpoints that ended runs have left, and
- * processes that cannot be killed.
+ * processes that cannot be killed, and what its operator should know.
  */
+import { sameNotices } from "../agent/decide.ts";
 import type { AgentCommand } from "../agent/state.ts";
 import { isOfOthers, noneLeft } from "../agent/undelivered.ts";
 import type { Cluster } from "../cluster/cluster.ts";
@@ -17,7 +18,12 @@ export function judgeHost(
   const agent = cluster.agents.get(id);
   const seen = observed.agent(id);
   if (agent === undefined || agent.status !== "present" || seen === undefined) return [];
-  return [...diskOf(agent, seen), ...checkpointsOf(agent, seen), ...leftOf(agent, seen)];
+  return [
+    ...diskOf(agent, seen),
+    ...checkpointsOf(agent, seen),
+    ...leftOf(agent, seen),
+    ...noticesOf(agent, seen),
+  ];
 }
 
 function diskOf({ diskLowBytes }: Agent, { report }: ObservedAgent): readonly AgentCommand[] {
@@ -42,4 +48,10 @@ function leftOf({ left }: Agent, { allocations }: ObservedAgent): readonly Agent
     }
   }
   return commands;
+}
+
+function noticesOf(agent: Agent, { report }: ObservedAgent): readonly AgentCommand[] {
+  const shown = report.notices.slice(0, limits.noticesMax);
+  const notices = shown.map((text) => text.slice(0, limits.messageCharsMax));
+  return sameNotices(agent.notices, notices) ? [] : [{ kind: "note_notices", notices }];
 }

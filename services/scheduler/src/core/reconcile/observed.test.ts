@@ -10,6 +10,7 @@ function report(incarnation: "one" | "two" | "three", sequence: number) {
     startedMs: ["one", "two", "three"].indexOf(incarnation),
     highestEpoch: 1,
     diskFreeBytes: 1e12,
+    notices: [],
     agent: "a1",
     incarnation,
     sequence,

@@ -33,7 +33,7 @@ function reportOf(agent: string): Plain<Report> {
   const held = { ...ended, slots: ["0"], exit, launchFailed: false, killed: false };
   const echo = { incarnation: "one", sequence: 1, epoch: 1, version: 1, probe: 0 };
   const offer = { pool: "default", slots: [], labels: {}, agentVersion: "1", address: "h" };
-  const host = { ...agentStart, highestEpoch: 1, diskFreeBytes: 1e12 };
+  const host = { ...agentStart, highestEpoch: 1, diskFreeBytes: 1e12, notices: [] };
   return { agent, ...echo, ...offer, ...host, allocations: [held] };
 }
 

@@ -30,6 +30,19 @@ test("an agent shows the checkpoints that ended runs have left on it, until they
   expect(agentAfter(joined, recorded, removed)).not.toHaveProperty("undelivered");
 });
 
+test("an agent shows its latest notices, also after it joins again, until it is removed", () => {
+  const joined: AnyEvent = { type: "AgentJoined", data: offer };
+  const noticed = (...notices: readonly string[]): AnyEvent => ({
+    type: "AgentNoticed",
+    data: { notices },
+  });
+  const removed: AnyEvent = { type: "AgentRemoved", data: { reason: "" } };
+  expect(agentAfter(joined)?.notices).toEqual([]);
+  const two = agentAfter(joined, noticed("one"), noticed("two", "three"), joined);
+  expect(two?.notices).toEqual(["two", "three"]);
+  expect(agentAfter(joined, noticed("one"), removed)?.notices).toEqual([]);
+});
+
 test("an agent shows the address of another agent that asks for its name, while it does", () => {
   const joined: AnyEvent = { type: "AgentJoined", data: offer };
   const asked: AnyEvent = { type: "AgentNameRefused", data: refused };

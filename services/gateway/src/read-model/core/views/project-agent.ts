@@ -11,6 +11,7 @@ export const agentProjections: Projections = {
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       disabledSlots: [],
+      notices: [],
       ...before,
       name: id,
       pool,
@@ -52,6 +53,7 @@ export const agentProjections: Projections = {
   AgentRemoved({ id }, documents) {
     documents.replace("agent", id, ({ undelivered: _givenUp, ...doc }) => ({
       ...doc,
+      notices: [],
       state: "REMOVED",
     }));
   },
@@ -114,6 +116,9 @@ export const agentProjections: Projections = {
     documents.replace("agent", id, ({ undelivered: _before, ...doc }) =>
       data.checkpoints === 0 ? doc : { ...doc, undelivered: data },
     );
+  },
+  AgentNoticed({ id, data }, documents) {
+    documents.update("agent", id, () => ({ notices: data.notices }));
   },
   ProcessesLeft({ id, data }, documents) {
     const { allocation, message } = data;

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiWQoXQWxsb2NhdGlvblN0b3BXaXRoZHJhd24SMgoHcmVtYWlucxgBIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeUgAiAEBQgoKCF9yZW1haW5zIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkItMDCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQESHAoPbGFzdF92YWxpZGF0aW9uGAcgASgJSAOIAQESLgoFZmF1bHQYCCABKA4yGi50cmFpbnlhcmQuY29tbW9uLnYxLkZhdWx0SASIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmVCEgoQX2xhc3RfdmFsaWRhdGlvbkIICgZfZmF1bHQiyAIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg4KBmZvbGRlchgGIAEoCRINCgVwbGFjZRgHIAEoCRISCgpzdGFydGVkX21zGAggASgBEhYKDnByb2Nlc3NfZ3JvdXBzGAkgASgJEhAKCHByb3RvY29sGAogASgNEhcKD3Byb3RvY29sX29sZGVzdBgLIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrQBCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoARIRCgRuYW1lGAUgASgJSACIAQESFgoJbnVtYV9ub2RlGAYgASgNSAGIAQESGQoMbnZsaW5rX2dyb3VwGAcgASgNSAKIAQFCBwoFX25hbWVCDAoKX251bWFfbm9kZUIPCg1fbnZsaW5rX2dyb3VwIhsKCUFnZW50TG9zdBIOCgZyZWFzb24YASABKAki4QEKDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBGxlZnQYAyABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuTGVmdENoZWNrcG9pbnRzSACIAQESDgoGZm9sZGVyGAQgASgJEg0KBXBsYWNlGAUgASgJEhIKCnN0YXJ0ZWRfbXMYBiABKAFCBwoFX2xlZnQiQwoPTGVmdENoZWNrcG9pbnRzEjAKBHJ1bnMYASADKAsyIi50cmFpbnlhcmQuZXZlbnQudjEuUnVuQ2hlY2twb2ludHMikgEKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQSHAoPbGFzdF92YWxpZGF0aW9uGAMgASgJSACIAQFCEgoQX2xhc3RfdmFsaWRhdGlvbiIvCgpPY2N1cGF0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiMQoMU2xvdHNDbGVhcmVkEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiWAoPQWdlbnREaXN0cnVzdGVkEhAKCGZhaWx1cmVzGAEgASgNEhMKC2V4cGVyaW1lbnRzGAIgAygJEg4KBnJlYXNvbhgDIAEoCRIOCgZmb3JfbXMYBCABKAEiHgoMQWdlbnRUcnVzdGVkEg4KBnJlYXNvbhgBIAEoCSI3CgxBZ2VudERpc2tMb3cSEgoKZnJlZV9ieXRlcxgBIAEoARITCgtmbG9vcl9ieXRlcxgCIAEoASIkCg5BZ2VudERpc2tGcmVlZBISCgpmcmVlX2J5dGVzGAEgASgBIjQKDVByb2Nlc3Nlc0xlZnQSEgoKYWxsb2NhdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIkMKD0NoZWNrcG9pbnRzTGVmdBITCgtjaGVja3BvaW50cxgBIAEoDRINCgVieXRlcxgCIAEoARIMCgRydW5zGAMgAygJIk8KE0FnZW50RHJhaW5SZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJEhgKC2RlYWRsaW5lX21zGAIgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIh8KDUFnZW50RGlzYWJsZWQSDgoGcmVhc29uGAEgASgJIg4KDEFnZW50RW5hYmxlZCIOCgxBZ2VudERyYWluZWQiUgoQQWdlbnROYW1lUmVmdXNlZBIOCgZmb2xkZXIYASABKAkSDQoFcGxhY2UYAiABKAkSDwoHYWRkcmVzcxgDIAEoCRIOCgZyZWFzb24YBCABKAkiEgoQQWdlbnROYW1lQ2xlYXJlZCJFChRTY2hlZHVsZXJFcG9jaFJhaXNlZBIMCgRmcm9tGAEgASgBEgoKAnRvGAIgASgBEhMKC2xlYXNlX2Vwb2NoGAMgASgBIh4KDEFnZW50UmVtb3ZlZBIOCgZyZWFzb24YASABKAkiZQoMU2xvdERpc2FibGVkEgwKBHNsb3QYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWRyYWluGAMgASgIEhgKC2RlYWRsaW5lX21zGAQgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiZwoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJEjgKCHNldHRpbmdzGAIgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3NIAIgBAUILCglfc2V0dGluZ3MiDQoLUG9vbFJlbW92ZWQigwEKCkpvYlVwZGF0ZWQSCwoDam9iGAEgASgJEhUKCHByaW9yaXR5GAIgASgNSACIAQESEwoGd2VpZ2h0GAMgASgBSAGIAQESFgoJbWF4X3Nsb3RzGAQgASgNSAKIAQFCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyJFCghKb2JNb3ZlZBILCgNqb2IYASABKAkSDQoFcGxhY2UYAiABKAESDgoGYW5jaG9yGAMgASgJEg0KBWFoZWFkGAQgASgIKukCCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYSFgoSV0FJVF9DT0RFX1JFU0VSVkVEEAcSEwoPV0FJVF9DT0RFX1FVT1RBEAgSFwoTV0FJVF9DT0RFX01BWF9TTE9UUxAJEhgKFFdBSVRfQ09ERV9GQUlSX1NIQVJFEAoSGQoVV0FJVF9DT0RFX0NPTlNUUkFJTlRTEAsSGAoUV0FJVF9DT0RFX1BSRUVNUFRJTkcQDCrtAQoSQWxsb2NhdGlvbkVuZENhdXNlEiQKIEFMTE9DQVRJT05fRU5EX0NBVVNFX1VOU1BFQ0lGSUVEEAASHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfRVhJVEVEEAESHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfS0lMTEVEEAISIwofQUxMT0NBVElPTl9FTkRfQ0FVU0VfQUdFTlRfTE9TVBADEiYKIkFMTE9DQVRJT05fRU5EX0NBVVNFX0xBVU5DSF9GQUlMRUQQBBIiCh5BTExPQ0FUSU9OX0VORF9DQVVTRV9XSVRIRFJBV04QBWIGcHJvdG8z", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiWQoXQWxsb2NhdGlvblN0b3BXaXRoZHJhd24SMgoHcmVtYWlucxgBIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeUgAiAEBQgoKCF9yZW1haW5zIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkItMDCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQESHAoPbGFzdF92YWxpZGF0aW9uGAcgASgJSAOIAQESLgoFZmF1bHQYCCABKA4yGi50cmFpbnlhcmQuY29tbW9uLnYxLkZhdWx0SASIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmVCEgoQX2xhc3RfdmFsaWRhdGlvbkIICgZfZmF1bHQiyAIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg4KBmZvbGRlchgGIAEoCRINCgVwbGFjZRgHIAEoCRISCgpzdGFydGVkX21zGAggASgBEhYKDnByb2Nlc3NfZ3JvdXBzGAkgASgJEhAKCHByb3RvY29sGAogASgNEhcKD3Byb3RvY29sX29sZGVzdBgLIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrQBCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoARIRCgRuYW1lGAUgASgJSACIAQESFgoJbnVtYV9ub2RlGAYgASgNSAGIAQESGQoMbnZsaW5rX2dyb3VwGAcgASgNSAKIAQFCBwoFX25hbWVCDAoKX251bWFfbm9kZUIPCg1fbnZsaW5rX2dyb3VwIhsKCUFnZW50TG9zdBIOCgZyZWFzb24YASABKAki4QEKDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBGxlZnQYAyABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuTGVmdENoZWNrcG9pbnRzSACIAQESDgoGZm9sZGVyGAQgASgJEg0KBXBsYWNlGAUgASgJEhIKCnN0YXJ0ZWRfbXMYBiABKAFCBwoFX2xlZnQiQwoPTGVmdENoZWNrcG9pbnRzEjAKBHJ1bnMYASADKAsyIi50cmFpbnlhcmQuZXZlbnQudjEuUnVuQ2hlY2twb2ludHMikgEKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQSHAoPbGFzdF92YWxpZGF0aW9uGAMgASgJSACIAQFCEgoQX2xhc3RfdmFsaWRhdGlvbiIvCgpPY2N1cGF0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiMQoMU2xvdHNDbGVhcmVkEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiWAoPQWdlbnREaXN0cnVzdGVkEhAKCGZhaWx1cmVzGAEgASgNEhMKC2V4cGVyaW1lbnRzGAIgAygJEg4KBnJlYXNvbhgDIAEoCRIOCgZmb3JfbXMYBCABKAEiHgoMQWdlbnRUcnVzdGVkEg4KBnJlYXNvbhgBIAEoCSI3CgxBZ2VudERpc2tMb3cSEgoKZnJlZV9ieXRlcxgBIAEoARITCgtmbG9vcl9ieXRlcxgCIAEoASIkCg5BZ2VudERpc2tGcmVlZBISCgpmcmVlX2J5dGVzGAEgASgBIh8KDEFnZW50Tm90aWNlZBIPCgdub3RpY2VzGAEgAygJIjQKDVByb2Nlc3Nlc0xlZnQSEgoKYWxsb2NhdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIkMKD0NoZWNrcG9pbnRzTGVmdBITCgtjaGVja3BvaW50cxgBIAEoDRINCgVieXRlcxgCIAEoARIMCgRydW5zGAMgAygJIk8KE0FnZW50RHJhaW5SZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJEhgKC2RlYWRsaW5lX21zGAIgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIh8KDUFnZW50RGlzYWJsZWQSDgoGcmVhc29uGAEgASgJIg4KDEFnZW50RW5hYmxlZCIOCgxBZ2VudERyYWluZWQiUgoQQWdlbnROYW1lUmVmdXNlZBIOCgZmb2xkZXIYASABKAkSDQoFcGxhY2UYAiABKAkSDwoHYWRkcmVzcxgDIAEoCRIOCgZyZWFzb24YBCABKAkiEgoQQWdlbnROYW1lQ2xlYXJlZCJFChRTY2hlZHVsZXJFcG9jaFJhaXNlZBIMCgRmcm9tGAEgASgBEgoKAnRvGAIgASgBEhMKC2xlYXNlX2Vwb2NoGAMgASgBIh4KDEFnZW50UmVtb3ZlZBIOCgZyZWFzb24YASABKAkiZQoMU2xvdERpc2FibGVkEgwKBHNsb3QYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWRyYWluGAMgASgIEhgKC2RlYWRsaW5lX21zGAQgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiZwoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJEjgKCHNldHRpbmdzGAIgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3NIAIgBAUILCglfc2V0dGluZ3MiDQoLUG9vbFJlbW92ZWQigwEKCkpvYlVwZGF0ZWQSCwoDam9iGAEgASgJEhUKCHByaW9yaXR5GAIgASgNSACIAQESEwoGd2VpZ2h0GAMgASgBSAGIAQESFgoJbWF4X3Nsb3RzGAQgASgNSAKIAQFCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyJFCghKb2JNb3ZlZBILCgNqb2IYASABKAkSDQoFcGxhY2UYAiABKAESDgoGYW5jaG9yGAMgASgJEg0KBWFoZWFkGAQgASgIKukCCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYSFgoSV0FJVF9DT0RFX1JFU0VSVkVEEAcSEwoPV0FJVF9DT0RFX1FVT1RBEAgSFwoTV0FJVF9DT0RFX01BWF9TTE9UUxAJEhgKFFdBSVRfQ09ERV9GQUlSX1NIQVJFEAoSGQoVV0FJVF9DT0RFX0NPTlNUUkFJTlRTEAsSGAoUV0FJVF9DT0RFX1BSRUVNUFRJTkcQDCrtAQoSQWxsb2NhdGlvbkVuZENhdXNlEiQKIEFMTE9DQVRJT05fRU5EX0NBVVNFX1VOU1BFQ0lGSUVEEAASHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfRVhJVEVEEAESHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfS0lMTEVEEAISIwofQUxMT0NBVElPTl9FTkRfQ0FVU0VfQUdFTlRfTE9TVBADEiYKIkFMTE9DQVRJT05fRU5EX0NBVVNFX0xBVU5DSF9GQUlMRUQQBBIiCh5BTExPQ0FUSU9OX0VORF9DQVVTRV9XSVRIRFJBV04QBWIGcHJvdG8z", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -845,6 +845,28 @@ export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
+ * The agent's host has something that its operator should know and that ends no run. The list replaces the earlier one.
+ *
+ * @generated from message trainyard.event.v1.AgentNoticed
+ */
+export type AgentNoticed = Message<"trainyard.event.v1.AgentNoticed"> & {
+  /**
+   * A sentence each: a slot that is not offered and why, a process that uses a GPU of another run, and memory that
+   * killed runs have left.
+   *
+   * @generated from field: repeated string notices = 1;
+   */
+  notices: string[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentNoticed.
+ * Use `create(AgentNoticedSchema)` to create a new message.
+ */
+export const AgentNoticedSchema: GenMessage<AgentNoticed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 23);
+
+/**
  * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when the processes
  * are gone.
  *
@@ -867,7 +889,7 @@ export type ProcessesLeft = Message<"trainyard.event.v1.ProcessesLeft"> & {
  * Use `create(ProcessesLeftSchema)` to create a new message.
  */
 export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 23);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
  * Ended runs have left checkpoints on the agent that are not in their storage yet, or the set of these runs has
@@ -899,7 +921,7 @@ export type CheckpointsLeft = Message<"trainyard.event.v1.CheckpointsLeft"> & {
  * Use `create(CheckpointsLeftSchema)` to create a new message.
  */
 export const CheckpointsLeftSchema: GenMessage<CheckpointsLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 24);
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * The agent gets no more runs. Its current runs receive a graceful stop and continue on other agents.
@@ -925,7 +947,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 25);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
  * The agent gets no more runs; its current runs continue.
@@ -944,7 +966,7 @@ export type AgentDisabled = Message<"trainyard.event.v1.AgentDisabled"> & {
  * Use `create(AgentDisabledSchema)` to create a new message.
  */
 export const AgentDisabledSchema: GenMessage<AgentDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 26);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * The agent gets runs again, after it was disabled or drained.
@@ -959,7 +981,7 @@ export type AgentEnabled = Message<"trainyard.event.v1.AgentEnabled"> & {
  * Use `create(AgentEnabledSchema)` to create a new message.
  */
 export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 27);
+  messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
  * The drained agent has no runs left, and its ended runs have left no checkpoints on it that are not stored.
@@ -974,7 +996,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 28);
+  messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
  * Another agent requested the name of this agent, and was refused.
@@ -1012,7 +1034,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
  * Use `create(AgentNameRefusedSchema)` to create a new message.
  */
 export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 29);
+  messageDesc(file_trainyard_event_v1_allocation, 30);
 
 /**
  * No other agent requests the name of this agent any more.
@@ -1027,7 +1049,7 @@ export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & 
  * Use `create(AgentNameClearedSchema)` to create a new message.
  */
 export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 30);
+  messageDesc(file_trainyard_event_v1_allocation, 31);
 
 /**
  * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. From now on, the
@@ -1058,7 +1080,7 @@ export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRai
  * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
  */
 export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 31);
+  messageDesc(file_trainyard_event_v1_allocation, 32);
 
 /**
  * The agent was removed permanently. Its slots no longer count.
@@ -1077,7 +1099,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 32);
+  messageDesc(file_trainyard_event_v1_allocation, 33);
 
 /**
  * The slot gets no more runs; its current run continues, unless the slot is drained.
@@ -1115,7 +1137,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 33);
+  messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
  * The slot gets runs again.
@@ -1134,7 +1156,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 34);
+  messageDesc(file_trainyard_event_v1_allocation, 35);
 
 /**
  * The pool has this policy and these settings. The event replaces the earlier policy and settings.
@@ -1162,7 +1184,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 35);
+  messageDesc(file_trainyard_event_v1_allocation, 36);
 
 /**
  * The pool was removed.
@@ -1177,7 +1199,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 36);
+  messageDesc(file_trainyard_event_v1_allocation, 37);
 
 /**
  * A user changed the priority, weight or max_slots of an experiment's runs in the queue. An absent field changes
@@ -1216,7 +1238,7 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
  * Use `create(JobUpdatedSchema)` to create a new message.
  */
 export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 37);
+  messageDesc(file_trainyard_event_v1_allocation, 38);
 
 /**
  * A user moved the runs of one experiment ahead of or behind those of another experiment.
@@ -1256,7 +1278,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
  * Use `create(JobMovedSchema)` to create a new message.
  */
 export const JobMovedSchema: GenMessage<JobMoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 38);
+  messageDesc(file_trainyard_event_v1_allocation, 39);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode
