@@ -101,7 +101,7 @@ test("an undo before the end of the grace wins", async () => {
   await clock.advance(9_999);
   const identity = { commitId: newEventId(), meta: { authid: "u1" } } as never;
   await stage.executor.execute(identity, async (work) => {
-    await work.decide(experiments, "12", { kind: "undelete", atMs: clock.nowMs() });
+    await work.decide(experiments, "12", { kind: "undelete" });
   });
   await clock.advance(5_000);
   expect(await last()).toBe("ExperimentDeletionUndone");
@@ -143,6 +143,24 @@ test("a deletion that was requested by a host whose clock is behind keeps its wh
   const deletions = await begun();
   await stage.tell("experiment-12", requested(clock.nowMs() - 50_000));
   await passes(deletions);
+  await clock.advance(9_999);
+  expect(await last()).toBe("ExperimentDeletionRequested");
+  await clock.advance(1);
+  expect(await last()).toBe("ExperimentDeleted");
+});
+
+test("a deletion that is undone and requested again while the end of its first grace is decided has a new grace", async () => {
+  const deletions = await begun();
+  await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
+  await passes(deletions);
+  hold.reason = async () => {
+    hold.reason = async () => held;
+    await stage.tell("experiment-12", undone, requested(clock.nowMs() + 10_000));
+    await passes(deletions);
+    return null;
+  };
+  await clock.advance(10_000);
+  expect(await last()).toBe("ExperimentDeletionRequested");
   await clock.advance(9_999);
   expect(await last()).toBe("ExperimentDeletionRequested");
   await clock.advance(1);

@@ -40,11 +40,11 @@ function deletionsFold(deletionGraceMs: number): DueFoldSpec {
 export async function openDeletions(deps: DeletionsDeps): Promise<DueFold> {
   const { executor, hold } = deps;
   const act = async (id: string): Promise<number | null> => {
+    // If the deletion is undone and requested again from here on, its grace ends later, so nothing is decided.
+    const atMs = deletions.dueMs(id);
     // The deletion may have been undone in a part that the log lost, and cannot be undone once it is complete.
     if ((await hold.reason()) !== null) return deletions.loop.inMs(runtimeLimits.heldLookMs);
     const identity = { commitId: newEventId(), meta: serviceMeta("experiments") };
-    // The deletion may have been undone and requested again meanwhile: then its grace ends later.
-    const atMs = deletions.dueMs(id);
     await executor.execute(identity, async (work) => {
       await work.decide(experiments, id, { kind: "delete_for_good", atMs });
     });
