@@ -52,6 +52,7 @@ export class MemorySearcher {
         searcher.#done = Math.max(searcher.#done, position);
       },
       suggestionTook() {},
+      parked() {},
     };
     const process = new Process(
       "searcher",

@@ -7,7 +7,7 @@ import { agentLost, crashed, exited, finish, running } from "./scene-steps.ts";
 const late = "cccccccc-0000-4000-8000-000000000003";
 const holder = { folder: "f1", place: "p1", startedMs: 1 };
 const sealed = [{ checkpoint: late, step: 10, bytes: 1 }];
-/** Longer than the wait twice: a new leader does not know how much of it has passed. */
+/** Longer than a next run waits for its predecessor's checkpoints, twice: a new leader may start the wait again. */
 const beyondWaitMs = 25 * 60_000;
 const crashedAfterSealing = exited(1, EndReason.ERROR, sealed);
 const finishedAfterSealing = exited(0, EndReason.FINISHED, sealed);

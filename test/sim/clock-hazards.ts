@@ -3,7 +3,8 @@ import { EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import { hazards } from "./hazards.ts";
 import type { Scene } from "./scene.ts";
-import { exited, finish, running } from "./scene-steps.ts";
+import { acknowledged, exited, finish, running, started } from "./scene-steps.ts";
+import { single } from "./submissions.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
@@ -88,6 +89,35 @@ const ofWaits: readonly Hazard[] = [
   },
 ];
 
+const budgetMs = 30_000;
+const budget = { name: "budget", max_slot_hours: null, max_trials: null } as const;
+
+/** A trial hangs until its search's budget of time is spent, and appends fail at that moment. */
+async function spends(scene: Scene): Promise<void> {
+  await scene.create(single, false, [{ ...budget, max_wall_time: budgetMs / 1_000 }]);
+  await scene.settle();
+  await scene.tell(scene.allocation(1), started);
+  await scene.settle();
+  const begun = scene.events(scene.search).length;
+  await scene.pass(budgetMs - 5_000);
+  scene.failAppends("searcher");
+  await scene.pass(10_000);
+  scene.failAppends(null);
+  const isStopped = () => scene.events(scene.search).length > begun;
+  await scene.until(isStopped, "the search is stopped", 2 * budgetMs + soonMs);
+  await scene.settle();
+  await scene.tell(scene.allocation(1), acknowledged);
+}
+
+const ofBudgets: readonly Hazard[] = [
+  {
+    name: "a budget of time that is spent while appends fail and no trial reports",
+    script: spends,
+    trial: "stopped_early",
+    experiment: "completed",
+  },
+];
+
 /** A process dies or sleeps, and at the same time the log fails over to a server whose clock is an hour behind. */
 const ofFailovers: readonly Hazard[] = hazards
   .filter(({ name, long = false }) => !long && /creation|quick turn|wants it/.test(name))
@@ -97,4 +127,4 @@ const ofFailovers: readonly Hazard[] = hazards
     onTrouble: (scene) => scene.setClocks({ logAheadMs: -hourMs }),
   }));
 
-export const clockHazards: readonly Hazard[] = [...ofWaits, ...ofFailovers];
+export const clockHazards: readonly Hazard[] = [...ofWaits, ...ofBudgets, ...ofFailovers];

@@ -37,15 +37,18 @@ const submissions = Array.from({ length: refused.length + 2 }, (_, n) => ({
 
 function ofRefusals(name: string, what: Refusals["what"], agent = ""): HazardWorld {
   const refusals = { what, experiments: refused, agent, untilMs: mendedMs };
-  return { name, draw: () => ({ refusals }), check: bystanders, submissions };
+  return { name, draw: () => ({ refusals }), check: (world) => bystanders(world), submissions };
 }
 
-/** Checks that a refusal ends no term, and delays no other experiment. */
-function bystanders({ log, experiments, moments }: World): readonly string[] {
+/** Checks that a refusal, or an error, ends no term, and delays no other experiment. */
+function bystanders(
+  { log, experiments, moments }: World,
+  held: readonly string[] = refused,
+): readonly string[] {
   const terms = [...log.store.leases].filter(([, { epoch }]) => epoch !== 1);
   const late = experiments.filter((id) => {
     const last = log.store.stream(`experiment-${id}`).at(-1);
-    return !refused.includes(id) && (moments.get(last?.id ?? "") ?? mendedMs) >= mendedMs;
+    return !held.includes(id) && (moments.get(last?.id ?? "") ?? mendedMs) >= mendedMs;
   });
   return [
     ...terms.map(([lease, { epoch }]) => `the lease ${lease} is in term ${epoch}`),
@@ -134,6 +137,12 @@ export const hazardWorlds: readonly HazardWorld[] = [
     "place",
     "a3",
   ),
+  {
+    name: "runs whose launch throws",
+    draw: () => ({ throwing: { experiments: ["1"], untilMs: mendedMs } }),
+    check: (world) => bystanders(world, ["1"]),
+    submissions,
+  },
 ];
 
 /** Runs the world of a seed, and returns its violations. */

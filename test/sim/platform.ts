@@ -84,9 +84,10 @@ export class Platform {
         beginExperiments({
           ...{ clock, logger, ids, deletionGraceMs, delays, trialsPerReactionMax, count },
           hold: { reason: async () => null },
+          onParked() {},
         }),
       searcher: ({ clock, logger }) => {
-        const telemetry = { count: done("searcher"), suggestionTook() {} };
+        const telemetry = { count: done("searcher"), suggestionTook() {}, parked() {} };
         return beginSearcher({ clock, logger, telemetry, model: inlineModel });
       },
       scheduler: (deps) => beginScheduler({ ...deps, telemetry }, { tokenKey, ...defaultSilence }),

@@ -7,7 +7,7 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { ExperimentOutcome, type StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
-import type { SearcherConfig } from "@trainyard/experiment-config";
+import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
 import { idOf } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, enumLabel } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
@@ -30,7 +30,8 @@ export const sceneServices = ["experiments", "searcher"] as const;
 const maxRestarts = 2;
 const seed = 7;
 
-type Refusing = { now: Refusals | null };
+/** The commits that the log refuses, and the service whose appends fail. */
+type Refusing = { now: Refusals | null; away: ServiceName | null };
 
 type Parts = {
   readonly log: MemoryLog;
@@ -76,14 +77,20 @@ export class Scene {
       return wall;
     };
     const log = createMemoryLog({ clock: wallOf("log") });
-    const refusing: Refusing = { now: null };
+    const refusing: Refusing = { now: null, away: null };
     const hub = createMemoryBus({ clock });
     startRelay(log, hub, clock);
     const platform = new Platform({
       clock,
       log,
       hub,
-      troublesOf,
+      troublesOf: (service) => {
+        const troubles = troublesOf(service);
+        return (method, moment) =>
+          refusing.away === service && method === "append"
+            ? { kind: "fault" }
+            : troubles(method, moment);
+      },
       restartMs: () => 500,
       services: sceneServices,
       fanOuts,
@@ -102,6 +109,11 @@ export class Scene {
   /** From now on the log refuses these commits; null for none. */
   refuse(refusals: Refusals | null): void {
     this.#refusing.now = refusals;
+  }
+
+  /** From now on every append of a service fails with a transient fault; null for none. */
+  failAppends(service: ServiceName | null): void {
+    this.#refusing.away = service;
   }
 
   /** Processes parked events again, as an operator would, until none is left. */
@@ -126,9 +138,13 @@ export class Scene {
     return this.#clock.monotonicMs();
   }
 
-  async create(searcher: SearcherConfig, paused = false): Promise<void> {
+  async create(
+    searcher: SearcherConfig,
+    paused = false,
+    early_stopping: NormalisedConfig["early_stopping"] = [],
+  ): Promise<void> {
     const request = {
-      config: documentOf(configOf(searcher, maxRestarts)),
+      config: documentOf({ ...configOf(searcher, maxRestarts), early_stopping }),
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,

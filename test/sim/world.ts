@@ -33,6 +33,7 @@ import { startRelay } from "./relay.ts";
 import type { Moments } from "./rules/deadlines.ts";
 import { drawSubmissions, type Submission } from "./submissions.ts";
 import { Teller } from "./teller.ts";
+import { throwing, type Throwing } from "./throwing.ts";
 import { wanderingClock } from "./wrong-clocks.ts";
 
 /** Long by default, since a pause's grace is an hour and several may follow each other. */
@@ -55,6 +56,7 @@ export type Hazards = {
   readonly operatorsUntilMs?: number;
   /** The agent on which every run fails at its start; all other hosts and all scripts are sound. */
   readonly brokenHost?: string;
+  readonly throwing?: Throwing;
   /** All hosts and all scripts are sound. */
   readonly silence?: Silence;
 };
@@ -106,6 +108,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     ? dyingBetween(hazards.restores ?? [], hazards.silence, hardship, clock)
     : drawTroubles(hardship, clock);
   const { refusals } = hazards;
+  using _thrown = throwing(hazards.throwing, clock);
   const platform = new Platform({
     clock,
     log,
@@ -136,8 +139,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     });
   }
   void people.submitAll(submissions);
-  const restoresMs = (hazards.restores ?? []).map(({ restoreMs }) => restoreMs);
-  const lastHazardMs = Math.max(0, refusals?.untilMs ?? 0, ...restoresMs);
+  const lastHazardMs = lastOf(hazards);
   const isOver = () =>
     clock.monotonicMs() > lastHazardMs &&
     people.content &&
@@ -158,6 +160,12 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     hazards,
     relayed: hub.last?.id ?? "",
   };
+}
+
+/** The time of the last hazard that has one. */
+function lastOf({ refusals, throwing: thrown, restores = [] }: Hazards): number {
+  const restoresMs = restores.map(({ restoreMs }) => restoreMs);
+  return Math.max(0, refusals?.untilMs ?? 0, thrown?.untilMs ?? 0, ...restoresMs);
 }
 
 /** Each third of the worlds has wrong clocks, a log that goes back, or neither. */

@@ -51,7 +51,7 @@ export type CursorMove = {
   readonly park?: readonly Park[];
   /**
    * Positions of parked events that were retried with success: their rows are deleted. Such a commit need not move the
-   * cursor.
+   * cursor. It may park the same event again, which replaces the row.
    */
   readonly unpark?: readonly number[];
 };

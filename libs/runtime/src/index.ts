@@ -43,6 +43,8 @@ export {
 } from "./stored-contents.ts";
 export { refusalOfPlace, refusalOfWorkspace } from "./place-rules.ts";
 export { experimentLife } from "./experiment-life.ts";
+export { DueFold, type DueFoldSpec, foldOfDues } from "./reactions/due-fold.ts";
+export { type DueDeps, DueLoop } from "./reactions/due-loop.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
@@ -69,6 +71,7 @@ export {
   LeaseLost,
 } from "./work/executor.ts";
 export { FoldCache } from "./folds/fold-cache.ts";
+export { LogFold, type LogFoldSpec, savedLogFold } from "./folds/log-fold.ts";
 export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
 export { type Machine, type MachineFold, machineFold } from "./folds/machines.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
@@ -134,6 +137,7 @@ export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";
+export { logFoldCheck } from "./verification/verify-log-fold.ts";
 export { snapshotCheck } from "./verification/verify-snapshots.ts";
 export { viewCheck } from "./verification/verify-view.ts";
 export type { SetAside } from "./views/apply-events.ts";
@@ -142,5 +146,5 @@ export { viewGauges } from "./views/view-telemetry.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { WorkerCall } from "./worker/worker-call.ts";
-export { endsTerm } from "./work/ends-term.ts";
+export { endsTerm, isTransient } from "./work/ends-term.ts";
 export { BufferedWork, MovedStream, type Work } from "./work/work.ts";

@@ -47,6 +47,8 @@ export const runtimeLimits = {
    * Different keys parked in a row before the loop stops: then the fault is probably the service's, not the events'.
    */
   parkedKeysInARowMax: 3,
+  /** Folds of the whole log are saved after this much growth of the log, which a new leader then reads. */
+  foldSavedEveryEvents: 20_000,
   /** A part of a fan-out is committed when it writes this many streams (the log's limit is 256). */
   streamsPerPart: 128,
   /**

@@ -34,12 +34,8 @@ export const limits = {
   trialsPerReactionMax: 64,
   /** The trials of one part of a fan-out, which is decided and committed in a few milliseconds each. */
   trialsPerPart: 64,
-  /**
-   * A fan-out's progress is saved after this many parts or this much growth of the log, which a new holder repeats or
-   * reads.
-   */
+  /** A fan-out's progress is saved after this many parts, which a new holder repeats. */
   fanOutsSavedEveryParts: 16,
-  fanOutsSavedEveryEvents: 20_000,
   /**
    * The longest wait of the next run for checkpoints that the last one has left, from its end. A database or a gateway
    * restarts within that time. After it, training continues from an older checkpoint.
@@ -52,14 +48,8 @@ export const limits = {
    * wrong.
    */
   checkpointsWaitLastMs: 6 * 60 * 60 * 1_000,
-  /** The ends of waits are saved after this much growth of the log, which a new holder then reads. */
-  awaitingSavedEveryEvents: 20_000,
   /** The default grace of a deleted experiment in seconds. */
   deletionGraceSeconds: 7 * 24 * 60 * 60,
-  /** The ends of the graces are saved after this much growth of the log, which a new holder then reads. */
-  deletionsSavedEveryEvents: 20_000,
-  /** The longest sleep between two checks for ended graces, in case the host's clock is set. */
-  deletionsLookMs: 60_000,
   /**
    * The longest texts about an experiment. They are part of an event of at most 256 KiB, and of each answer about it.
    */

@@ -21,9 +21,9 @@ export async function createService(
 ): Promise<Service> {
   const parts = await openParts("experiments", config, overrides);
   const pool = openTables(parts, config, overrides);
-  const { count } = createTelemetry(parts.registry);
+  const telemetry = createTelemetry(parts.registry);
   const { deletionGraceMs, delays } = config;
-  const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), count };
+  const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), ...telemetry };
   const begin = beginTerm({ ...parts, ...own, deletionGraceMs, delays });
   return serviceOf(parts, {
     http: config.http,

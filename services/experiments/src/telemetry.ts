@@ -10,11 +10,15 @@ import { Counter } from "prom-client";
 export type Telemetry = {
   /** Counts an event of this service, and ignores others. After a takeover the last few may be counted again. */
   readonly count: (event: StoredEvent) => void;
+  /** Counts an action of a loop that is parked. */
+  readonly onParked: () => void;
 };
 
 export function createTelemetry(registry: Registry): Telemetry {
   const count = counters(registry);
+  const parked = counter(registry, "experiments_actions_parked_total", "Actions of loops parked");
   return {
+    onParked: () => parked.inc(),
     count: (stored) => {
       if (categoryOwners[categoryOf(stored.stream)] === "experiments") count(decodeEvent(stored));
     },

@@ -8,8 +8,8 @@ import type { Decision } from "./core/reconcile/decision.ts";
 export type Telemetry = {
   reportHeard(): void;
   decided(decisions: readonly Decision[]): void;
-  /** Counts a decision that the log refuses: its run or agent waits. */
-  setAside(decision: Decision): void;
+  /** Counts a decision that the log refuses, and a placement, launch or explanation that throws: its subject waits. */
+  setAside(on: string, kind: string): void;
   beat(pools: ReadonlyMap<string, Pool>, agents: ReadonlyMap<string, Agent>): void;
 };
 
@@ -28,7 +28,7 @@ export function createTelemetry(registry: Registry): Telemetry {
   });
   const refusals = new Counter({
     name: "trainyard_scheduler_decisions_set_aside_total",
-    help: "Decisions that the log refuses, by their subject, which waits. The log of this service has the reason.",
+    help: "Decisions that the log refuses, and what throws, by the subject, which waits. The log of this service has the reason.",
     labelNames: ["on", "kind"],
     registers,
   });
@@ -55,7 +55,7 @@ export function createTelemetry(registry: Registry): Telemetry {
     decided(decided) {
       for (const { on, command } of decided) decisions.inc({ on, kind: command.kind });
     },
-    setAside: ({ on, command }) => refusals.inc({ on, kind: command.kind }),
+    setAside: (on, kind) => refusals.inc({ on, kind }),
     beat(pools, known) {
       for (const [pool, { agents: capacity, queue }] of pools) {
         waiting.set({ pool }, queue.size);

@@ -7,8 +7,6 @@ export const limits = {
    * folds fewer events than it reads.
    */
   snapshotEveryEvents: 500,
-  /** The shortest pause between two checks for spent budgets. */
-  budgetAgainMs: 100,
   /** The trials whose run requests are cached; those of other trials are read from the log at a report. */
   runRequestsKept: 20_000,
   /** The events of one read of a trial's stream: most streams have a few dozen. */
@@ -25,9 +23,4 @@ export const limits = {
   suggestionWaitMs: 2_000,
   /** The pause before a question is repeated after a failure of the model. */
   askAgainMs: 500,
-  /**
-   * The growth of the log after which the list of searches with side loops is saved; a new leader reads no more than
-   * that.
-   */
-  sideLoopsSavedEveryEvents: 20_000,
 } as const;

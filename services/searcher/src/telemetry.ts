@@ -11,10 +11,13 @@ export type Telemetry = {
   readonly count: (event: StoredEvent) => void;
   /** Records the time from a question to the model's answer, including the wait for other answers. */
   readonly suggestionTook: (ms: number) => void;
+  /** Counts an action about suggestions or a budget that is parked. */
+  readonly parked: () => void;
 };
 
 export function createTelemetry(registry: Registry): Telemetry {
   const count = counters(registry);
+  const parked = counter(registry, "searcher_actions_parked_total", "Actions of loops parked");
   const suggestions = new Histogram({
     name: "trainyard_suggestion_seconds",
     help: "From a question to the answer of the model",
@@ -26,6 +29,7 @@ export function createTelemetry(registry: Registry): Telemetry {
       if (categoryOf(stored.stream) === "search") count(decodeEvent(stored));
     },
     suggestionTook: (ms) => suggestions.observe(ms / 1_000),
+    parked: () => parked.inc(),
   };
 }
 

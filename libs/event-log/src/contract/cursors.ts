@@ -149,6 +149,18 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.cursor("searcher", 0)).toEqual({ position: 1, part: 0 });
   });
 
+  it("replaces the row of a parked event in a commit that does not move the cursor", async () => {
+    await using subject = await harness.create();
+    const log = await tenEvents(subject);
+    await committed(log, [], { cursor: at(5, 0, {}) });
+    for (const reason of ["first", "second"]) {
+      const park = [{ position: 3, key: "1", reason }];
+      await committed(log, [], { cursor: at(0, 0, { park, unpark: [3] }) });
+      expect(await log.parked("searcher")).toMatchObject([{ position: 3, key: "1", reason }]);
+    }
+    expect(await log.cursor("searcher", 0)).toEqual({ position: 5, part: 0 });
+  });
+
   it("parks no event when the commit is refused", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);

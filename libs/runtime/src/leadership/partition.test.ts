@@ -7,7 +7,8 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { encodeRequest } from "../commands/commands.ts";
 import { emptyMeta } from "../work/correlation.ts";
-import { type Loop, Partition, type Term } from "./partition.ts";
+import type { Loop } from "../reactions/loop.ts";
+import { Partition, type Term } from "./partition.ts";
 
 const service = "experiments";
 const notReady = "stopped: three events in a row could not be processed";

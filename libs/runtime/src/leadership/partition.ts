@@ -19,17 +19,13 @@ import { type HeldLease, LeaseHolder } from "./lease-holder.ts";
 import { TermLog } from "./term-log.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
+import type { Loop } from "../reactions/loop.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
 import type { View } from "../views/view.ts";
 import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 import { viewCheck } from "../verification/verify-view.ts";
-
-/** Runs until the signal aborts. */
-export interface Loop {
-  run(signal: AbortSignal): Promise<void>;
-}
 
 /** The work of a service while it holds its partition; built again for every term. */
 export type Term = {
@@ -139,7 +135,7 @@ export class Partition {
     const checks = [...viewChecks, ...(term.checks ?? [])];
     const verifications = stack.use(new Verifications(checks, clock, logger));
     const always = {
-      RetryParked: parkingCommand(loop),
+      RetryParked: parkingCommand(loop, term.loops ?? []),
       VerifyViews: verifyCommand(verifications),
       ...viewCommands(this.#views),
     } satisfies CommandTable<"common">;

@@ -2,7 +2,7 @@
  * A level-triggered effect: performs the actions that the state requires, and runs again when woken, at its next
  * deadline, or after a fault. It keeps no state, so after a crash at any point it is simply repeated.
  */
-import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
+import { type Clock, isFault, pause, type RetryPolicy, retrying } from "@trainyard/kernel";
 import { endsTerm } from "../work/ends-term.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
@@ -13,6 +13,7 @@ export class EffectLoop {
   readonly #step: (signal: AbortSignal) => Promise<number | null>;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #policy: RetryPolicy;
   #woken = false;
   #stopWaiting: () => void = () => {};
 
@@ -20,11 +21,13 @@ export class EffectLoop {
     name: string,
     deps: { readonly clock: Clock; readonly logger: Logger },
     step: (signal: AbortSignal) => Promise<number | null>,
+    policy: RetryPolicy = runtimeLimits.effectRetry,
   ) {
     this.#name = name;
     this.#step = step;
     this.#clock = deps.clock;
     this.#logger = deps.logger;
+    this.#policy = policy;
   }
 
   /** Called when the state may require an action. */
@@ -39,7 +42,7 @@ export class EffectLoop {
       if (endsTerm(error)) throw error;
       this.#tell(error, waitMs);
     };
-    const retry = { policy: runtimeLimits.effectRetry, clock: this.#clock, signal, failed };
+    const retry = { policy: this.#policy, clock: this.#clock, signal, failed };
     while (!signal.aborted) {
       // Waking does not shorten the wait after a failure, so that a failed peer gets few requests.
       const waitMs = await retrying(retry, () => {

@@ -1,14 +1,19 @@
 import { reject } from "@trainyard/kernel";
 import type { CommandTable } from "../commands/commands.ts";
+import type { Loop } from "./loop.ts";
 import type { ReactionLoop } from "./reactions.ts";
 
-/** The command RetryParked, which every reacting service answers. */
-export function parkingCommand(loop: ReactionLoop): CommandTable<"common">["RetryParked"] {
+/** The command RetryParked, which every reacting service answers: for its reactions, then for its other loops. */
+export function parkingCommand(
+  reactions: ReactionLoop,
+  loops: readonly Loop[],
+): CommandTable<"common">["RetryParked"] {
   return async ({ key }) => {
-    const reason = await loop.retryParked(key);
-    if (reason !== null) {
+    for (const loop of [reactions, ...loops]) {
+      const reason = (await loop.retryParked?.(key)) ?? null;
+      if (reason === null) continue;
       return reject("parked_again", `the first parked event of ${key} failed again: ${reason}`);
     }
-    return { position: loop.position, stream: "" };
+    return { position: reactions.position, stream: "" };
   };
 }

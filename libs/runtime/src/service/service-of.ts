@@ -12,7 +12,8 @@
  */
 import type { Pool } from "pg";
 import { commandHandlers, type CommandFunctions } from "../commands/commands.ts";
-import type { Loop, Partition } from "../leadership/partition.ts";
+import type { Partition } from "../leadership/partition.ts";
+import type { Loop } from "../reactions/loop.ts";
 import { migrate } from "../views/migrate.ts";
 import { viewGauges } from "../views/view-telemetry.ts";
 import { leaseOwner } from "./connections.ts";

@@ -39,6 +39,7 @@ const gpus = {
   ],
   reservedFor: "7.1#1",
   slotsReserved: 8,
+  setAside: "placement of gpus: a bug",
 };
 
 let gateway: PlayedGateway;
@@ -194,6 +195,7 @@ test("a pool is described with its settings, its reservation, and the slots that
     "slots 24, of which 5 are free",
     "runs 4 placed, 1 waiting",
     "reserved 8 slots for run 7.1#1, the first that has no place",
+    "set aside placement of gpus: a bug",
     "",
     "WORKSPACE QUOTA USED ON LOAN",
     "research 16 19 3 may borrow",

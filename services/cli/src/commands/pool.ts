@@ -115,6 +115,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["slots", `${pool.slots}, of which ${pool.slotsFree} are free`],
     ["runs", `${pool.runsPlaced} placed, ${pool.runsWaiting} waiting`],
     ["reserved", pool.reservedFor === "" ? "" : reservedText(pool)],
+    ["set aside", pool.setAside],
   ]);
   if (output.json || pool.quotas.length === 0) return;
   const borrows = new Set(

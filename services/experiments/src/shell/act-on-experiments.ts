@@ -34,7 +34,7 @@ const verbs: Readonly<Record<string, (reason: string, grace: Grace) => Experimen
     const graceEndMs = clock.nowMs() + deletionGraceMs;
     return { kind: "delete", graceEndMs, reason };
   },
-  undelete: (_, { clock }) => ({ kind: "undelete", atMs: clock.nowMs() }),
+  undelete: () => ({ kind: "undelete" }),
 };
 
 type DecideEach = {

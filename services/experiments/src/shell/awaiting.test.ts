@@ -2,7 +2,7 @@
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog } from "@trainyard/event-log/testing";
 import type { Clock } from "@trainyard/kernel";
-import { emptyMeta } from "@trainyard/runtime";
+import { emptyMeta, foldOfDues, savedLogFold } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
@@ -19,9 +19,7 @@ import {
   trialProposed,
 } from "../testing/examples.ts";
 import { defaultDelays, noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
-import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
-import { awaitingCheck } from "./awaiting-check.ts";
-import { saveLogFold } from "./log-folds.ts";
+import { Awaiting, awaitingCheck, awaitingFold } from "./awaiting.ts";
 import { reactionHandlers } from "./reactions.ts";
 
 let clock: ManualClock;
@@ -46,13 +44,13 @@ async function begin(ofLog: ManualClock): Promise<void> {
   await stage.settle();
 }
 
-const { stream, schema } = awaitingPlace;
-const saved = () => savedAwaiting({ log: stage.log, logger });
-const open = (host: Clock = clock) =>
-  Awaiting.open({
-    ...{ log: stage.log, executor: stage.executor, clock: host, logger },
-    delays: defaultDelays,
-  });
+const { stream, schema } = awaitingFold;
+const saved = () => savedLogFold({ log: stage.log, logger }, foldOfDues(awaitingFold));
+const open = (host: Clock = clock) => {
+  const { log, executor } = stage;
+  const delays = defaultDelays;
+  return Awaiting.open({ log, executor, clock: host, logger, delays, onParked() {} });
+};
 const requests = async (trial = "12.1") =>
   (await stage.names(`trial-${trial}`)).filter((name) => name === "RunRequested").length;
 
@@ -66,7 +64,7 @@ async function fails(trial = "12.1"): Promise<void> {
 async function holding(ms: number, host: Clock = clock): Promise<void> {
   const stop = new AbortController();
   const awaiting = await open(host);
-  const running = awaiting.loop.run(stop.signal);
+  const running = awaiting.dues.loop.run(stop.signal);
   await clock.advance(ms);
   stop.abort();
   await clock.advance(0);
@@ -142,15 +140,15 @@ test("the saved fold equals a fold of the log, and the check detects an altered 
   const before = await saved();
   await fails();
   const awaiting = await open();
-  for (const stored of await stage.log.readAll(0, 1_000)) awaiting.observe(stored);
+  for (const stored of await stage.log.readAll(0, 1_000)) awaiting.dues.observe(stored);
   expect(await saved()).toEqual(before);
-  await awaiting.save();
+  await awaiting.dues.save();
   const last = await saved();
-  expect(Object.keys(last?.untilMs ?? {})).toEqual(["12.1"]);
+  expect(Object.keys(last?.entries ?? {})).toEqual(["12.1"]);
   expect((await awaitingCheck(stage.log, logger).run(new AbortController().signal)).finding).toBe(
     "",
   );
-  const altered = JSON.stringify({ ...last, untilMs: {} });
+  const altered = JSON.stringify({ ...last, entries: {} });
   await stage.log.saveSnapshot(stream, 0, schema, altered);
   const { finding } = await awaitingCheck(stage.log, logger).run(new AbortController().signal);
   expect(finding).toContain("but a rebuild has");
@@ -185,6 +183,9 @@ test("a trial that cannot be folded delays no other trial that waits", async () 
   stage.afresh();
   await holding(limits.checkpointsWaitMs + 1);
   expect(await requests("12.2")).toBe(2);
+  const [parked, ...others] = await stage.log.parked("experiments");
+  expect([parked?.key, others]).toEqual(["12", []]);
+  expect(parked?.reason).toContain("awaiting: ");
 });
 
 test("a saved fold of another history is dropped, and the log is folded from its beginning", async () => {
@@ -192,7 +193,7 @@ test("a saved fold of another history is dropped, and the log is folded from its
   await fails();
   const { length } = await stage.log.readAll(0, 1_000);
   // A process that has not noticed the restore of the log has saved this fold into it.
-  const text = JSON.stringify({ event: newEventId(), position: length, untilMs: {} });
+  const text = JSON.stringify({ event: newEventId(), position: length, entries: {} });
   await stage.log.saveSnapshot(stream, 0, schema, text);
   stage.afresh();
   await holding(limits.checkpointsWaitMs + 1);
@@ -201,10 +202,11 @@ test("a saved fold of another history is dropped, and the log is folded from its
 
 test("a saved fold of another history that is ahead of this log is replaced", async () => {
   const { length } = await stage.log.readAll(0, 1_000);
-  const further = { event: newEventId(), position: length + 1_000, untilMs: { "9.1": 1 } };
-  await saveLogFold(stage.log, awaitingPlace, further);
+  const entries = { "9.1": { dueMs: 1, cause: 1 } };
+  const further = { event: newEventId(), position: length + 1_000, entries };
+  await stage.log.saveSnapshot(stream, 0, schema, JSON.stringify(further));
   await open();
-  expect(await saved()).toMatchObject({ position: length, untilMs: {} });
+  expect(await saved()).toMatchObject({ position: length, entries: {} });
 });
 
 test("a trial that has waited since before the first save is requested too", async () => {
@@ -223,15 +225,15 @@ test("an ended trial whose older record has a wait is dropped, and the check agr
   const untilMs = clock.nowMs() + limits.checkpointsWaitMs;
   await stage.tell("trial-12.1", runCheckpointsNamed(1, sealed.checkpoints, untilMs));
   const awaiting = await open();
-  expect(Object.keys((await saved())?.untilMs ?? {})).toEqual(["12.1"]);
+  expect(Object.keys((await saved())?.entries ?? {})).toEqual(["12.1"]);
   const stop = new AbortController();
-  const running = awaiting.loop.run(stop.signal);
+  const running = awaiting.dues.loop.run(stop.signal);
   await clock.advance(limits.checkpointsWaitMs + 1);
   stop.abort();
   await clock.advance(0);
   await running;
-  await awaiting.save();
-  expect((await saved())?.untilMs).toEqual({});
+  await awaiting.dues.save();
+  expect((await saved())?.entries).toEqual({});
   const { finding } = await awaitingCheck(stage.log, logger).run(new AbortController().signal);
   expect(finding).toBe("");
 });

@@ -248,3 +248,70 @@ describe("a large experiment that is stopped", () => {
     expect(world.looks).toBeLessThan(8 * less);
   });
 });
+
+describe("a fan-out of which one trial fails", () => {
+  const count = 200;
+
+  test("reaches the other trials, is parked under its experiment, and reaches the trial at a retry", async () => {
+    await world.begin("12", count);
+    await world.start();
+    await world.settled();
+    const repair = world.breaks("12.7");
+    await world.decide("12", { kind: "pause" });
+    await world.settled();
+    expect(await stopsOf("12", count)).toEqual({ pause: count - 1, "": 1 });
+    const { length } = await world.stream("experiment-12");
+    const paused = await world.positionOf("experiment-12", length);
+    const reason = "fan-outs: Fault: trial 12.7: 12.7 cannot be folded";
+    expect(await world.parked()).toEqual([`12 at ${paused}: ${reason}`]);
+    // The next leader leaves it to the operator, too.
+    world.dies();
+    await world.start();
+    world.breaks("12.7");
+    await world.settled();
+    expect(await world.parked()).toHaveLength(1);
+    world.dies();
+    await world.start();
+    repair();
+    expect(await world.retryParked("12")).toBeNull();
+    await world.settled();
+    expect(await stopsOf("12", count)).toEqual({ pause: count });
+    expect(await world.parked()).toEqual([]);
+  });
+
+  test("is followed by the fan-out of a newer command", async () => {
+    await world.begin("12", count);
+    await world.start();
+    await world.settled();
+    const repair = world.breaks("12.7");
+    await world.decide("12", { kind: "pause" });
+    await world.settled();
+    repair();
+    await world.decide("12", kill);
+    await world.settled();
+    expect(await stopsOf("12", count)).toEqual({ "pause then kill": count - 1, kill: 1 });
+    expect(await world.retryParked("12")).toBeNull();
+    expect(await world.parked()).toEqual([]);
+  });
+});
+
+test("an experiment whose end fails is parked, and ends at a retry", async () => {
+  const count = 100;
+  await world.begin("12", count);
+  await world.start();
+  await world.settled();
+  await world.decide("12", kill);
+  await world.settled();
+  const end = allocationEnded(AllocationEndCause.KILLED);
+  const numbers = Array.from({ length: count }, (_, n) => n + 1);
+  await world.tell(numbers.slice(1).map((n) => [`allocation-12.${n}#1`, end]));
+  await world.settled();
+  const repair = world.breaks("12.2");
+  await world.tell([["allocation-12.1#1", end]]);
+  await world.settled();
+  expect(await world.parked()).toEqual([expect.stringContaining("12.2 cannot be folded")]);
+  repair();
+  expect(await world.retryParked("12")).toBeNull();
+  await world.settled();
+  expect((await world.stream("experiment-12")).at(-1)?.type).toBe("ExperimentEnded");
+});

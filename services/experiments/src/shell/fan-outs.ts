@@ -12,26 +12,22 @@
  * Fan-outs are folded from the log: each command, until its experiment has ended. They are saved when one begins and
  * now and then. A new leader reads the rest of the log, up to the cursor of the reactions, and continues. A fan-out
  * that is done already finds nothing to change. Without a saved state the whole log is read.
+ *
+ * A trial for which the rule fails does not stop the others. After the last trial the fan-out is parked with the reason
+ * of the first one that failed, and a retry begins at the first trial again.
  */
 import { shortNameOf } from "@trainyard/contracts";
-import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import {
-  categoryOf,
-  type Clock,
-  Fault,
-  idOf,
-  parseTrialId,
-  pause,
-  trialId,
-} from "@trainyard/kernel";
+import { newEventId, type StoredEvent } from "@trainyard/event-log";
+import { categoryOf, Fault, idOf, parseTrialId, pause, trialId } from "@trainyard/kernel";
 import {
   type CommitIdentity,
-  EffectLoop,
-  type Executor,
+  type DueDeps,
+  DueLoop,
+  endsTerm,
   foldOf,
-  type Logger,
+  isTransient,
+  LogFold,
   reactionMeta,
-  runtimeLimits,
   type Work,
 } from "@trainyard/runtime";
 import { trialsNotOver } from "../core/foreign/search.ts";
@@ -40,13 +36,11 @@ import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
 import { type Proposals, proposalsOf } from "./continuation.ts";
 import { decideEnd } from "./end-experiment.ts";
-import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
-import { isOfOneDecision } from "./one-decision.ts";
 import { experiments, searches, trials } from "../streams.ts";
 
-export const fanOutsPlace: LogFoldPlace = {
+export const fanOutsPlace = {
   stream: "experiment-fan-outs",
-  schema: "fan-outs/1",
+  schema: "fan-outs/2",
   what: "the fan-outs",
 };
 
@@ -57,7 +51,6 @@ const wishes: ReadonlySet<string> = new Set([
 ]);
 
 type FanOut = {
-  readonly experiment: string;
   /** The position of the event that began the fan-out, which is the cause of its decisions. */
   readonly cause: number;
   /** The first trial that was not yet decided on after the command. */
@@ -66,73 +59,51 @@ type FanOut = {
   readonly closedBelow: number;
   /** The version of the experiment's stream that the reactions have reached; 0 if unknown. */
   readonly seen: number;
+  /** The first trial for which the rule failed, with the reason; empty for none. */
+  readonly failed: string;
 };
 
-type Saved = LogFold & { readonly fanOuts: readonly FanOut[] };
-
-export type FanOutDeps = {
-  readonly log: EventLog;
-  readonly executor: Executor;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly waits: Waits;
-};
+export type FanOutDeps = DueDeps & { readonly waits: Waits };
 
 export class FanOuts {
-  readonly loop: EffectLoop;
+  readonly loop: DueLoop;
   readonly proposals: Proposals;
   readonly #deps: FanOutDeps;
-  readonly #all = new Map<string, FanOut>();
-  /** The experiments with work left, in the order of their turns. */
-  readonly #ready = new Set<string>();
+  readonly #fold: LogFold<FanOut>;
   /** The open trial that each experiment waits for before it can end. */
   readonly #waiting = new Map<string, number>();
-  #event: string;
-  #position: number;
-  #savedPosition: number;
   #parts = 0;
-  /** Saves run one after the other, so that the last one is the newest. */
-  #saving: Promise<void> = Promise.resolve();
 
-  private constructor(deps: FanOutDeps, { event, position, fanOuts }: Saved) {
+  private constructor(deps: FanOutDeps, fold: LogFold<FanOut>) {
     this.#deps = deps;
-    this.#event = event;
-    this.#position = position;
-    this.#savedPosition = position;
+    this.#fold = fold;
     this.proposals = proposalsOf(deps.log);
-    for (const fanOut of fanOuts) this.#put(fanOut);
-    this.loop = new EffectLoop("fan-outs", deps, (signal) => this.#step(signal));
+    const act = (experiment: string, _: number, signal: AbortSignal) =>
+      this.#step(experiment, signal);
+    const causeOf = (experiment: string) => fold.entries.get(experiment)?.cause ?? 0;
+    const spec = { name: "fan-outs", service: "experiments", lane: 3 };
+    this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
+    for (const experiment of fold.entries.keys()) this.loop.ask(experiment);
   }
 
   /** Opens the fan-outs at the cursor of the reactions. */
   static async open(deps: FanOutDeps, consumer: string): Promise<FanOuts> {
-    const { log } = deps;
-    const saved = await loadLogFold<Saved>(deps, fanOutsPlace);
-    const nothing = { event: "", position: 0, fanOuts: [] };
-    const fanOuts = new FanOuts(deps, typeof saved === "string" ? nothing : saved);
-    const { position } = await log.cursor(consumer, 0);
-    await fanOuts.#readTo(position);
-    // The save spares the next leader the pages that were read, if this leader's lease ends soon.
-    if (fanOuts.#isSaveDue) await fanOuts.#save();
-    return fanOuts;
-  }
-
-  async #readTo(position: number): Promise<void> {
-    while (this.#position < position) {
-      const limit = Math.min(runtimeLimits.pageEvents, position - this.#position);
-      const page = await this.#deps.log.readAll(this.#position, limit);
-      for (const stored of page) {
-        const type = shortNameOf(stored.type);
-        if (wishes.has(type) || type === "SearchCompleted") this.#start(stored);
-        this.#pass(stored);
-      }
-      if (page.length === 0) return;
-    }
+    let isLive = false;
+    const fold = (fanOuts: Map<string, FanOut>, stored: StoredEvent): void => {
+      const type = shortNameOf(stored.type);
+      // Later ones begin in their reaction, if they concern many trials.
+      if (!isLive && (wishes.has(type) || type === "SearchCompleted")) start(fanOuts, stored);
+      if (categoryOf(stored.stream) === "experiment") see(fanOuts, stored);
+    };
+    const { position } = await deps.log.cursor(consumer, 0);
+    const opened = await LogFold.open(deps, { ...fanOutsPlace, fold }, position);
+    isLive = true;
+    return new FanOuts(deps, opened);
   }
 
   /** Whether no fan-out has work until another event arrives. */
   get isIdle(): boolean {
-    return this.#ready.size === 0;
+    return !this.loop.isBusy;
   }
 
   /**
@@ -141,197 +112,143 @@ export class FanOuts {
    */
   async begin(event: StoredEvent): Promise<void> {
     this.#start(event);
-    await this.#save();
-    this.loop.wake();
+    await this.#fold.save();
   }
 
   /** Begins a fan-out that may end the experiment. If one exists, it already waits for the next open trial. */
   async lookForEnd(event: StoredEvent): Promise<void> {
-    const isKnown = this.#all.has(experimentOf(event));
+    const isKnown = this.#fold.entries.has(experimentOf(event));
     if (isKnown && shortNameOf(event.type) === "TrialEnded") return;
     this.#start(event);
-    if (!isKnown) await this.#save();
-    this.loop.wake();
+    if (!isKnown) await this.#fold.save();
   }
 
   #start(event: StoredEvent): void {
-    const { type, position } = event;
-    const experiment = experimentOf(event);
-    const known = this.#all.get(experiment);
-    const isWish = wishes.has(shortNameOf(type));
-    // An event that can only end the experiment does not restart the walk over its trials.
-    const next = isWish ? 1 : (known?.next ?? Number.MAX_SAFE_INTEGER);
-    const cause = isWish ? position : (known?.cause ?? position);
-    const seen = isWish ? event.version : (known?.seen ?? 0);
-    this.#put({ experiment, cause, next, closedBelow: known?.closedBelow ?? 1, seen });
-  }
-
-  #put(fanOut: FanOut): void {
-    const { experiment } = fanOut;
-    this.#all.set(experiment, fanOut);
-    this.#waiting.delete(experiment);
-    this.#ready.add(experiment);
+    start(this.#fold.entries, event);
+    this.#waiting.delete(experimentOf(event));
+    this.loop.ask(experimentOf(event));
   }
 
   /** Notes an event whose reaction is done. */
   observe(stored: StoredEvent): void {
-    this.#pass(stored);
-    if (!this.#isSaveDue) return;
-    this.#save().catch((error: unknown) => {
-      this.#deps.logger.warn({ err: error }, "fan_outs_not_saved");
-    });
-  }
-
-  get #isSaveDue(): boolean {
-    return this.#position - this.#savedPosition >= limits.fanOutsSavedEveryEvents;
-  }
-
-  #pass({ id, stream, type, position, version }: StoredEvent): void {
-    if (position >= this.#position) {
-      this.#position = position;
-      this.#event = id;
-    }
-    const category = categoryOf(stream);
+    const { stream, type } = stored;
+    const [category, id] = [categoryOf(stream), idOf(stream)];
+    const before = this.#fold.entries.get(id);
+    this.#fold.observe(stored);
     if (category === "experiment") {
-      const experiment = idOf(stream);
-      if (shortNameOf(type) === "ExperimentEnded") this.#remove(experiment);
-      else this.#see(experiment, version);
+      const after = this.#fold.entries.get(id);
+      if (after === undefined) this.#remove(id);
+      else if (after !== before) this.loop.ask(id);
     } else if (category === "trial" && this.#waiting.size > 0) {
-      const trial = parseTrialId(idOf(stream));
+      const trial = parseTrialId(id);
       if (trial === null || this.#waiting.get(trial.experiment) !== trial.number) return;
       if (shortNameOf(type) !== "TrialEnded") return;
       this.#waiting.delete(trial.experiment);
-      this.#ready.add(trial.experiment);
-      this.loop.wake();
+      this.loop.ask(trial.experiment);
     }
   }
 
-  #see(experiment: string, version: number): void {
-    const fanOut = this.#all.get(experiment);
-    if (fanOut === undefined || fanOut.seen >= version) return;
-    this.#all.set(experiment, { ...fanOut, seen: version });
-    this.#ready.add(experiment);
-    this.loop.wake();
-  }
-
   /** Whether the experiment's stream has events that the reactions have not reached. */
-  async #isAhead({ experiment, seen }: FanOut): Promise<boolean> {
+  async #isAhead(experiment: string, { seen }: FanOut): Promise<boolean> {
     const { version } = await this.#deps.executor.cache.load(foldOf(experiments), experiment);
     return version > seen;
   }
 
   #remove(experiment: string): void {
-    this.#all.delete(experiment);
-    this.#ready.delete(experiment);
+    this.#fold.entries.delete(experiment);
     this.#waiting.delete(experiment);
-  }
-
-  #save(): Promise<void> {
-    const saved = this.#saving
-      .catch(() => {})
-      .then(async () => {
-        const [event, position] = [this.#event, this.#position];
-        this.#savedPosition = position;
-        const saved: Saved = { event, position, fanOuts: [...this.#all.values()] };
-        await saveLogFold(this.#deps.log, fanOutsPlace, saved);
-      });
-    this.#saving = saved;
-    return saved;
+    this.loop.delete(experiment);
   }
 
   /** Runs one part for the experiment whose turn it is. */
-  async #step(signal: AbortSignal): Promise<number | null> {
-    const [experiment] = this.#ready;
-    const fanOut = experiment === undefined ? undefined : this.#all.get(experiment);
+  async #step(experiment: string, signal: AbortSignal): Promise<number | null> {
+    const { entries } = this.#fold;
+    const fanOut = entries.get(experiment);
     if (fanOut === undefined) return null;
-    this.#ready.delete(fanOut.experiment);
-    this.#ready.add(fanOut.experiment);
-    const after = await this.#part(fanOut).catch((error: unknown) => {
-      if (!isOfOneDecision(error)) throw error;
-      this.#deps.logger.error({ err: error, ...fanOut }, "fan_out_given_up");
-      return null;
-    });
+    const { after, waits } = await this.#part(experiment, fanOut);
     // A newer command may have restarted the fan-out meanwhile, or the experiment may have ended.
-    if (this.#all.get(fanOut.experiment) === fanOut) {
-      if (after === null) this.#remove(fanOut.experiment);
-      else this.#all.set(fanOut.experiment, after);
+    if (entries.get(experiment) === fanOut) {
+      if (after === null) this.#remove(experiment);
+      else entries.set(experiment, after);
     }
     this.#parts += 1;
-    if (after === null || this.#parts % limits.fanOutsSavedEveryParts === 0) await this.#save();
+    if (after === null || this.#parts % limits.fanOutsSavedEveryParts === 0)
+      await this.#fold.save();
     // The pause lets other work of the event loop run, however fast the log answers.
     await pause(this.#deps.clock, 0, signal);
-    return this.#ready.size > 0 ? 0 : null;
+    return waits ? null : 0;
   }
 
-  /** Runs a part. Returns the progress after it; null if the fan-out is done. */
-  async #part(fanOut: FanOut): Promise<FanOut | null> {
+  /** Runs a part. Returns the progress after it, null if the fan-out is done, and whether it waits for an event. */
+  async #part(experiment: string, fanOut: FanOut): Promise<Progress> {
     const { cache } = this.#deps.executor;
-    const { state: search } = await cache.load(searches, fanOut.experiment);
+    const { state: search } = await cache.load(searches, experiment);
     const numbers = trialsNotOver(search, fanOut.next, limits.trialsPerPart);
     const last = numbers.at(-1);
-    if (last === undefined) return this.#lookForEnd(fanOut);
-    await this.#bringAlong(fanOut, numbers);
-    if (!(await this.#isAhead(fanOut))) return { ...fanOut, next: last + 1 };
-    if (this.#all.get(fanOut.experiment) === fanOut) this.#ready.delete(fanOut.experiment);
-    return fanOut;
+    if (last === undefined) return this.#lookForEnd(experiment, fanOut);
+    const failed = await this.#bringAlong(experiment, fanOut, numbers);
+    if (await this.#isAhead(experiment, fanOut)) return { after: fanOut, waits: true };
+    return { after: { ...fanOut, next: last + 1, failed: fanOut.failed || failed }, waits: false };
   }
 
-  async #bringAlong(fanOut: FanOut, numbers: readonly number[]): Promise<void> {
+  /** Decides on trials. Returns the first that failed, with the reason; empty for none. */
+  async #bringAlong(
+    experiment: string,
+    fanOut: FanOut,
+    numbers: readonly number[],
+  ): Promise<string> {
     const identity = await this.#identityOf(fanOut);
     try {
       await this.#decide(identity, async (work) => {
         // Checked in each attempt: a retry after a conflict means that the experiment's stream has changed.
-        if (await this.#isAhead(fanOut)) return;
+        if (await this.#isAhead(experiment, fanOut)) return;
         for (const number of numbers) {
-          await advance(work, trialId(fanOut.experiment, number), this.#deps.waits);
+          await advance(work, trialId(experiment, number), this.#deps.waits);
         }
       });
+      return "";
     } catch (error) {
-      if (!isOfOneDecision(error)) throw error;
+      if (endsTerm(error) || isTransient(error)) throw error;
+      let failed = "";
       if (numbers.length > 1) {
         // Deciding one trial at a time finds the one that fails.
-        for (const number of numbers) await this.#bringAlong(fanOut, [number]);
-        return;
+        for (const number of numbers) {
+          const reason = await this.#bringAlong(experiment, fanOut, [number]);
+          failed ||= reason;
+        }
+        return failed;
       }
-      const trial = trialId(fanOut.experiment, numbers[0] ?? 0);
+      const trial = trialId(experiment, numbers[0] ?? 0);
       this.#deps.logger.error({ err: error, trial }, "trial_left_out_of_fan_out");
+      return `trial ${trial}: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
 
   /** Walks over the trials up to the first open one; ends the experiment after the last one. */
-  async #lookForEnd(fanOut: FanOut): Promise<FanOut | null> {
+  async #lookForEnd(id: string, fanOut: FanOut): Promise<Progress> {
+    if (fanOut.failed !== "") {
+      this.#fold.entries.set(id, { ...fanOut, next: 1, failed: "" });
+      await this.#fold.save();
+      throw new Fault("trials_left_out", fanOut.failed, { retry: "never" });
+    }
     const { cache } = this.#deps.executor;
-    const { experiment: id } = fanOut;
     const { state: experiment } = await cache.load(foldOf(experiments), id);
     const { state: search } = await cache.load(searches, id);
-    if (!mayEnd(experiment, search)) return null;
+    if (!mayEnd(experiment, search)) return { after: null, waits: true };
     const numbers = trialsNotOver(search, fanOut.closedBelow, limits.trialsPerPart);
     let { closedBelow } = fanOut;
     for (const number of numbers) {
       // Noted before the read, because the trial may end meanwhile.
       this.#waiting.set(id, number);
       const { state: trial } = await cache.load(foldOf(trials), trialId(id, number));
-      if (!isClosed(experiment, trial)) {
-        if (this.#waiting.get(id) === number) this.#ready.delete(id);
-        return { ...fanOut, closedBelow };
-      }
+      if (!isClosed(experiment, trial)) return { after: { ...fanOut, closedBelow }, waits: true };
       closedBelow = number + 1;
     }
     this.#waiting.delete(id);
-    if (numbers.length > 0) return { ...fanOut, closedBelow };
-    await this.#end(fanOut);
-    return null;
-  }
-
-  async #end(fanOut: FanOut): Promise<void> {
+    if (numbers.length > 0) return { after: { ...fanOut, closedBelow }, waits: false };
     const identity = await this.#identityOf(fanOut);
-    try {
-      await this.#decide(identity, (work) => decideEnd(work, fanOut.experiment));
-    } catch (error) {
-      if (!isOfOneDecision(error)) throw error;
-      const { experiment } = fanOut;
-      this.#deps.logger.error({ err: error, experiment }, "experiment_not_ended");
-    }
+    await this.#decide(identity, (work) => decideEnd(work, id));
+    return { after: null, waits: true };
   }
 
   async #decide(identity: CommitIdentity, handler: (work: Work) => Promise<void>): Promise<void> {
@@ -350,6 +267,31 @@ export class FanOuts {
       throw new Fault("cause_missing", `the log has no event ${cause}`, { retry: "later" });
     }
     return { commitId: newEventId(), meta: reactionMeta("experiments", event) };
+  }
+}
+
+type Progress = { readonly after: FanOut | null; readonly waits: boolean };
+
+function start(fanOuts: Map<string, FanOut>, event: StoredEvent): void {
+  const { type, position } = event;
+  const known = fanOuts.get(experimentOf(event));
+  const isWish = wishes.has(shortNameOf(type));
+  fanOuts.set(experimentOf(event), {
+    // An event that can only end the experiment does not restart the walk over its trials.
+    next: isWish ? 1 : (known?.next ?? Number.MAX_SAFE_INTEGER),
+    cause: isWish ? position : (known?.cause ?? position),
+    seen: isWish ? event.version : (known?.seen ?? 0),
+    closedBelow: known?.closedBelow ?? 1,
+    failed: isWish ? "" : (known?.failed ?? ""),
+  });
+}
+
+function see(fanOuts: Map<string, FanOut>, { stream, type, version }: StoredEvent): void {
+  const experiment = idOf(stream);
+  const fanOut = fanOuts.get(experiment);
+  if (shortNameOf(type) === "ExperimentEnded") fanOuts.delete(experiment);
+  else if (fanOut !== undefined && fanOut.seen < version) {
+    fanOuts.set(experiment, { ...fanOut, seen: version });
   }
 }
 

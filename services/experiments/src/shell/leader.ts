@@ -1,10 +1,9 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import type { DeletionGate, Logger, Term, TermContext } from "@trainyard/runtime";
-import { Awaiting } from "./awaiting.ts";
-import { awaitingCheck } from "./awaiting-check.ts";
+import { Awaiting, awaitingCheck } from "./awaiting.ts";
 import { commandTable } from "./commands.ts";
-import { Deletions } from "./deletions.ts";
+import { openDeletions } from "./deletions.ts";
 import type { TryDelays } from "../core/trial/tries.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { limits } from "../limits.ts";
@@ -22,6 +21,7 @@ export type TermDeps = {
   readonly delays: TryDelays;
   readonly hold: DeletionGate;
   readonly count: (event: StoredEvent) => void;
+  readonly onParked: () => void;
   /** Default: the value in the limits. */
   readonly trialsPerReactionMax?: number;
 };
@@ -39,7 +39,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
     executor.cache.follow(allocations);
     const awaiting = await Awaiting.open({ ...deps, log, executor });
     const fanOuts = await FanOuts.open({ ...deps, log, executor, waits: awaiting }, consumer);
-    const deletions = await Deletions.open({ ...deps, log, executor });
+    const deletions = await openDeletions({ ...deps, log, executor });
     return {
       reactions: {
         eventsTogetherMax: limits.eventsTogetherMax,
@@ -47,13 +47,13 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
         after: (event) => {
           count(event);
           fanOuts.observe(event);
-          awaiting.observe(event);
+          awaiting.dues.observe(event);
           deletions.observe(event);
         },
       },
       commands: commandTable(executor, ids, deps),
       checks: [awaitingCheck(log, logger)],
-      loops: [fanOuts.loop, awaiting.loop, deletions.loop],
+      loops: [fanOuts.loop, awaiting.dues.loop, deletions.loop],
     };
   };
 }

@@ -26,7 +26,7 @@ export function lifeCommands(executor: Executor, { clock, deletionGraceMs }: Gra
       return accepted(await executor.execute(identity, (work) => change(work, experiment, wanted)));
     },
     UndeleteExperiment: async ({ experiment }, { identity }) => {
-      const wanted = { kind: "undelete", atMs: clock.nowMs() } as const;
+      const wanted = { kind: "undelete" } as const;
       return accepted(await executor.execute(identity, (work) => change(work, experiment, wanted)));
     },
     ContinueExperiment: async (request, { identity }) =>

@@ -53,10 +53,12 @@ export const configOf = (maxRestarts = 5) => ({
   resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
 });
 
-/** A cache that counts its reads. */
+/** A cache that counts its reads, and fails to read the streams of some ids. */
 class CountingCache extends FoldCache {
   looks = 0;
-  override load<State>(fold: StreamFold<State>, id: string) {
+  readonly broken = new Set<string>();
+  override async load<State>(fold: StreamFold<State>, id: string) {
+    if (this.broken.has(id)) throw new Error(`${id} cannot be folded`);
     if (fold.category === "trial") this.looks += 1;
     return super.load(fold, id);
   }
@@ -144,7 +146,7 @@ export class FanOutsWorld {
     this.#executor = executor;
     const logger = pino({ enabled: false });
     const waits = waitsBy(systemClock);
-    const deps = { log, executor, clock: systemClock, logger, waits };
+    const deps = { log, executor, clock: systemClock, logger, waits, onParked() {} };
     const fanOuts = await FanOuts.open(deps, consumer);
     this.#fanOuts = fanOuts;
     const feed = await EventFeed.open(
@@ -185,6 +187,27 @@ export class FanOutsWorld {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gate = promise;
     return resolve;
+  }
+
+  /** Makes every read of a trial fail, until the returned function is called. */
+  breaks(trial: string): () => void {
+    const broken = this.#cache?.broken;
+    broken?.add(trial);
+    return () => void broken?.delete(trial);
+  }
+
+  /** The parked rows: key, position of the event, and reason. */
+  async parked(): Promise<readonly string[]> {
+    const rows = await this.#others.parked(consumer);
+    return rows.map(({ key, position, reason }) => `${key} at ${position}: ${reason}`);
+  }
+
+  async positionOf(stream: string, version: number): Promise<number | undefined> {
+    return (await this.#others.read(stream, version - 1, 1))[0]?.position;
+  }
+
+  async retryParked(key: string): Promise<string | null> {
+    return (await this.#fanOuts?.loop.retryParked(key)) ?? null;
   }
 
   /** Retries a parked reaction. Resolves when the fan-out can do nothing more. */

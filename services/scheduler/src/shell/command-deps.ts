@@ -2,11 +2,13 @@ import { type Rejection, isRejection } from "@trainyard/kernel";
 import { accepted, type CommandContext, type Executor, type Work } from "@trainyard/runtime";
 import type { Plain } from "@trainyard/contracts";
 import type { Accepted } from "@trainyard/contracts/commands";
+import type { Guard } from "../core/reconcile/guard.ts";
 import type { ClusterFollower } from "./follower.ts";
 
 export type CommandDeps = {
   readonly follower: ClusterFollower;
   readonly executor: Executor;
+  readonly guard: Guard;
   /** Called because the committed events may require decisions. */
   readonly committed: () => void;
 };

@@ -2,18 +2,29 @@
 import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
 import { type Launch, LaunchSchema } from "@trainyard/contracts/agent";
-import { type Executor, type LogIdentity, runToken, type SigningKey } from "@trainyard/runtime";
+import {
+  endsTerm,
+  type Executor,
+  isTransient,
+  type LogIdentity,
+  runToken,
+  type SigningKey,
+} from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
+import type { Guard } from "../core/reconcile/guard.ts";
 import { launchOf } from "../core/launch.ts";
 import { experimentCode, trialWork } from "../streams.ts";
 
 export type BuiltLaunch = { readonly launch: Plain<Launch>; readonly bytes: number };
+
+type Built = BuiltLaunch | { readonly problem: string } | null;
 
 export class Launches {
   readonly #cluster: Cluster;
   readonly #executor: Executor;
   readonly #key: SigningKey;
   readonly #identity: Pick<LogIdentity, "id">;
+  readonly #guard: Guard;
   readonly #built = new Map<string, BuiltLaunch>();
 
   constructor(
@@ -21,14 +32,19 @@ export class Launches {
     executor: Executor,
     key: SigningKey,
     identity: Pick<LogIdentity, "id">,
+    guard: Guard,
   ) {
     this.#cluster = cluster;
     this.#executor = executor;
     this.#key = key;
     this.#identity = identity;
+    this.#guard = guard;
   }
 
-  /** The launches of some allocations on an agent. A launch that can never be built is reported to `onProblem`. */
+  /**
+   * The launches of some allocations on an agent, without those that are set aside. A launch that can never be built is
+   * reported to `onProblem`.
+   */
   async of(
     agentId: string,
     ids: readonly string[],
@@ -36,7 +52,7 @@ export class Launches {
   ): Promise<ReadonlyMap<string, BuiltLaunch>> {
     const launches = new Map<string, BuiltLaunch>();
     for (const id of ids) {
-      const built = this.#built.get(`${agentId}/${id}`) ?? (await this.#build(agentId, id));
+      const built = this.#built.get(`${agentId}/${id}`) ?? (await this.#guarded(agentId, id));
       if (built === null) continue;
       if ("problem" in built) onProblem(id, built.problem);
       else launches.set(id, built);
@@ -44,7 +60,19 @@ export class Launches {
     return launches;
   }
 
-  async #build(agentId: string, id: string): Promise<BuiltLaunch | { problem: string } | null> {
+  async #guarded(agentId: string, id: string): Promise<Built> {
+    if (this.#guard.has("launch", id)) return null;
+    try {
+      return await this.#build(agentId, id);
+    } catch (error) {
+      if (endsTerm(error) || isTransient(error)) throw error;
+      const pool = this.#cluster.allocations.get(id)?.resources.pool ?? "";
+      this.#guard.add("launch", id, pool, error);
+      return null;
+    }
+  }
+
+  async #build(agentId: string, id: string): Promise<Built> {
     const allocation = this.#cluster.allocations.get(id);
     const agent = this.#cluster.agents.get(agentId);
     if (allocation?.grant == null || agent === undefined) return null;

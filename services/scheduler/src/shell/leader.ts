@@ -9,6 +9,7 @@ import { LogIdentity, type PartitionDeps, type Term, type TermContext } from "@t
 import type { SchedulerSettings } from "../config.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { commandTable } from "./commands.ts";
+import { Guard } from "../core/reconcile/guard.ts";
 import { ClusterFollower } from "./follower.ts";
 import { limits } from "../limits.ts";
 import { trialWork } from "../streams.ts";
@@ -33,7 +34,14 @@ export function beginTerm(
     executor.cache.follow(trialWork);
     const follower = await ClusterFollower.open(log, deps.logger);
     const identity = new LogIdentity(log);
-    const term = { follower, executor, epoch, owner, identity, firstWordMs };
+    const guard = new Guard(
+      () => deps.clock.monotonicMs(),
+      (what, of, error) => {
+        deps.logger.error({ err: error, what, of }, "set_aside");
+        deps.telemetry.setAside(what === "launch" ? "allocation" : "pool", what);
+      },
+    );
+    const term = { follower, executor, epoch, owner, identity, firstWordMs, guard };
     const reconciler = new Reconciler({ ...deps, ...term, settings });
     return {
       reactions: {
@@ -43,7 +51,10 @@ export function beginTerm(
           if (follower.observe(event) || concerns(event)) reconciler.committed();
         },
       },
-      commands: commandTable({ follower, executor, committed: () => reconciler.committed() }),
+      commands: commandTable({
+        ...{ follower, executor, guard },
+        committed: () => reconciler.committed(),
+      }),
       checks: [savedClusterCheck(log)],
       loops: [{ run: (signal) => reconcile(deps, reconciler, signal) }],
     };

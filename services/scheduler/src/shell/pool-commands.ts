@@ -33,7 +33,7 @@ export function poolCommands(deps: CommandDeps) {
     },
     GetPools: async () => {
       const names = [...cluster.configured.keys()].toSorted();
-      return { pools: names.map((name) => poolInfo(cluster, name)) };
+      return { pools: names.map((name) => poolInfo(cluster, name, deps.guard.asideIn(name))) };
     },
   } satisfies Partial<CommandTable<"scheduler">>;
 }

@@ -46,7 +46,14 @@ describe("a pool", () => {
     await configure(world, "gpus", "fair_share", true, { preemption: true, quotas });
     const { policy: _, ...defaults } = defaultSettings;
     const empty = { agentsKnown: 0, agentsPresent: 0, slots: 0, slotsFree: 0 };
-    const idle = { runsWaiting: 0, runsPlaced: 0, quotas: [], reservedFor: "", slotsReserved: 0 };
+    const idle = {
+      runsWaiting: 0,
+      runsPlaced: 0,
+      quotas: [],
+      reservedFor: "",
+      slotsReserved: 0,
+      setAside: "",
+    };
     const agents = { agentsKnown: 1, agentsPresent: 1, slots: 2, slotsFree: 2 };
     const isDefault = { pool: "default", policy: "priority", settings: defaults };
     const gpus = { pool: "gpus", policy: "fair_share" };

@@ -21,6 +21,7 @@ import type { Decision } from "../core/reconcile/decision.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { explanations } from "../core/reconcile/explanations.ts";
 import { gather } from "../core/reconcile/gather.ts";
+import type { Guard } from "../core/reconcile/guard.ts";
 import { LinkMonitor } from "../core/reconcile/link-monitor.ts";
 import { heldOf } from "../core/reconcile/judge-agent.ts";
 import { isBelievable, Observed } from "../core/reconcile/observed.ts";
@@ -49,6 +50,7 @@ export type ReconcilerDeps = {
   readonly follower: ClusterFollower;
   readonly executor: Executor;
   readonly identity: Pick<LogIdentity, "id">;
+  readonly guard: Guard;
   readonly epoch: number;
   /** The id of this process for the lease. */
   readonly owner: string;
@@ -95,10 +97,11 @@ export class Reconciler {
       logger: deps.logger,
       onRefused: (decision) => {
         this.#setAside.add(decision, deps.clock.monotonicMs());
-        deps.telemetry.setAside(decision);
+        deps.telemetry.setAside(decision.on, decision.command.kind);
       },
     });
-    this.#launches = new Launches(cluster, deps.executor, deps.settings.tokenKey, deps.identity);
+    const { executor, settings, identity, guard } = deps;
+    this.#launches = new Launches(cluster, executor, settings.tokenKey, identity, guard);
     this.#runs = new ReportedRuns(cluster, requestOf);
   }
 
@@ -207,6 +210,7 @@ export class Reconciler {
           observed: this.#observed,
           reported: this.#reported,
           deadlines: this.#deadlines,
+          guard: this.#deps.guard,
           nowMs: clock.monotonicMs(),
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
@@ -275,8 +279,8 @@ export class Reconciler {
 
   /** Runs right after a placement pass, so that each run that still waits has a reason. */
   async #explain(): Promise<void> {
-    const { follower, clock } = this.#deps;
-    const decisions = explanations(follower.cluster, clock.nowMs()).filter(
+    const { follower, clock, guard } = this.#deps;
+    const decisions = explanations(follower.cluster, guard, clock.nowMs()).filter(
       (decision) => !this.#isSetAside(decision),
     );
     if (decisions.length === 0) return;

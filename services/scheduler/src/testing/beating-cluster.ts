@@ -16,6 +16,7 @@ import { assert } from "@trainyard/kernel";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { gather } from "../core/reconcile/gather.ts";
+import { Guard } from "../core/reconcile/guard.ts";
 import { heldOf } from "../core/reconcile/judge-agent.ts";
 import { Observed } from "../core/reconcile/observed.ts";
 import { agentStart } from "./examples.ts";
@@ -64,6 +65,7 @@ export class BeatingCluster {
       reported,
       tokenKey: "k",
       deadlines: this.#deadlines,
+      guard: new Guard(() => nowMs),
       nowMs,
       silentForMs: () => 0,
       agentSilenceMs: 30_000,

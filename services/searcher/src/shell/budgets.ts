@@ -1,88 +1,59 @@
 /**
- * Watches the clock for searches with a budget of time, which may be spent without any report. Due times follow from
- * the searches' states and are not stored; a new leader starts with all searches that may have such a budget.
+ * Ends searches whose budget of time is spent, which may happen without any report. Due times follow from the searches'
+ * states, whose times are those of events.
  */
-import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
-import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
+import { categoryOf, Fault, idOf, isRejection } from "@trainyard/kernel";
+import { DueLoop, type LogFold, serviceMeta } from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
-import { limits } from "../limits.ts";
+import type { SideLoopsDeps } from "./side-loops.ts";
 import { searches } from "../streams.ts";
 
-type BudgetDeps = {
-  readonly executor: Executor;
-  readonly clock: Clock;
-  readonly logger: Logger;
-};
-
 export class Budgets {
-  readonly #deps: BudgetDeps;
-  readonly #dueMs = new Map<string, number>();
-  /** The searches whose state has changed since their budget was read. */
-  readonly #changed: Set<string>;
+  readonly loop: DueLoop;
+  readonly #deps: SideLoopsDeps;
+  readonly #open: LogFold<number>;
+  /** The open searches that have no such budget. */
   readonly #without = new Set<string>();
-  readonly loop: EffectLoop;
 
-  /** `open` are the searches that are not complete; they include all with a budget of time. */
-  constructor(deps: BudgetDeps, open: readonly string[]) {
+  constructor(deps: SideLoopsDeps, open: LogFold<number>) {
     this.#deps = deps;
-    this.#changed = new Set(open);
-    this.loop = new EffectLoop("budgets", deps, () => this.#step());
+    this.#open = open;
+    const spec = { name: "budgets", service: "searcher", lane: 2 };
+    const act = (id: string, reachedMs: number) => this.#act(id, reachedMs);
+    const causeOf = (id: string) => open.entries.get(id) ?? 0;
+    this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
+    this.loop.passed(open.timeMs);
+    for (const id of open.entries.keys()) this.loop.ask(id);
   }
 
   /** Notes an event of the log. */
-  observe({ stream, type }: StoredEvent): void {
+  observe({ stream, timeMs }: StoredEvent): void {
+    this.loop.passed(timeMs);
     if (categoryOf(stream) !== "search") return;
     const id = idOf(stream);
-    if (shortNameOf(type) === "SearchCompleted") {
-      this.#dueMs.delete(id);
-      this.#changed.delete(id);
+    if (!this.#open.entries.has(id)) {
+      this.loop.delete(id);
       this.#without.delete(id);
-    } else if (!this.#without.has(id)) {
-      this.#changed.add(id);
-      this.loop.wake();
-    }
+    } else if (!this.#without.has(id)) this.loop.ask(id);
   }
 
-  /** Returns the milliseconds until the next budget may be spent; null for none. */
-  async #step(): Promise<number | null> {
-    const { clock } = this.#deps;
-    for (const id of [...this.#changed]) await this.#look(id);
-    for (const [id, dueMs] of [...this.#dueMs]) {
-      if (dueMs <= clock.nowMs()) await this.#note(id);
-    }
-    if (this.#changed.size > 0) return 0;
-    const next = Math.min(...this.#dueMs.values());
-    return Number.isFinite(next) ? Math.max(next - clock.nowMs(), limits.budgetAgainMs) : null;
-  }
-
-  async #look(id: string): Promise<void> {
-    this.#changed.delete(id);
-    const { cache } = this.#deps.executor;
-    const { state: shared } = await cache.load(searches, id);
+  /** Sends the time that was reached to the search, which decides whether its budget is spent. */
+  async #act(id: string, reachedMs: number): Promise<number | null> {
+    const { executor } = this.#deps;
+    const { state: shared } = await executor.cache.load(searches, id);
     const dueMs = budgetDueAt(shared.committed().state);
-    if (dueMs === "never") {
-      this.#without.add(id);
-    } else if (dueMs === null) {
-      this.#dueMs.delete(id);
-    } else {
-      this.#dueMs.set(id, dueMs);
-    }
-  }
-
-  /** Sends the time to the search, which decides whether its budget is spent. */
-  async #note(id: string): Promise<void> {
-    const { executor, clock, logger } = this.#deps;
-    this.#dueMs.delete(id);
-    const command = { type: "NoteTime", atMs: clock.nowMs() } as const;
-    await executor.execute(
-      { commitId: newEventId(), meta: serviceMeta("searcher") },
-      async (work) => {
-        const decided = await work.decide(searches, id, command);
-        if (isRejection(decided)) logger.warn({ search: id, ...decided }, "budget_not_looked_at");
-      },
-    );
-    this.#changed.add(id);
+    if (dueMs === "never") this.#without.add(id);
+    if (dueMs === null || dueMs === "never") return null;
+    if (dueMs > reachedMs) return dueMs;
+    const identity = { commitId: newEventId(), meta: serviceMeta("searcher") };
+    // The next whole millisecond: the sum of slot-hours may be rounded down.
+    const command = { type: "NoteTime", atMs: Math.floor(reachedMs) + 1 } as const;
+    await executor.execute(identity, async (work) => {
+      const decided = await work.decide(searches, id, command);
+      if (!isRejection(decided)) return;
+      throw new Fault(decided.rejected, decided.detail, { retry: "never" });
+    });
+    return null;
   }
 }

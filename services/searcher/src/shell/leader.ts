@@ -7,7 +7,7 @@ import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
 import { searches } from "../streams.ts";
-import { sideLoopCheck } from "./side-loop-check.ts";
+import { sideLoopCheck } from "./side-loop-searches.ts";
 import { SideLoops } from "./side-loops.ts";
 import { saveSnapshots } from "./snapshots.ts";
 
@@ -23,7 +23,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
   const { logger, telemetry } = deps;
   return async ({ log, executor }) => {
     const save = saveSnapshots(executor.cache, logger);
-    const sideLoops = await SideLoops.open({ ...deps, log, executor });
+    const sideLoops = await SideLoops.open({ ...deps, log, executor, onParked: telemetry.parked });
     return {
       reactions: {
         eventsTogetherMax: limits.eventsTogetherMax,

@@ -1,6 +1,7 @@
 import type { EventData, EventOf } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
+import { LogFold, savedLogFold } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { answerTo, type OfferSuggestion, type Question } from "@trainyard/search";
 import { ManualClock } from "@trainyard/testing";
@@ -8,8 +9,7 @@ import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
 import { exampleConfig, experimentCreated, trialEnded } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
-import { savedSchema, SideLoopSearches, savedStream, savedSearches } from "./side-loop-searches.ts";
-import { sideLoopCheck } from "./side-loop-check.ts";
+import { sideLoopCheck, sideLoopSearches } from "./side-loop-searches.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
@@ -43,7 +43,7 @@ let stage: Stage;
 let clock: ManualClock;
 let model: HeldModel;
 let stop: AbortController;
-let searches: SideLoopSearches;
+let searches: LogFold<number>;
 let suggestions: Suggestions;
 
 beforeEach(async () => {
@@ -58,10 +58,11 @@ async function takeOver(): Promise<void> {
   stop = new AbortController();
   stage.afresh();
   model = new HeldModel();
-  searches = await SideLoopSearches.open(stage.log, logger);
   const telemetry = { suggestionTook() {} };
-  const { executor } = stage;
-  suggestions = new Suggestions({ executor, clock, logger, telemetry, model, searches });
+  const { log, executor } = stage;
+  searches = await LogFold.open({ log, logger }, sideLoopSearches);
+  const deps = { log, executor, clock, logger, onParked() {} };
+  suggestions = new Suggestions({ ...deps, telemetry, model }, searches);
   void suggestions.loop.run(stop.signal);
   seen = await stage.log.head();
   await clock.advance(0);
@@ -203,22 +204,27 @@ test("the list of searches with a model is saved, and the check detects an alter
   await sequential(1);
   await stage.tell("experiment-13", created({}));
   await settle();
-  const eager = await SideLoopSearches.open(stage.log, logger, 1);
-  eager.saveWhenDue();
-  expect(await savedSearches(stage.log, logger)).toEqual({ position: seen, ids: ["12"] });
-  const check = sideLoopCheck(stage.log, logger);
+  const { log } = stage;
+  const deps = { log, logger };
+  const begun = (await log.readAll(0, seen)).find(({ stream }) => stream === "search-12")?.position;
+  await searches.save();
+  const saved = await savedLogFold(deps, sideLoopSearches);
+  expect(saved).toMatchObject({ position: seen, entries: { 12: begun } });
+  const check = sideLoopCheck(log, logger);
   expect(await check.run(stop.signal)).toEqual({ position: seen, finding: "" });
   await stage.tell("search-12", {
     type: "SearchCompleted",
     data: { reason: SearchCompletion.CANCELED },
   });
-  expect((await SideLoopSearches.open(stage.log, logger)).ids).toEqual([]);
-  const elsewhere = JSON.stringify({ event: newEventId(), position: seen, ids: ["14"] });
-  await stage.log.saveSnapshot(savedStream, seen, savedSchema, elsewhere);
+  expect((await LogFold.open(deps, sideLoopSearches)).entries.size).toBe(0);
+  const { stream, schema } = sideLoopSearches;
+  const altered = (event: string) => {
+    const text = JSON.stringify({ event, position: seen, entries: { 13: 1 } });
+    return log.saveSnapshot(stream, 0, schema, text);
+  };
+  await altered(newEventId());
   // The saved list is of another history of the log.
-  expect(await savedSearches(stage.log, logger)).toBeNull();
-  const last = (await stage.log.readAll(seen - 1, 1))[0]?.id;
-  const wrong = JSON.stringify({ event: last, position: seen, ids: ["13"] });
-  await stage.log.saveSnapshot(savedStream, seen, savedSchema, wrong);
+  expect(await savedLogFold(deps, sideLoopSearches)).toMatchObject({ position: 0, entries: {} });
+  await altered((await log.readAll(seen - 1, 1))[0]?.id ?? "");
   expect((await check.run(stop.signal)).finding).toContain("13");
 });

@@ -5,8 +5,8 @@
  * the same question, and the wait restarts.
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
-import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
+import { assert, categoryOf, idOf, isRejection } from "@trainyard/kernel";
+import { DueLoop, endsTerm, isTransient, type LogFold, serviceMeta } from "@trainyard/runtime";
 import {
   awaitedTrial,
   type GoWithoutSuggestion,
@@ -14,116 +14,103 @@ import {
   type Question,
   questionOf,
 } from "@trainyard/search";
-import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
-import type { SideLoopSearches } from "./side-loop-searches.ts";
-import type { SuggestingModel } from "./model/model.ts";
+import type { SideLoopsDeps } from "./side-loops.ts";
 import { searches } from "../streams.ts";
 
-export type SuggestionsDeps = {
-  readonly executor: Executor;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly telemetry: Pick<Telemetry, "suggestionTook">;
-  readonly model: SuggestingModel;
-  readonly searches: SideLoopSearches;
-};
-
 type Wait = { readonly trial: number; readonly sinceMs: number };
-type Offer = { readonly id: string; readonly offer: OfferSuggestion };
 
 export class Suggestions {
-  readonly #deps: SuggestionsDeps;
-  readonly loop: EffectLoop;
-  /** The searches that may have a new question. */
-  readonly #moved: Set<string>;
-  /** The searches whose question the model is answering. */
+  readonly loop: DueLoop;
+  readonly #deps: SideLoopsDeps;
+  readonly #open: LogFold<number>;
+  /** The searches with a question that is not answered yet, or whose answer is not committed yet. */
   readonly #asked = new Set<string>();
   /** The answers that are not yet committed. */
-  readonly #offers: Offer[] = [];
+  readonly #offers = new Map<string, OfferSuggestion>();
   /** The free places that wait for a suggestion, by search. */
   readonly #waits = new Map<string, Wait>();
 
-  constructor(deps: SuggestionsDeps) {
+  constructor(deps: SideLoopsDeps, open: LogFold<number>) {
     this.#deps = deps;
-    this.#moved = new Set(deps.searches.ids);
-    this.loop = new EffectLoop("suggestions", deps, () => this.#step());
+    this.#open = open;
+    const spec = { name: "suggestions", service: "searcher", lane: 1 };
+    const act = (id: string) => this.#act(id);
+    const causeOf = (id: string) => open.entries.get(id) ?? 0;
+    this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
+    for (const id of open.entries.keys()) this.loop.ask(id);
   }
 
   /** Notes an event of the log. */
   observe({ stream }: StoredEvent): void {
     if (categoryOf(stream) !== "search") return;
     const id = idOf(stream);
-    if (!this.#deps.searches.has(id)) return;
-    this.#moved.add(id);
-    this.loop.wake();
+    if (this.#open.entries.has(id)) return this.loop.ask(id);
+    this.loop.delete(id);
+    this.#waits.delete(id);
+    this.#offers.delete(id);
+    return undefined;
   }
 
-  /** Returns the milliseconds until a place has waited too long; null if none waits. */
-  async #step(): Promise<number | null> {
-    for (let next = this.#offers[0]; next !== undefined; next = this.#offers[0]) {
-      await this.#send(next.id, next.offer);
-      this.#offers.shift();
-    }
-    // Iterates over a copy: an answer that arrives meanwhile is committed before its search is read again.
-    for (const id of [...this.#moved]) {
-      // Deleted before the read, because the search may change again meanwhile.
-      this.#moved.delete(id);
-      await this.#look(id).catch((error: unknown) => {
-        this.#moved.add(id);
-        throw error;
-      });
-    }
-    return this.#fillOverdue();
-  }
-
-  async #look(id: string): Promise<void> {
+  /** Commits the answer, asks the next question, and fills a place that has waited too long. */
+  async #act(id: string): Promise<number | null> {
+    const offer = this.#offers.get(id);
+    if (offer !== undefined) await this.#offer(id, offer);
     const { state: shared } = await this.#deps.executor.cache.load(searches, id);
     const { state } = shared.committed();
     const trial = awaitedTrial(state);
+    const nowMs = this.#deps.clock.monotonicMs();
     if (trial === null) this.#waits.delete(id);
-    else if (this.#waits.get(id)?.trial !== trial) {
-      this.#waits.set(id, { trial, sinceMs: this.#deps.clock.monotonicMs() });
-    }
+    else if (this.#waits.get(id)?.trial !== trial) this.#waits.set(id, { trial, sinceMs: nowMs });
     const question = this.#asked.has(id) ? null : questionOf(state);
     if (question !== null) this.#ask(id, question);
+    const wait = this.#waits.get(id);
+    if (wait === undefined) return null;
+    const waitedMs = nowMs - wait.sinceMs;
+    if (waitedMs < limits.suggestionWaitMs) {
+      return this.loop.inMs(limits.suggestionWaitMs - waitedMs);
+    }
+    await this.#send(id, { type: "GoWithoutSuggestion", trial: wait.trial, waitedMs });
+    this.#waits.delete(id);
+    return null;
   }
 
   #ask(id: string, question: Question): void {
     const { model, logger, clock, telemetry } = this.#deps;
     const startedMs = clock.monotonicMs();
     this.#asked.add(id);
-    const lookAgain = (): void => {
-      this.#asked.delete(id);
-      this.#moved.add(id);
-      this.loop.wake();
-    };
     model.answer(question).then(
       (offer) => {
         telemetry.suggestionTook(clock.monotonicMs() - startedMs);
-        this.#offers.push({ id, offer });
-        lookAgain();
+        this.#offers.set(id, offer);
+        this.loop.ask(id);
       },
       (error: unknown) => {
         logger.warn({ err: error, search: id, trial: question.trial }, "suggestion_failed");
-        clock.timer(limits.askAgainMs, lookAgain);
+        this.#askLater(id);
       },
     );
   }
 
-  async #fillOverdue(): Promise<number | null> {
-    let next: number | null = null;
-    for (const [id, { trial, sinceMs }] of this.#waits) {
-      const waitedMs = this.#deps.clock.monotonicMs() - sinceMs;
-      const leftMs = limits.suggestionWaitMs - waitedMs;
-      if (leftMs > 0) {
-        next = Math.min(next ?? leftMs, leftMs);
-        continue;
-      }
-      await this.#send(id, { type: "GoWithoutSuggestion", trial, waitedMs });
-      this.#waits.delete(id);
+  #askLater(id: string): void {
+    this.#deps.clock.timer(limits.askAgainMs, () => {
+      this.#asked.delete(id);
+      if (this.#open.entries.has(id)) this.loop.ask(id);
+    });
+  }
+
+  /** An answer that the log refuses is dropped; its place is filled without it. */
+  async #offer(id: string, offer: OfferSuggestion): Promise<void> {
+    try {
+      await this.#send(id, offer);
+      this.#asked.delete(id);
+    } catch (error) {
+      if (endsTerm(error) || isTransient(error)) throw error;
+      const { trial } = offer;
+      this.#deps.logger.error({ err: error, search: id, trial }, "suggestion_dropped");
+      this.#askLater(id);
     }
-    return next;
+    this.#offers.delete(id);
   }
 
   /** Sends a command; the search ignores a late suggestion. */

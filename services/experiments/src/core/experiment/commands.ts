@@ -31,7 +31,7 @@ export type ExperimentCommand =
   | { readonly kind: "archive"; readonly reason: string }
   | { readonly kind: "unarchive" }
   | { readonly kind: "delete"; readonly graceEndMs: number; readonly reason: string }
-  | { readonly kind: "undelete"; readonly atMs: number }
+  | { readonly kind: "undelete" }
   /** Completes the deletion after the grace. */
   | { readonly kind: "delete_for_good"; readonly atMs: number }
   | ContinueCommand

@@ -1,5 +1,5 @@
 /**
- * The deletion of an experiment: requested, undone within its grace, or done when the grace is over. Until then its
+ * The deletion of an experiment: requested, undone before it is done, or done when the grace is over. Until then its
  * files stay. Other changes are refused meanwhile.
  */
 import { type Rejection, reject } from "@trainyard/kernel";
@@ -43,8 +43,6 @@ export function decideDeletion(state: ExperimentState, command: DeletionCommand)
     }
     case "undelete":
       if (deletion === null) return alreadySo;
-      // After the grace the deletion may be completed at any time, so it is too late for an undo.
-      if (command.atMs >= deletion.graceEndMs) return refusedAsDeleted({ ...deletion, gone: true });
       return [{ type: "ExperimentDeletionUndone", data: {} }];
     default:
       if (deletion === null || command.atMs < deletion.graceEndMs) return alreadySo;

@@ -56,8 +56,7 @@ const verbs = {
     outcome: TrialOutcome.FAILED,
   },
   delete: { kind: "delete", graceEndMs: 100, reason: "" },
-  undelete: { kind: "undelete", atMs: 99 },
-  "undelete too late": { kind: "undelete", atMs: 100 },
+  undelete: { kind: "undelete" },
   "end the grace": { kind: "delete_for_good", atMs: 100 },
   "end the grace too early": { kind: "delete_for_good", atMs: 99 },
   move: { kind: "move", workspace: "vision", project: "irises" },
@@ -65,7 +64,7 @@ const verbs = {
 
 /** The outcomes in the order of the verbs. "-": nothing is recorded, as the experiment is in that state already. */
 const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
-  none: Array.from({ length: 15 }, () => "experiment_not_found"),
+  none: Array.from({ length: 14 }, () => "experiment_not_found"),
   PAUSED: [
     "Activated",
     "-",
@@ -77,7 +76,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "experiment_not_ended",
     "Continued",
     "experiment_not_ended",
-    "-",
     "-",
     "-",
     "-",
@@ -97,7 +95,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
-    "-",
     "Moved",
   ],
   STOPPING_CANCELED: [
@@ -111,7 +108,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "experiment_not_ended",
     "experiment_stopping",
     "experiment_not_ended",
-    "-",
     "-",
     "-",
     "-",
@@ -131,7 +127,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
-    "-",
     "Moved",
   ],
   COMPLETED: [
@@ -145,7 +140,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "Continued",
     "Continued",
     "DeletionRequested",
-    "-",
     "-",
     "-",
     "-",
@@ -165,7 +159,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
-    "-",
     "Moved",
   ],
   ERROR: [
@@ -179,7 +172,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "Continued",
     "Continued",
     "DeletionRequested",
-    "-",
     "-",
     "-",
     "-",
@@ -199,7 +191,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
-    "-",
     "Moved",
   ],
   unarchived: [
@@ -213,7 +204,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "Continued",
     "Continued",
     "DeletionRequested",
-    "-",
     "-",
     "-",
     "-",
@@ -231,7 +221,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "experiment_deleted",
     "-",
     "DeletionUndone",
-    "experiment_not_found",
     "Deleted",
     "-",
     "experiment_deleted",
@@ -250,7 +239,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "-",
     "-",
     "-",
-    "-",
     "Moved",
   ],
   gone: [
@@ -264,7 +252,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "experiment_not_found",
     "experiment_not_found",
     "-",
-    "experiment_not_found",
     "experiment_not_found",
     "-",
     "-",
@@ -281,7 +268,6 @@ const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
     "experiment_not_ended",
     "Continued",
     "experiment_not_ended",
-    "-",
     "-",
     "-",
     "-",

@@ -22,6 +22,7 @@ const gpus = {
   quotas: [{ workspace: "research", slots: 16, used: 19, borrowed: 3 }],
   reservedFor: "7.1#1",
   slotsReserved: 8,
+  setAside: "placement of gpus: a bug",
 } as const;
 
 /** Simulates the scheduler, and records the requests and their callers. */

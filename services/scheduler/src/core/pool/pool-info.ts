@@ -14,7 +14,8 @@ export function slotsHeld({ grant }: Allocation): number {
   return (grant?.placements ?? []).reduce((sum, { slots }) => sum + slots.length, 0);
 }
 
-export function poolInfo(cluster: Cluster, pool: string): Plain<PoolInfo> {
+/** `setAside` says what is set aside in the pool. */
+export function poolInfo(cluster: Cluster, pool: string, setAside: string): Plain<PoolInfo> {
   const configured = cluster.configured.get(pool) ?? unconfigured;
   const agents = [...cluster.members.of(pool)].flatMap((id) => cluster.agents.get(id) ?? []);
   const runs = runsOf(cluster, pool);
@@ -31,6 +32,7 @@ export function poolInfo(cluster: Cluster, pool: string): Plain<PoolInfo> {
     runsPlaced: placed.length,
     quotas: quotaUses(cluster, pool, placed),
     ...reserved(cluster, pool),
+    setAside,
   };
 }
 

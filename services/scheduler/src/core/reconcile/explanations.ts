@@ -5,6 +5,7 @@ import { limits } from "../../limits.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import type { Decision } from "./decision.ts";
+import type { Guard } from "./guard.ts";
 
 const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   no_agents: WaitCode.NO_AGENTS,
@@ -26,10 +27,14 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
 };
 
 /** Explains the changed pools, until all their reasons are recorded. */
-export function explanations(cluster: Cluster, nowMs: number): readonly Decision[] {
+export function explanations(cluster: Cluster, guard: Guard, nowMs: number): readonly Decision[] {
   return [...cluster.unexplained].flatMap((name) => {
     const pool = cluster.pools.get(name);
-    const waits = pool === undefined ? [] : explainWaits(pool, limits.explainedPerBeatMax, nowMs);
+    const most = limits.explainedPerBeatMax;
+    const waits = guard.attempt("explanation", name, () =>
+      pool === undefined ? [] : explainWaits(pool, most, nowMs),
+    );
+    if (waits === null) return [];
     const changed = waits.flatMap((wait) => {
       const allocation = cluster.allocations.get(wait.id);
       return allocation === undefined || isRecorded(allocation, wait) ? [] : [{ allocation, wait }];

@@ -6,6 +6,7 @@ import { Cluster } from "../cluster/cluster.ts";
 import { readSnapshot, writeSnapshot } from "../cluster/snapshot.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { Decision } from "./decision.ts";
+import { Guard } from "./guard.ts";
 import { gather, type Round } from "./gather.ts";
 import { Observed } from "./observed.ts";
 
@@ -48,6 +49,7 @@ function roundOf(cluster: Cluster, more: Partial<Round> = {}): Round {
     reported: new Set(),
     tokenKey: "k",
     deadlines: new Deadlines(),
+    guard: new Guard(() => 0),
     nowMs: 0,
     silentForMs: () => 0,
     agentSilenceMs: 30_000,

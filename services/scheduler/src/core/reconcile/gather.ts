@@ -11,6 +11,7 @@ import type { Allocation } from "../cluster/state.ts";
 import type { Decision } from "./decision.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { drainDecisions } from "./drains.ts";
+import type { Guard } from "./guard.ts";
 import { heldOf, judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
 import { judgeHost } from "./judge-host.ts";
@@ -28,6 +29,7 @@ export type Round = {
   readonly reported: Set<string>;
   readonly tokenKey: string;
   readonly deadlines: Deadlines;
+  readonly guard: Guard;
   /** The present time of the monotonic clock. */
   readonly nowMs: number;
   /** The time for which an agent has been silent, as far as silence counts. */

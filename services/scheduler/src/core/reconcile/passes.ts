@@ -1,66 +1,68 @@
 /** The placement passes of changed pools: they decide which runs get a place, and which runs make room for others. */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
-import { type Pass, place } from "@trainyard/scheduling";
+import { place } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 import { preemptionTimeoutOf } from "../cluster/demand.ts";
 import type { Decision } from "./decision.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { grantCommand, portsTaken } from "./grants.ts";
+import type { Guard } from "./guard.ts";
+import { limits } from "../../limits.ts";
 
 type Passing = {
   readonly cluster: Cluster;
   readonly deadlines: Deadlines;
+  readonly guard: Guard;
   readonly tokenKey: string;
   /** The present time of the monotonic clock. */
   readonly nowMs: number;
 };
 
-export function placementDecisions({
-  cluster,
-  deadlines,
-  tokenKey,
-  nowMs,
-}: Passing): readonly Decision[] {
+export function placementDecisions(passing: Passing): readonly Decision[] {
+  const { cluster, deadlines, guard, nowMs } = passing;
   for (const name of deadlines.takePasses(nowMs)) cluster.touchedPools.add(name);
-  const passes = [...cluster.touchedPools].map((name) => {
+  const taken = once(() => portsTaken(cluster));
+  return [...cluster.touchedPools].flatMap((name) => {
     cluster.touchedPools.delete(name);
     cluster.unexplained.add(name);
-    const pass = place(cluster.pool(name), { nowMs: deadlines.foldMs(nowMs) });
-    deadlines.passAgain(name, pass.againAtMs, nowMs);
-    return pass;
+    const decisions = guard.attempt("placement", name, () => passOf(name, passing, taken));
+    if (decisions !== null) return decisions;
+    deadlines.passAgain(name, deadlines.foldMs(nowMs) + limits.setAsideMs, nowMs);
+    return [];
   });
-  return [...grantsOf(cluster, passes, tokenKey), ...stopsOf(cluster, passes)];
 }
 
-function grantsOf(
-  cluster: Cluster,
-  passes: readonly Pass[],
-  tokenKey: string,
-): readonly Decision[] {
-  const grants = passes.flatMap((pass) => pass.grants);
-  if (grants.length === 0) return [];
-  const taken = portsTaken(cluster);
-  return grants.flatMap((grant): readonly Decision[] => {
+type Ports = ReturnType<typeof portsTaken>;
+
+function passOf(
+  name: string,
+  { cluster, deadlines, tokenKey, nowMs }: Passing,
+  taken: () => Ports,
+) {
+  const pass = place(cluster.pool(name), { nowMs: deadlines.foldMs(nowMs) });
+  deadlines.passAgain(name, pass.againAtMs, nowMs);
+  const grants = pass.grants.flatMap((grant): readonly Decision[] => {
     const allocation = cluster.allocations.get(grant.id);
     if (allocation === undefined) return [];
-    const command = grantCommand(cluster, grant, tokenKey, taken);
+    const command = grantCommand(cluster, grant, tokenKey, taken());
     return [{ on: "allocation", id: grant.id, origin: allocation.origin, command }];
   });
+  // Runs that make room write a checkpoint and end within their own preemption timeout.
+  const stops = pass.stops.flatMap(({ id, by }): readonly Decision[] => {
+    const allocation = cluster.allocations.get(id);
+    if (allocation === undefined) return [];
+    const { origin, resources } = allocation;
+    const graceMs = preemptionTimeoutOf(resources);
+    const why = StopWhy.PREEMPTED;
+    const command = { kind: "stop", mode: StopMode.GRACEFUL, why, graceMs, by } as const;
+    return [{ on: "allocation", id, origin, command }];
+  });
+  return [...grants, ...stops];
 }
 
-/** Runs that make room write a checkpoint and end within their own preemption timeout. */
-function stopsOf(cluster: Cluster, passes: readonly Pass[]): readonly Decision[] {
-  return passes
-    .flatMap((pass) => pass.stops)
-    .flatMap(({ id, by }): readonly Decision[] => {
-      const allocation = cluster.allocations.get(id);
-      if (allocation === undefined) return [];
-      const { origin, resources } = allocation;
-      const graceMs = preemptionTimeoutOf(resources);
-      const why = StopWhy.PREEMPTED;
-      const command = { kind: "stop", mode: StopMode.GRACEFUL, why, graceMs, by } as const;
-      return [{ on: "allocation", id, origin, command }];
-    });
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** Stops runs that have reached their time limit. */
