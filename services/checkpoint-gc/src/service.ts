@@ -13,7 +13,6 @@ import {
   type TermContext,
 } from "@trainyard/runtime";
 import type { CheckpointGcConfig } from "./config.ts";
-import { gcLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Deletion } from "./shell/deletion.ts";
@@ -28,10 +27,7 @@ const migrations = join(import.meta.dirname, "../migrations");
 
 export async function createService(
   config: CheckpointGcConfig,
-  overrides: TableOverrides & {
-    readonly disk?: StorageDisk;
-    readonly sweepAfterMs?: number;
-  } = {},
+  overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<Service> {
   const parts = await openParts("checkpoint-gc", config, overrides);
   const { name, stack, log, clock, logger, registry } = parts;
@@ -51,8 +47,7 @@ export async function createService(
     const index = new CheckpointIndex(pool, clock, logger, wake, changed);
     const time = new LogClock(log, clock, config.graceMs);
     const judging = { index, time, graceMs: config.graceMs };
-    const { sweepAfterMs = gcLimits.sweepAfterMs } = overrides;
-    const sweeper = new Sweeper({ ...judging, clock, executor, logger, sweepAfterMs });
+    const sweeper = new Sweeper({ ...judging, clock, executor, logger });
     const claims = new StorageClaims(new LogIdentity(log));
     const deps = { executor, log, clock, time, logger, disk, stores, hold, claims };
     const deletion = new Deletion(deps, index);

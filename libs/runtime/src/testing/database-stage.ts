@@ -113,29 +113,24 @@ export class DatabaseStage implements AsyncDisposable {
     stream: string,
     ...events: readonly (AnyEvent & { readonly id?: string })[]
   ): Promise<number> {
-    return this.tellAll(new Map([[stream, events]]));
-  }
-
-  /** Appends events to several streams in one commit. */
-  async tellAll(
-    told: ReadonlyMap<string, readonly (AnyEvent & { readonly id?: string })[]>,
-  ): Promise<number> {
-    const text = `select stream, max(version)::integer as version from log.events
-      where stream = any($1) group by stream`;
-    const rows = await this.sql<{ stream: string; version: number }>(text, [[...told.keys()]]);
-    const versions = new Map(rows.map(({ stream, version }) => [stream, version]));
+    const version = "select max(version)::integer as version from log.events where stream = $1";
+    const [before] = await this.sql<{ version: number | null }>(version, [stream]);
     const result = await this.#log.append({
       commitId: newEventId(),
-      writes: Array.from(told, ([stream, events]) => ({
-        stream,
-        expectedVersion: versions.get(stream) ?? 0,
-        events: events.map((event) => ({ id: event.id ?? newEventId(), ...encodeEvent(event) })),
-      })),
+      writes: [
+        {
+          stream,
+          expectedVersion: before?.version ?? 0,
+          events: events.map((event) => ({ id: event.id ?? newEventId(), ...encodeEvent(event) })),
+        },
+      ],
       guards: [],
       meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
-    const streams = [...told.keys()].join(", ");
-    assert(result.kind === "committed", `${streams}: refused: ${JSON.stringify(result)}`);
+    assert(
+      result.kind === "committed",
+      `${stream} takes the test's events: ${JSON.stringify(result)}`,
+    );
     await this.relay();
     return result.position;
   }

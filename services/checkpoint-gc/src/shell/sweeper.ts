@@ -22,8 +22,6 @@ export type SweeperDeps = JudgeDeps & {
   readonly clock: Clock;
   readonly executor: Executor;
   readonly logger: Logger;
-  /** The delay from a change of a running experiment to its judgement. */
-  readonly sweepAfterMs: number;
 };
 
 export class Sweeper {
@@ -42,13 +40,12 @@ export class Sweeper {
   /** Notes that an experiment has a new checkpoint, a new validation or an ended run. */
   changed(experiment: string): void {
     if (this.#dueMs.has(experiment)) return;
-    const { clock, sweepAfterMs } = this.#deps;
-    this.#dueMs.set(experiment, clock.nowMs() + sweepAfterMs);
+    this.#dueMs.set(experiment, this.#deps.clock.nowMs() + gcLimits.sweepAfterMs);
     this.loop.wake();
   }
 
   async #step(signal: AbortSignal): Promise<number | null> {
-    const { clock, sweepAfterMs } = this.#deps;
+    const { clock } = this.#deps;
     if (clock.monotonicMs() >= this.#overdueAtMs) {
       const isAll = await this.sweepOverdue(signal);
       if (isAll) this.#overdueAtMs = clock.monotonicMs() + gcLimits.overdueLookMs;
@@ -66,7 +63,7 @@ export class Sweeper {
       // The judgement of a large experiment uses at most a tenth of the loop's time.
       const tookMs = clock.monotonicMs() - startMs;
       if (this.#dueMs.has(experiment)) {
-        const waitMs = Math.max(sweepAfterMs, tookMs * 10);
+        const waitMs = Math.max(gcLimits.sweepAfterMs, tookMs * 10);
         this.#dueMs.set(experiment, clock.nowMs() + waitMs);
       }
     }

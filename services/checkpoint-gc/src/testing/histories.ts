@@ -139,11 +139,10 @@ export class HistoryRun {
     });
     this.#executor = new Executor(dying, new FoldCache(dying));
     const [clock, graceMs] = [this.#clock, 1_000];
-    const { sweepAfterMs } = gcLimits;
     const deps = { index: this.#index(), time: new LogClock(log, clock, graceMs), graceMs };
     this.#handlers = reactionHandlers(deps);
     const logger = pino({ enabled: false });
-    this.#sweeper = new Sweeper({ ...deps, clock, executor: this.#executor, logger, sweepAfterMs });
+    this.#sweeper = new Sweeper({ ...deps, clock, executor: this.#executor, logger });
   }
 
   async #step(step: Step): Promise<void> {

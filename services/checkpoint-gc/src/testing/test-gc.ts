@@ -6,7 +6,6 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { markStorage } from "@trainyard/blob";
-import type { AnyEvent } from "@trainyard/contracts";
 import type { Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";
@@ -30,9 +29,6 @@ import {
 
 /** The timeout only stops a hanging test: other processes may keep the disk busy for long. */
 export const soon = { timeout: 90_000, interval: 100 };
-
-/** Shorter than in a cluster: most tests of running experiments wait for a judgement. */
-const sweepAfterMs = 500;
 
 /** The storage of a test's checkpoints, the storage id that their writer sent, and their place in the event order. */
 type Place = {
@@ -74,7 +70,7 @@ export class TestGc implements AsyncDisposable {
       ...variables,
     });
     const bus = this.stage.hub.connect("checkpoint-gc");
-    this.#service = await createService(config, { bus, sweepAfterMs, ...overrides });
+    this.#service = await createService(config, { bus, ...overrides });
     await this.#service.start();
   }
 
@@ -104,7 +100,12 @@ export class TestGc implements AsyncDisposable {
     id: string = randomUUID(),
     { root, storageId, storage }: Place = this,
   ): Promise<string> {
-    if (storage === undefined) await writeCheckpoint(join(root, id));
+    const folder = join(root, id);
+    if (storage === undefined) {
+      await mkdir(join(folder, "deep"), { recursive: true });
+      await writeFile(join(folder, "deep", "weights"), "www");
+      await writeFile(join(folder, "metadata.json"), "{}");
+    }
     if (loss !== null) {
       await this.stage.tell(`measurement-${trial}`, validated(trial, step, loss));
     }
@@ -147,30 +148,6 @@ export class TestGc implements AsyncDisposable {
     return { experiment, trial, checkpoints };
   }
 
-  /** Makes an experiment of one trial with many checkpoints, which are not validated, in one commit. */
-  async trainedOften(policy: SavePolicy, count: number, place: Place) {
-    const experiment = await this.experiment(policy);
-    const trial = `${experiment}.1`;
-    await this.trial(trial);
-    const digit = place.firstDigit ?? "";
-    const checkpoints = Array.from(
-      { length: count },
-      () => digit + randomUUID().slice(digit.length),
-    );
-    const { root, storageId, storage } = place;
-    const told = new Map<string, readonly AnyEvent[]>();
-    for (const [index, id] of checkpoints.entries()) {
-      if (storage === undefined) await writeCheckpoint(join(root, id));
-      const step = index + 1;
-      const declaration = declared(trial, step, storage ?? root, storageId);
-      told.set(`checkpoint-${id}`, [declaration, completed(trial, step, 2, 5)]);
-    }
-    const stored = checkpoints.map((id, index) => trialCheckpointed(id, 1, index + 1));
-    await this.stage.tellAll(told.set(`trial-${trial}`, stored));
-    await this.endTrial(trial);
-    return { experiment, trial, checkpoints };
-  }
-
   has(checkpoint: string, root = this.root): boolean {
     return existsSync(join(root, checkpoint));
   }
@@ -203,10 +180,4 @@ export class TestGc implements AsyncDisposable {
     await this.stage[Symbol.asyncDispose]();
     await rm(this.root, { recursive: true, force: true });
   }
-}
-
-async function writeCheckpoint(folder: string): Promise<void> {
-  await mkdir(join(folder, "deep"), { recursive: true });
-  await writeFile(join(folder, "deep", "weights"), "www");
-  await writeFile(join(folder, "metadata.json"), "{}");
 }
