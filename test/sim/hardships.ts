@@ -58,18 +58,36 @@ export function breakOnce(
   });
 }
 
+/** Agents are silent together for a while, in which their runs continue. */
+export type Silence = {
+  readonly agents: readonly string[];
+  readonly afterMs: number;
+  readonly forMs: number;
+  /** Whether services die meanwhile. */
+  readonly deaths: boolean;
+};
+
 /** The log goes back to an earlier state: a restored backup, or a failover with loss. */
 export type Restore = { readonly backupMs: number; readonly restoreMs: number };
 
-/** Processes die between a backup and its restore, so that agents have seen terms that the log does not know. */
+/**
+ * Processes die between a backup and its restore, so that agents have seen terms that the log does not know, and while
+ * agents are silent.
+ */
 export function dyingBetween(
   restores: readonly Restore[],
+  silence: Silence | undefined,
   chance: Chance,
   clock: ManualClock,
 ): Troubles {
   return () => {
     const nowMs = clock.monotonicMs();
     const isLost = restores.some((one) => one.backupMs <= nowMs && nowMs < one.restoreMs);
+    if (silence?.deaths === true) {
+      const { afterMs, forMs } = silence;
+      const isHalf = afterMs + forMs / 4 <= nowMs && nowMs < afterMs + forMs / 2;
+      if (isHalf && chance.happens(0.02)) return { kind: "death" };
+    }
     return isLost && chance.happens(0.02) ? { kind: "death" } : null;
   };
 }

@@ -7,6 +7,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { MemoryLog } from "@trainyard/event-log/testing";
 import { Chance } from "./chance.ts";
 import { drawRestores } from "./hardships.ts";
+import { agentNames } from "./model-hosts.ts";
 import { eventsOf, violationsOf } from "./invariants.ts";
 import { relayViolations } from "./judge.ts";
 import type { Refusals } from "./refusals.ts";
@@ -19,6 +20,8 @@ export type HazardWorld = {
   readonly draw: (seed: number) => Hazards;
   readonly check?: (world: World) => readonly string[];
   readonly submissions?: readonly Submission[];
+  /** Whether an agent is lost that returns. */
+  readonly mayLose?: boolean;
 };
 
 /** The limit of a world, which takes some minutes. */
@@ -70,6 +73,19 @@ function limited(config: Submission["config"]): Submission["config"] {
   return { ...config, resources, preemption_timeout: 30 };
 }
 
+const silent = { afterMs: 8_000, forMs: 37_000 };
+
+/** Checks that no run was repeated. */
+function startedOnce({ log }: World): readonly string[] {
+  const runs = new Map<string, number>();
+  for (const { stream, type } of log.store.events) {
+    if (type.includes(".RunRequested.")) runs.set(stream, (runs.get(stream) ?? 0) + 1);
+  }
+  return [...runs].flatMap(([trial, count]) =>
+    count === 1 ? [] : [`${trial} was started ${count} times`],
+  );
+}
+
 export const hazardWorlds: readonly HazardWorld[] = [
   {
     name: "users who drain, disable and remove agents, and change the pool and experiments",
@@ -89,6 +105,25 @@ export const hazardWorlds: readonly HazardWorld[] = [
     check: brokenHost,
     submissions: [{ config: configOf(random(24, 24), 2), seed: 1 }],
   },
+  {
+    name: "all agents silent for longer than one may be",
+    draw: () => ({ silence: { ...silent, agents: agentNames, deaths: false } }),
+    check: startedOnce,
+    submissions: [{ config: configOf(random(6, 6), 2), seed: 1 }],
+  },
+  {
+    name: "all agents silent for longer than one may be, over deaths of the services",
+    draw: () => ({ silence: { ...silent, forMs: 90_000, agents: agentNames, deaths: true } }),
+    check: startedOnce,
+    submissions: [{ config: configOf(random(6, 6), 2), seed: 1 }],
+  },
+  {
+    name: "an agent that is lost while no other place is free, and returns",
+    draw: () => ({ silence: { ...silent, agents: ["a2"], deaths: false } }),
+    check: startedOnce,
+    mayLose: true,
+    submissions: [{ config: configOf(random(6, 6), 2), seed: 1 }],
+  },
   { name: "hosts with wrong clocks", draw: () => ({ wrongClocks: "hosts" }) },
   { name: "hosts and a log with wrong clocks", draw: () => ({ wrongClocks: "all" }) },
   ofRefusals("searches whose events are refused", "search"),
@@ -103,7 +138,7 @@ export const hazardWorlds: readonly HazardWorld[] = [
 
 /** Runs the world of a seed, and returns its violations. */
 export async function judgeHazardWorld(
-  { draw, check, ...rest }: HazardWorld,
+  { draw, check, mayLose = false, ...rest }: HazardWorld,
   seed: number,
 ): Promise<readonly string[]> {
   const hazards = draw(seed);
@@ -123,7 +158,7 @@ export async function judgeHazardWorld(
     ...(await violationsOf(log)),
     ...deadlineViolations(log.store.events, moments, isOneTerm),
     ...relayViolations(world),
-    ...lostAgents(log),
+    ...(mayLose ? [] : lostAgents(log)),
     ...(check?.(world) ?? []),
   ];
 }

@@ -43,6 +43,8 @@ type ModelAgentDeps = TrainingDeps & {
   /** The end record of a script, of any length. */
   readonly lastWord: string;
   readonly health: Health;
+  /** How many times longer training takes. */
+  readonly pace: number;
 };
 
 /** On a fickle host launches and scripts sometimes fail, on a broken one every run fails at its start. */
@@ -91,6 +93,15 @@ export class ModelAgent {
   #beat(): void {
     this.#report();
     this.#deps.clock.timer(beatMs, () => this.#beat());
+  }
+
+  /** Cuts the agent off from the bus for a while. */
+  freeze(forMs: number): void {
+    this.#away = true;
+    this.#deps.clock.timer(forMs, () => {
+      this.#away = false;
+      this.#report();
+    });
   }
 
   /** Makes the agent or its host unavailable; its runs continue. */
@@ -154,7 +165,7 @@ export class ModelAgent {
 
   #train(key: string, training: Training): void {
     const { clock, chance } = this.#deps;
-    clock.timer(chance.between(200, 2_000), () => {
+    clock.timer(this.#deps.pace * chance.between(200, 2_000), () => {
       if (!this.#runs(key)) return;
       if (this.#deps.health === "broken") return this.#end(key, 1, null);
       if (training.begins && this.#fails(0.03)) {

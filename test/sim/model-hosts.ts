@@ -3,6 +3,7 @@ import type { MemoryHub } from "@trainyard/bus/testing";
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
+import type { Silence } from "./hardships.ts";
 import { type Health, ModelAgent } from "./model-agent.ts";
 import { ownWhys } from "./rules/deadlines.ts";
 import type { TrainingDeps } from "./training.ts";
@@ -32,10 +33,12 @@ export class ModelHosts {
       clockOf,
       lastWord = "",
       brokenHost,
+      pace,
     }: {
       readonly clockOf: (agent: string) => Clock;
       readonly lastWord?: string;
       readonly brokenHost: string | undefined;
+      readonly pace: number;
     },
   ) {
     this.#deps = deps;
@@ -53,6 +56,7 @@ export class ModelHosts {
         wall,
         lastWord,
         health: healthOf(name, brokenHost),
+        pace,
       });
     });
   }
@@ -81,6 +85,12 @@ export class ModelHosts {
     this.#byTrial.clear();
     this.#byScheduler.clear();
     this.see(events);
+  }
+
+  freeze({ agents, forMs }: Pick<Silence, "agents" | "forMs">): void {
+    for (const [n, agent] of this.#agents.entries()) {
+      if (agents.includes(agentNames[n] ?? "")) agent.freeze(forMs);
+    }
   }
 
   /** Makes an agent unavailable at random times, for less or more than the scheduler waits for it. */

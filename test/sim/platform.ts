@@ -5,6 +5,7 @@ import type { MemoryLog } from "@trainyard/event-log/testing";
 import { type Clock, experimentId } from "@trainyard/kernel";
 import { beginTerm as beginExperiments } from "@trainyard/service-experiments/leader";
 import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/leader";
+import { defaultSilence } from "@trainyard/service-scheduler/testing";
 import { inlineModel } from "@trainyard/service-searcher/inline-model";
 import { beginTerm as beginSearcher } from "@trainyard/service-searcher/leader";
 import type { ManualClock } from "@trainyard/testing";
@@ -14,8 +15,6 @@ import { type Begin, Process } from "./process.ts";
 export const serviceNames = ["experiments", "searcher", "scheduler"] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The default of production. */
-const agentSilenceMs = 30_000;
 export const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
 /**
@@ -90,7 +89,7 @@ export class Platform {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
         return beginSearcher({ clock, logger, telemetry, model: inlineModel });
       },
-      scheduler: (deps) => beginScheduler({ ...deps, telemetry }, { tokenKey, agentSilenceMs }),
+      scheduler: (deps) => beginScheduler({ ...deps, telemetry }, { tokenKey, ...defaultSilence }),
     };
   }
 

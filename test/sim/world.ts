@@ -20,6 +20,7 @@ import {
   hardshipMs,
   type Outage,
   type Restore,
+  type Silence,
 } from "./hardships.ts";
 import { ModelCluster } from "./model-cluster.ts";
 import { ModelHosts, slotsOfAll } from "./model-hosts.ts";
@@ -54,6 +55,8 @@ export type Hazards = {
   readonly operatorsUntilMs?: number;
   /** The agent on which every run fails at its start; all other hosts and all scripts are sound. */
   readonly brokenHost?: string;
+  /** All hosts and all scripts are sound. */
+  readonly silence?: Silence;
 };
 
 export type WorldOptions = {
@@ -100,7 +103,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   });
   const surroundings = await surround(options, { clock, log, hub, clockOf, hazards });
   const troubles = calm
-    ? dyingBetween(hazards.restores ?? [], hardship, clock)
+    ? dyingBetween(hazards.restores ?? [], hazards.silence, hardship, clock)
     : drawTroubles(hardship, clock);
   const { refusals } = hazards;
   const platform = new Platform({
@@ -212,9 +215,13 @@ async function surround(
   const grants = new RunGrants(log.as("metrics"), clock);
   const model = { clock, chance: new Chance(seed, "model"), teller, steps: 50, isKnown, grants };
   const retention = new ModelRetention({ ...model, log });
-  const { brokenHost } = hazards;
+  const { silence, brokenHost = silence === undefined ? undefined : "" } = hazards;
+  // Runs train on after a silence.
+  const pace = silence === undefined ? 1 : 20;
   const lastWord = hazards.refusals === undefined ? "" : `\0${"x".repeat(loudCharacters)}`;
-  const hosts = scheduler ? new ModelHosts(hub, model, { clockOf, lastWord, brokenHost }) : null;
+  const hosts = scheduler
+    ? new ModelHosts(hub, model, { clockOf, lastWord, brokenHost, pace })
+    : null;
   const cluster = hosts ?? new ModelCluster(model);
   const moments = new Map<string, number>();
   const watching = await watch(log, (events) => {
@@ -225,6 +232,7 @@ async function surround(
   startRelay(log, hub, clock);
   await hosts?.start();
   if (!calm) hosts?.wander(hardshipMs);
+  if (silence !== undefined) clock.timer(silence.afterMs, () => hosts?.freeze(silence));
   return {
     moments,
     rewound() {

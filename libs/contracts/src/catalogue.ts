@@ -76,6 +76,8 @@ const byAggregate = {
     allocation.AgentJoinedSchema,
     allocation.AgentLostSchema,
     allocation.AgentReturnedSchema,
+    allocation.AgentsSilentSchema,
+    allocation.AgentsHeardSchema,
     allocation.SlotsClearedSchema,
     allocation.AgentDrainRequestedSchema,
     allocation.AgentDrainedSchema,

@@ -152,6 +152,8 @@ export type Lease = {
   readonly epoch: number;
   /** The remaining term from the moment of the answer, by the database's clock. */
   readonly remainingMs: number;
+  /** The time since the lease was last acquired or renewed, by the same clock; null if it is the first time. */
+  readonly idleMs: number | null;
 };
 
 /**

@@ -26,7 +26,7 @@ export type { Capacity } from "./agent-index.ts";
 
 /** The reason why a present agent gets no work, in words. */
 export type Block = {
-  readonly kind: "low_disk" | "distrusted" | "disabled" | "protocol";
+  readonly kind: "silent" | "low_disk" | "distrusted" | "disabled" | "protocol";
   readonly detail: string;
 };
 

@@ -327,6 +327,7 @@ function startsWhen(
     case "agents_away":
     case "constraints":
       return "when such an agent is back";
+    case "silent":
     case "low_disk":
     case "distrusted":
     case "disabled":

@@ -14,14 +14,31 @@ export type SchedulerSettings = {
   /** The key that signs the tokens of runs. */
   readonly tokenKey: SigningKey;
   readonly agentSilenceMs: number;
+  readonly firstWordGraceMs: number;
+  /** 0 if agents that fall silent together are lost like single ones. */
+  readonly massSilenceWaitMs: number;
+  readonly forgetLostMs: number;
 };
 
+/** The settings of production. */
+export const defaultSilence = {
+  agentSilenceMs: limits.agentSilenceMs,
+  firstWordGraceMs: limits.firstWordGraceMs,
+  massSilenceWaitMs: limits.massSilenceWaitMs,
+  forgetLostMs: limits.forgetLostMs,
+} satisfies Omit<SchedulerSettings, "tokenKey">;
+
 export type SchedulerConfig = ConnectionsConfig & SchedulerSettings;
+
+const wait = (otherwise: number) => z.coerce.number().int().min(0).default(otherwise);
 
 const schema = z.object({
   ...connectionVariables,
   ...signingVariables,
   TRAINYARD_AGENT_SILENCE_MS: z.coerce.number().int().min(1_000).default(limits.agentSilenceMs),
+  TRAINYARD_AGENT_FIRST_WORD_MS: wait(limits.firstWordGraceMs),
+  TRAINYARD_AGENT_MASS_SILENCE_MS: wait(limits.massSilenceWaitMs),
+  TRAINYARD_AGENT_FORGET_MS: wait(limits.forgetLostMs),
 });
 
 export function parseConfig(environment: Readonly<Record<string, string>>): SchedulerConfig {
@@ -30,5 +47,8 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Sche
     ...connectionsOf(env),
     tokenKey: signingKeyOf(env),
     agentSilenceMs: env.TRAINYARD_AGENT_SILENCE_MS,
+    firstWordGraceMs: env.TRAINYARD_AGENT_FIRST_WORD_MS,
+    massSilenceWaitMs: env.TRAINYARD_AGENT_MASS_SILENCE_MS,
+    forgetLostMs: env.TRAINYARD_AGENT_FORGET_MS,
   };
 }

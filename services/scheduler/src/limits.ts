@@ -10,6 +10,25 @@ export const limits = {
   preemptionTimeoutMaxMs: 86_400_000,
   /** The silence after which an agent counts as lost, longer than a restart of the services on its host. */
   agentSilenceMs: 30_000,
+  /** A lease that nobody had renewed for longer than this says that the scheduler was off, and perhaps all else. */
+  leaseIdleMs: 60_000,
+  /**
+   * The time for which the first report of an agent with runs is waited for after everything was off: as long as hosts
+   * and people take to start.
+   */
+  firstWordGraceMs: 600_000,
+  /** Agents that fall silent within this time of each other have probably one cause. */
+  massSilenceWithinMs: 60_000,
+  /** The number of agents that must fall silent together: one says nothing about a common cause. */
+  massSilenceAgents: 2,
+  /** The part of the agents that must fall silent together, more than this. */
+  massSilencePart: 1 / 3,
+  /** The time for which agents that fell silent together are waited for: long enough to repair a network. */
+  massSilenceWaitMs: 600_000,
+  /** The agents that one event names: with the longest names it stays below an event's 256 KiB. */
+  silentNamedMax: 1_000,
+  /** A week: an agent that was lost for longer, and holds nothing, is forgotten. */
+  forgetLostMs: 7 * 86_400_000,
   /** The interval of wanted lists and probes, after which a lost message is repeated. */
   beatMs: 1_000,
   /** The time without the own probe after which the connection counts as down: three beats. */

@@ -7,6 +7,7 @@ import { encodeEvent } from "@trainyard/contracts";
 import { createPostgresLog, newEventId } from "@trainyard/event-log";
 import { createService } from "@trainyard/service-scheduler";
 import {
+  defaultSilence,
   experimentCreated,
   runRequested,
   ScriptedAgent,
@@ -40,7 +41,7 @@ export async function durable({ size, say }: BenchContext): Promise<BenchResult>
     http: { host: "127.0.0.1", port: 0 },
     logLevel: "silent",
     tokenKey: { id: "k1", secret: Buffer.alloc(32, 7) },
-    agentSilenceMs: 30_000,
+    ...defaultSilence,
   } as const;
   await using service = await createService(config, { bus: stage.hub.connect("scheduler") });
   await service.start();

@@ -2,6 +2,7 @@ import { cutDownload } from "./cut-download.ts";
 import { escapedProcess } from "./escaped-process.ts";
 import { forgedDocument } from "./forged-document.ts";
 import { largeEndRecords } from "./end-record.ts";
+import { frozenAgents } from "./frozen-agents.ts";
 import { hangingMount } from "./hanging-mount.ts";
 import { linkedFolder } from "./linked-folder.ts";
 import { packedBomb } from "./bomb.ts";
@@ -21,4 +22,5 @@ export const scenarios: readonly Scenario[] = [
   unmountedStorage,
   powerCut,
   hangingMount,
+  frozenAgents,
 ];

@@ -60,6 +60,18 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await log.acquireLease(lease, "b", longMs)).toBeNull();
   });
 
+  it("says for how long the lease was not renewed, also after it was released", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    expect(await log.acquireLease(lease, "a", longMs)).toMatchObject({ idleMs: null });
+    await subject.tamper.shiftLease(lease, -300_000);
+    const after = await log.acquireLease(lease, "b", longMs);
+    expect(after?.idleMs).toBeGreaterThanOrEqual(300_000);
+    expect(after?.idleMs).toBeLessThan(360_000);
+    await log.releaseLease(lease, "b");
+    expect((await log.acquireLease(lease, "c", longMs))?.idleMs).toBeLessThan(60_000);
+  });
+
   it("refuses events, parking and cursors under an epoch that is not current", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");

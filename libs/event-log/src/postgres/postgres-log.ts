@@ -112,15 +112,15 @@ class PostgresLog implements EventLog {
 
   async acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null> {
     assert(owner !== "", "a lease has an owner");
-    const rows = await this.#reader.rows<[number, number]>(
+    const rows = await this.#reader.rows<[number, number, number | null]>(
       "acquire_lease",
-      "select epoch, remaining_ms from log.acquire_lease($1, $2, $3)",
+      "select epoch, remaining_ms, idle_ms from log.acquire_lease($1, $2, $3)",
       [lease, owner, ttlMs],
       `acquiring the lease ${lease}`,
     );
-    const [epoch, remainingMs] = rows[0] ?? [];
+    const [epoch, remainingMs, idleMs = null] = rows[0] ?? [];
     if (epoch === undefined || remainingMs === undefined) return null;
-    return { lease, owner, epoch, remainingMs };
+    return { lease, owner, epoch, remainingMs, idleMs };
   }
 
   async releaseLease(lease: string, owner: string): Promise<void> {

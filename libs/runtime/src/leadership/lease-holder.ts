@@ -20,11 +20,16 @@ export type HeldLease = {
   readonly fence: Fence;
   /** The owner name of this term of this process. */
   readonly owner: string;
+  /** The time for which no one had renewed the lease before, by the database's clock; null if nobody ever held it. */
+  readonly idleMs: number | null;
   readonly lost: AbortSignal;
 };
 
 /** `askedMs` is the monotonic time of the request. */
-type Acquired = { readonly owner: string; readonly epoch: number; readonly askedMs: number };
+type Acquired = Pick<HeldLease, "owner" | "idleMs"> & {
+  readonly epoch: number;
+  readonly askedMs: number;
+};
 
 export class LeaseHolder {
   readonly #log: EventLog;
@@ -46,12 +51,12 @@ export class LeaseHolder {
     for (let term = 1; !signal.aborted; term += 1) {
       const acquired = await this.#acquire(`${this.#owner}#${term}`, signal);
       if (acquired === null) return;
-      const { owner, epoch } = acquired;
+      const { owner, epoch, idleMs } = acquired;
       const lost = new AbortController();
       const stop = firstAbort(signal, lost.signal);
       const renewing = this.#renew(stop, acquired, lost);
       try {
-        await hold({ fence: { lease: this.lease, epoch, owner }, owner, lost: stop });
+        await hold({ fence: { lease: this.lease, epoch, owner }, owner, idleMs, lost: stop });
       } finally {
         lost.abort();
         await renewing;
@@ -69,7 +74,7 @@ export class LeaseHolder {
         const lease = await this.#log.acquireLease(this.lease, owner, runtimeLimits.leaseTtlMs);
         if (lease !== null) {
           this.#logger.info({ lease: this.lease, epoch: lease.epoch }, "lease_acquired");
-          return { owner, epoch: lease.epoch, askedMs };
+          return { owner, epoch: lease.epoch, idleMs: lease.idleMs, askedMs };
         }
       } catch (error) {
         if (askedMs - loggedMs >= runtimeLimits.outageLoggedMs) {

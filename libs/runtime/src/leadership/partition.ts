@@ -5,7 +5,7 @@
  * success.
  */
 import type { Bus } from "@trainyard/bus";
-import type { EventLog, Fence } from "@trainyard/event-log";
+import type { EventLog } from "@trainyard/event-log";
 import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "../verification/check.ts";
 import { type CommandFunctions, type CommandTable, commandHandlers } from "../commands/commands.ts";
@@ -15,7 +15,7 @@ import { firstAbort } from "../first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { LogRewound } from "../history/log-history.ts";
 import { RewindReports } from "../hold/rewind-reports.ts";
-import { LeaseHolder } from "./lease-holder.ts";
+import { type HeldLease, LeaseHolder } from "./lease-holder.ts";
 import { TermLog } from "./term-log.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
@@ -52,6 +52,8 @@ export type TermContext = {
   readonly epoch: number;
   /** The owner name of this term of this process. */
   readonly owner: string;
+  /** The time for which no replica had renewed the lease, by the database's clock; null if none ever held it. */
+  readonly idleMs: number | null;
   /** Aborts when the lease is lost or the service drains. */
   readonly signal: AbortSignal;
 };
@@ -108,24 +110,24 @@ export class Partition {
     const { log, clock, logger } = this.#deps;
     const lease = `${this.#service}/${this.#partition}`;
     const holder = new LeaseHolder(log, clock, logger, lease, owner);
-    await holder.run(signal, async ({ fence, owner: ofTerm, lost }) => {
+    await holder.run(signal, async (held) => {
       try {
-        await this.#term(fence, ofTerm, lost);
+        await this.#term(held);
       } catch (error) {
-        await this.#ended(error, lost, signal);
+        await this.#ended(error, held.lost, signal);
       }
     });
     await this.#reports.over();
   }
 
-  async #term(fence: Fence, owner: string, lost: AbortSignal): Promise<void> {
+  async #term({ fence, owner, idleMs, lost }: HeldLease): Promise<void> {
     const { bus, clock, logger } = this.#deps;
     const log = new TermLog(this.#deps.log);
     const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
     const failed = new AbortController();
     const signal = firstAbort(lost, failed.signal);
-    const term = await this.#begin({ log, executor, epoch: fence.epoch, owner, signal });
+    const term = await this.#begin({ log, executor, epoch: fence.epoch, owner, idleMs, signal });
     this.#views = term.views ?? [];
     const feed = stack.use(
       await EventFeed.open(log, bus, clock, logger, (events) => log.see(events)),

@@ -142,8 +142,8 @@ function gibibytes(bytes: number): string {
 }
 
 /** Counts the slots that can get a run now. */
-function freeSlots({ slots, disabled }: Plain<Agent>): number {
-  if (disabled !== undefined) return 0;
+function freeSlots({ slots, disabled, silence }: Plain<Agent>): number {
+  if (disabled !== undefined || silence !== undefined) return 0;
   return slots.filter((slot) => slot.run === "" && slot.disabled === undefined).length;
 }
 
@@ -153,7 +153,10 @@ function labelsOf({ labels }: Plain<Agent>): string {
 }
 
 /** Returns why a connected agent gets no runs; empty for none. */
-function trouble({ notPlaced = "", distrust, slots, disabled }: Plain<Agent>): string {
+function trouble({ notPlaced = "", distrust, slots, disabled, silence }: Plain<Agent>): string {
+  if (silence !== undefined) {
+    return `does not report (${silence.reason}), and is lost at ${time(silence.untilMs)}`;
+  }
   if (disabled !== undefined) return disabledText(disabled);
   if (notPlaced !== "") return notPlaced;
   if (distrust !== undefined) {

@@ -12,7 +12,8 @@ export async function doctor(output: Output): Promise<void> {
   const access = clusterAccess();
   const held = access === null ? [] : await heldDeletions(access);
   const storages = access === null ? [] : await storageFindings(access);
-  const findings = [...clusterDoctor(), ...held, ...storages];
+  const agents = access === null ? [] : await agentFindings(access);
+  const findings = [...clusterDoctor(), ...held, ...storages, ...agents];
   if (output.json) output.line(JSON.stringify({ findings }));
   else
     for (const { check, state, detail } of findings) output.line(`${state}  ${check}: ${detail}`);
@@ -29,6 +30,21 @@ async function heldDeletions({ api, token }: { readonly api: string; readonly to
     return [{ check, state: "problem", detail: sentenceOf(hold) }];
   } catch {
     return [{ check, state: "note", detail: "the cluster does not say now whether they are held" }];
+  }
+}
+
+/** Checks whether agents do not report and are waited for. */
+async function agentFindings({ api, token }: { readonly api: string; readonly token: string }) {
+  const check = "agents";
+  try {
+    const { items } = await new Client({ url: api, token }).call("listAgents", {});
+    const reasons = new Set(items.flatMap(({ silence }) => silence?.reason ?? []));
+    if (reasons.size === 0) return [];
+    const silent = items.filter(({ silence }) => silence !== undefined).map(({ name }) => name);
+    const detail = `${silent.length} do not report and are waited for (${[...reasons].join("; ")}): ${silent.slice(0, 10).join(", ")}`;
+    return [{ check, state: "problem", detail }];
+  } catch {
+    return [{ check, state: "note", detail: "the cluster does not say now whether they report" }];
   }
 }
 

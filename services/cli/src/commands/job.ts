@@ -123,12 +123,14 @@ function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {
 function placedFields({
   run,
   placements,
+  detail,
   preemptions,
 }: Plain<JobRun>): readonly (readonly [string, string])[] {
   const where = placements.map(({ agent, slots }) => `${agent}[${slots.join(",")}]`);
   return [
     ["run", run],
     ["runs on", where.join(" ")],
+    ...(detail === "" ? [] : [["its agent", detail] as const]),
     ["preempted", timesText(preemptions)],
   ];
 }

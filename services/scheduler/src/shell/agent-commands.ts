@@ -35,8 +35,12 @@ export function agentCommands(deps: CommandDeps) {
   } satisfies Partial<CommandTable<"scheduler">>;
 }
 
-/** Runs that are placed on the agent, and ended runs that may still run there. */
+/**
+ * Runs that are placed on the agent, and ended runs that may still run there; none for a silent agent, whose removal
+ * ends the wait for it.
+ */
 function runsOn(cluster: Cluster, agent: string): readonly string[] {
+  if (cluster.awaited.has(agent)) return [];
   const ghosts = Object.keys(cluster.agents.get(agent)?.ghosts ?? {});
   return [...cluster.placedOn(agent), ...ghosts];
 }

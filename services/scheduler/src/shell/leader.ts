@@ -23,11 +23,17 @@ export function beginTerm(
   deps: PartitionDeps & { readonly telemetry: Telemetry },
   settings: SchedulerSettings,
 ): (context: TermContext) => Promise<Term> {
-  return async ({ log, executor, epoch, owner }) => {
+  // A term that ends soon does not end the wait: the next one of this process continues it.
+  let firstWordUntilMs = Number.NEGATIVE_INFINITY;
+  return async ({ log, executor, epoch, owner, idleMs }) => {
+    const nowMs = deps.clock.monotonicMs();
+    const isTakeover = idleMs !== null && Math.abs(idleMs) <= limits.leaseIdleMs;
+    if (!isTakeover) firstWordUntilMs = nowMs + settings.firstWordGraceMs;
+    const firstWordMs = Math.max(0, firstWordUntilMs - nowMs);
     executor.cache.follow(trialWork);
     const follower = await ClusterFollower.open(log, deps.logger);
     const identity = new LogIdentity(log);
-    const term = { follower, executor, epoch, owner, identity };
+    const term = { follower, executor, epoch, owner, identity, firstWordMs };
     const reconciler = new Reconciler({ ...deps, ...term, settings });
     return {
       reactions: {

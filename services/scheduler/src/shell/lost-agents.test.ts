@@ -1,10 +1,10 @@
-import { AllocationEndCause } from "@trainyard/contracts/events";
+import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { atRest } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
 import { World } from "../testing/world.ts";
 
 describe("an agent that falls silent", () => {
-  test("is lost after its window, and its run is given up", async () => {
+  test("is lost after its window, and its run ends once it fits elsewhere", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -13,6 +13,10 @@ describe("an agent that falls silent", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
     await world.advance(3_000);
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentLost"]);
+    await world.advance(60_000);
+    expect(world.names("allocation-1.1#1")).not.toContain("AllocationEnded");
+    await world.agent("a2", 1);
+    await world.advance(1_000);
     const end = world.last("allocation-1.1#1", "AllocationEnded");
     expect(end.cause).toBe(AllocationEndCause.AGENT_LOST);
     expect(end.message).toBe("the agent a1 was lost");
@@ -27,6 +31,8 @@ describe("an agent that falls silent", () => {
     a2.stubborn = true;
     await world.advance(40_000);
     expect(world.names("agent-a1")).toContain("AgentLost");
+    await world.agent("a3", 1);
+    await world.advance(2_000);
     expect(world.names("allocation-1.1#1")).not.toContain("AllocationEnded");
     a2.stubborn = false;
     await world.advance(1_000);
@@ -43,6 +49,7 @@ describe("an agent that falls silent", () => {
     await world.run("1.1#1");
     agent.silent = true;
     await world.advance(35_000);
+    await world.requestStop("1.1#1", StopMode.KILL);
     await world.run("1.1#2");
 
     agent.silent = false;
@@ -68,6 +75,7 @@ describe("an agent that falls silent", () => {
     await world.run("1.2#1");
     agent.silent = true;
     await world.advance(35_000);
+    for (const run of ["1.1#1", "1.2#1"]) await world.requestStop(run, StopMode.KILL);
     const sealed = (checkpoint: string) => ({ checkpoints: [{ checkpoint, step: 1, bytes: 1 }] });
     const held = [...agent.held.keys()];
     expect(held.length).toBe(2);
@@ -108,20 +116,22 @@ describe("an agent that falls silent", () => {
     a1.stubborn = true;
     a2.stubborn = true;
     await world.advance(35_000);
+    await world.requestStop("1.1#1", StopMode.KILL);
     a1.silent = false;
     await world.advance(2_000);
     await world.run("1.1#2", { slots: 2 });
     a2.stubborn = false;
     await world.advance(2_000);
-    expect(world.names("allocation-1.1#1")).toContain("AllocationEnded");
+    expect(world.names("allocation-1.1#1")).not.toContain("AllocationEnded");
     expect(world.names("allocation-1.1#2")).not.toContain("AllocationGranted");
     a1.stubborn = false;
     await world.advance(2_000);
+    expect(world.names("allocation-1.1#1")).toContain("AllocationEnded");
     expect(world.names("allocation-1.1#2")).toContain("AllocationStarted");
     world.assertNothingOversubscribed();
   });
 
-  test("has its slots free at once when it returns without runs", async () => {
+  test("has its slots free when it returns without its run, which has ended then", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -130,7 +140,11 @@ describe("an agent that falls silent", () => {
     agent.held.clear();
     agent.silent = false;
     agent.restart();
-    await atRest();
+    await world.advance(2_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
+      cause: AllocationEndCause.AGENT_LOST,
+      message: "the agent a1 no longer has the run",
+    });
     await world.run("1.1#2");
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentLost", "AgentReturned"]);
     expect(world.names("allocation-1.1#2")).toContain("AllocationStarted");

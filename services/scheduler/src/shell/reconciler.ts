@@ -52,6 +52,8 @@ export type ReconcilerDeps = {
   readonly epoch: number;
   /** The id of this process for the lease. */
   readonly owner: string;
+  /** The silence after which an agent with runs is lost that was not heard in this term; 0 if it is as any other. */
+  readonly firstWordMs: number;
   readonly settings: SchedulerSettings;
 };
 
@@ -204,12 +206,13 @@ export class Reconciler {
           cluster,
           observed: this.#observed,
           reported: this.#reported,
-          tokenKey: settings.tokenKey.id,
           deadlines: this.#deadlines,
           nowMs: clock.monotonicMs(),
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
-          agentSilenceMs: settings.agentSilenceMs,
+          ...settings,
+          tokenKey: settings.tokenKey.id,
+          firstWordMs: this.#deps.firstWordMs,
           refusedSilentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.refusedMs(agent), clock.monotonicMs()),
           leaseEpoch: this.#deps.epoch,

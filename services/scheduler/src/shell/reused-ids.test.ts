@@ -95,6 +95,7 @@ test("a scheduler that took over knows the ended runs of its log, and whose chec
   await world.run("1.1#1");
   agent.silent = true;
   await world.advance(35_000);
+  await world.requestStop("1.1#1", StopMode.KILL);
   expect(world.names("allocation-1.1#1")).toContain("AllocationEnded");
   await world.stop(before);
   await world.scheduler();

@@ -326,6 +326,7 @@ describe("an end names its fault", () => {
     world.named("a1").failing = "no space left";
     await hosts.start("4.1#1", "a1");
     world.named("a1").silent = true;
+    await world.agent("a3", 2);
     await world.advance(40_000);
     expect(world.last("allocation-3.1#1", "AllocationEnded").cause).toBe(
       AllocationEndCause.AGENT_LOST,

@@ -1,3 +1,4 @@
+export { defaultSilence } from "../config.ts";
 export { Cluster } from "../core/cluster/cluster.ts";
 export { jobsOf } from "../core/pool/job-info.ts";
 export { BeatingCluster } from "./beating-cluster.ts";

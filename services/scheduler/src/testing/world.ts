@@ -23,6 +23,7 @@ import { assert, idOf } from "@trainyard/kernel";
 import { createLogger, decodeReply, encodeRequest, type Service } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { Cluster } from "../core/cluster/cluster.ts";
+import { defaultSilence } from "../config.ts";
 import { createService } from "../service.ts";
 import { isOfFold, recordedEventOf } from "../shell/follower.ts";
 import {
@@ -103,7 +104,7 @@ export class World implements AsyncDisposable {
         http: { host: "127.0.0.1", port: 0 },
         logLevel: "silent",
         tokenKey,
-        agentSilenceMs: 30_000,
+        ...defaultSilence,
       },
       {
         log: this.log.as("scheduler"),

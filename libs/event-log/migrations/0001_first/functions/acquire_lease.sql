@@ -2,7 +2,7 @@
 -- belongs to the consumer that its name begins with, up to the slash. A new epoch waits for the running append, so an
 -- append under an earlier epoch is either before the takeover (and the new holder reads it) or refused.
 create function log.acquire_lease(of_lease text, new_owner text, ttl_ms integer)
-returns table (epoch bigint, remaining_ms double precision)
+returns table (epoch bigint, remaining_ms double precision, idle_ms double precision)
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
@@ -20,6 +20,7 @@ begin
   order by l.epoch desc, l.expires_at desc
   limit 1;
   known := found;
+  idle_ms := log.idle_ms(held.expires_at, held.ttl_ms);
   if known and held.owner = new_owner then
     ends_at := clock_timestamp() + make_interval(secs => acquire_lease.ttl_ms / 1000.0);
     update log.leases l set expires_at = ends_at, ttl_ms = acquire_lease.ttl_ms
@@ -43,6 +44,7 @@ begin
   limit 1
   for update;
   known := found;
+  idle_ms := log.idle_ms(held.expires_at, held.ttl_ms);
   ends_at := clock_timestamp() + make_interval(secs => acquire_lease.ttl_ms / 1000.0);
   if not known then
     epoch := 1;

@@ -202,15 +202,16 @@ class MemoryClient implements EventLog {
     const nowMs = this.#nowMs();
     const held = this.#store.leases.get(lease);
     const expiresAtMs = nowMs + ttlMs;
+    const idleMs = held === undefined ? null : nowMs - held.expiresAtMs + held.ttlMs;
     if (held?.owner === owner) {
       held.expiresAtMs = expiresAtMs;
       held.ttlMs = ttlMs;
-      return { lease, owner, epoch: held.epoch, remainingMs: ttlMs };
+      return { lease, owner, epoch: held.epoch, remainingMs: ttlMs, idleMs };
     }
     if (held !== undefined && isHeld(held, nowMs)) return null;
     const epoch = (held?.epoch ?? 0) + 1;
     this.#store.leases.set(lease, { owner, epoch, expiresAtMs, ttlMs });
-    return { lease, owner, epoch, remainingMs: ttlMs };
+    return { lease, owner, epoch, remainingMs: ttlMs, idleMs };
   }
 
   async releaseLease(lease: string, owner: string): Promise<void> {

@@ -48,8 +48,14 @@ export function agentHandlers(backend: Backend) {
       return agentAfter(backend, name, await command("scheduler", "EnableAgent", message, context));
     },
     removeAgent: async ({ name, reason, force }, context) => {
+      const before = await backend.find("agent", name);
       const message = { agent: name, reason, force };
-      return agentAfter(backend, name, await command("scheduler", "RemoveAgent", message, context));
+      const { position } = await command("scheduler", "RemoveAgent", message, context);
+      await backend.reach(position);
+      const after = (await backend.find("agent", name)) ?? before;
+      const shown =
+        after === undefined ? {} : { agent: shownAgent({ ...after, state: "REMOVED" }) };
+      return { position: String(position || backend.position), ...shown };
     },
   } satisfies Partial<UnaryHandlers>;
 }

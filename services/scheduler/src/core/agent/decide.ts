@@ -26,7 +26,15 @@ function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
     case "SchedulerEpochRaised":
       return { ...state, epochOffset: event.data.to - event.data.leaseEpoch };
     case "AgentRemoved":
-      return { ...state, status: "removed", undelivered: null, notices: [] };
+      return {
+        ...state,
+        status: "removed",
+        undelivered: null,
+        distrusted: false,
+        diskLow: false,
+        refuses: false,
+        notices: [],
+      };
     case "AgentDistrusted":
       return { ...state, distrusted: true };
     case "AgentTrusted":
@@ -69,6 +77,10 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       const data = { occupations, slots, ...named, ...holderOf(holder) };
       return [{ type: "AgentReturned", data }];
     }
+    case "note_silent":
+      return [{ type: "AgentsSilent", data: command.silent }];
+    case "note_heard":
+      return [{ type: "AgentsHeard", data: command.heard }];
     case "distrust":
       if (state.status === "none") return unknown;
       return [{ type: "AgentDistrusted", data: command.distrusted }];

@@ -19,6 +19,8 @@ export type AgentEvent =
       | "AgentJoined"
       | "AgentLost"
       | "AgentReturned"
+      | "AgentsSilent"
+      | "AgentsHeard"
       | "SlotsCleared"
       | "AgentNameRefused"
       | "AgentNameCleared"
@@ -59,6 +61,8 @@ export type AgentCommand =
       /** Whether checkpoints that are only on the agent are given up. */
       readonly force: boolean;
     }
+  | { readonly kind: "note_silent"; readonly silent: EventData<"AgentsSilent"> }
+  | { readonly kind: "note_heard"; readonly heard: EventData<"AgentsHeard"> }
   | { readonly kind: "join"; readonly joined: EventData<"AgentJoined"> }
   | { readonly kind: "lose"; readonly reason: string }
   | {

@@ -1,12 +1,21 @@
 /** Effects of events that concern only a known agent, and what is known of its host when it joins. */
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { undeliveredAfter } from "../agent/undelivered.ts";
-import { useAfter } from "../agent/use.ts";
+import { inUse, useAfter } from "../agent/use.ts";
+import { heldSince } from "./held-since.ts";
 import type { Agent } from "./state.ts";
 import { afterDistrusted, fullTrust } from "./trust.ts";
 
 export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Partial<Agent> {
   switch (event.type) {
+    case "AgentLost":
+      return { status: "lost", lostAtMs: timeMs, awaited: null };
+    case "AgentsSilent": {
+      const { reason, waitMs } = event.data;
+      return { awaited: { reason, untilMs: timeMs + waitMs } };
+    }
+    case "AgentsHeard":
+      return { awaited: null };
     case "AgentNameRefused": {
       const { folder, address } = event.data;
       return { refused: { folder, address } };
@@ -41,10 +50,32 @@ export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Part
   }
 }
 
-/** Returns the facts about an agent's host that stay when the agent joins again. */
-export function hostBefore(
+/** An agent of which nothing is known but its offer. */
+export const newHost = {
+  ...inUse,
+  ghosts: {},
+  trust: fullTrust,
+  awaited: null,
+  diskLowBytes: null,
+  undelivered: null,
+  left: {},
+  notices: [],
+};
+
+/** Returns the agent after it has joined: the facts about its host and what users set stay. */
+export function joinedAgent(
+  id: string,
   before: Agent | undefined,
-): Pick<Agent, "diskLowBytes" | "undelivered" | "left" | "notices"> {
-  const { diskLowBytes = null, undelivered = null, left = {}, notices = [] } = before ?? {};
-  return { diskLowBytes, undelivered, left, notices };
+  joined: EventData<"AgentJoined">,
+  position: number,
+): Agent {
+  return {
+    ...(before ?? newHost),
+    id,
+    joined,
+    status: "present",
+    lostAtMs: null,
+    heldSince: heldSince(before, joined, position),
+    refused: null,
+  };
 }

@@ -33,30 +33,20 @@ export function queuedAllocation(
     stop: null,
     ownStop: null,
     stopAcknowledged: false,
-    lostRanks: [],
     avoid: avoided?.agents ?? [],
   };
 }
 
-/** The ranks on agents that are lost already count as lost. */
 export function grantedAllocation(
   { position, timeMs, eventId }: RecordedEvent,
   granted: EventData<"AllocationGranted">,
-  isAway: (agent: string) => boolean,
 ): Partial<Allocation> {
   const { placements, masterAddress, masterPort, tokenKey, borrowed = 0, passed } = granted;
   const lender = passed?.onItsSlots === true ? passed.allocation : null;
   const rendezvous = { masterAddress, masterPort, tokenKey };
   const event = { position, eventId, atMs: timeMs };
   const grant: Grant = { ...event, borrowed, lender, placements, ...rendezvous };
-  const lost = placements.filter(({ agent }) => isAway(agent));
-  return { grant, wait: null, lostRanks: lost.map(({ nodeRank }) => nodeRank) };
-}
-
-/** The ranks on a lost agent do not come back. */
-export function lostWith({ grant, lostRanks }: Allocation, agent: string): Partial<Allocation> {
-  const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);
-  return { lostRanks: [...new Set([...lostRanks, ...here.map(({ nodeRank }) => nodeRank)])] };
+  return { grant, wait: null };
 }
 
 /** The runs that a returning agent still has, except those granted there. */

@@ -5,10 +5,13 @@ import { limits } from "../../limits.ts";
 import type { Agent } from "./state.ts";
 
 export function blockOf(agent: Agent, isCooling: boolean): Block | null {
-  const { id, joined, trust, diskLowBytes, out } = agent;
+  const { id, joined, trust, diskLowBytes, out, awaited } = agent;
   const problem = protocolProblem(joined);
   if (problem !== null) {
     return { kind: "protocol", detail: `nothing is placed on ${id}: ${problem}` };
+  }
+  if (awaited !== null) {
+    return { kind: "silent", detail: `${id} does not report: ${awaited.reason}` };
   }
   if (out !== null) {
     const state = out.state === "disabled" ? "disabled" : "draining";

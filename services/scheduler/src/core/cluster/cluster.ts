@@ -12,9 +12,8 @@ import { AllocationEndCause } from "@trainyard/contracts/events";
 import { runId } from "@trainyard/kernel";
 import { type Demand, Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
-import { inUse } from "../agent/use.ts";
-import { agentChange, hostBefore } from "./agent-changes.ts";
-import { ghostsOf, grantedAllocation, lostWith, queuedAllocation } from "./allocation-changes.ts";
+import { agentChange, joinedAgent } from "./agent-changes.ts";
+import { ghostsOf, grantedAllocation, queuedAllocation } from "./allocation-changes.ts";
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
@@ -23,10 +22,11 @@ import { judge } from "./judged.ts";
 import { Members } from "./members.ts";
 import { Preemptions } from "./preemptions.ts";
 import { changeJob, configurePool, endJob, removePool } from "./pool-changes.ts";
+import { forgetRemoved, removeAgent } from "./removal.ts";
 import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck, slotsOn } from "./slots.ts";
 import type { Agent, Allocation, RecordedEvent } from "./state.ts";
 import { isLeaving, stopsAfter } from "./stops.ts";
-import { afterStart, fullTrust } from "./trust.ts";
+import { afterStart } from "./trust.ts";
 import { Trusts } from "./trusts.ts";
 
 export class Cluster {
@@ -43,6 +43,8 @@ export class Cluster {
   readonly delayed = new Set<string>();
   /** Allocations that were asked to stop, with a time at which they are killed. */
   readonly stopping = new Set<string>();
+  /** Silent agents that the scheduler waits for. */
+  readonly awaited = new Set<string>();
   readonly trusts = new Trusts();
   /** Agents whose runs have to end, because users drain them or slots of them. */
   readonly draining = new Set<string>();
@@ -148,21 +150,13 @@ export class Cluster {
           this.pool(before.joined.pool).agents.forget(id);
           this.touchedPools.add(before.joined.pool);
         }
-        return this.setAgent({
-          id,
-          joined: event.data,
-          status: "present",
-          ...(before === undefined ? inUse : { out: before.out, slotsOut: before.slotsOut }),
-          ghosts: before?.ghosts ?? {},
-          trust: before?.trust ?? fullTrust,
-          ...hostBefore(before),
-          heldSince: heldSince(before, event.data, position),
-          refused: null,
-        });
+        return this.setAgent(joinedAgent(id, before, event.data, position));
       }
-      case "AgentLost":
-        this.#changeAgent(id, () => ({ status: "lost" }));
-        for (const run of this.placedOn(id)) this.#change(run, (one) => lostWith(one, id));
+      case "AgentsSilent":
+      case "AgentsHeard":
+        for (const one of event.data.agents) {
+          this.#changeAgent(one, (agent) => agentChange(agent, event, timeMs));
+        }
         return;
       case "AgentReturned":
         return this.#returned(id, event.data, position);
@@ -174,26 +168,15 @@ export class Cluster {
       case "SlotsCleared":
         return this.#clear(id, event.data.allocation);
       case "AgentRemoved":
-        return this.#removed(id);
+        return removeAgent(this, id);
       default:
         if (event.type === "AgentDistrusted") this.trusts.cooling.add(id);
         return this.#changeAgent(id, (agent) => agentChange(agent, event, timeMs));
     }
   }
 
-  /** The agent's slots become free; an agent that still runs something reports it when it joins again. */
-  #removed(id: string): void {
-    const agent = this.agents.get(id);
-    if (agent === undefined) return;
-    const { agents } = this.pool(agent.joined.pool);
-    for (const ghost of Object.keys(agent.ghosts)) agents.release(id, ghostHolder(ghost));
-    const nothing = { ghosts: {}, left: {}, undelivered: null, refused: null };
-    this.setAgent({ ...agent, ...nothing, status: "removed" });
-  }
-
   #granted(noted: RecordedEvent, granted: EventData<"AllocationGranted">): void {
-    const isAway = (agent: string): boolean => this.agents.get(agent)?.status !== "present";
-    this.#change(noted.id, () => grantedAllocation(noted, granted, isAway));
+    this.#change(noted.id, () => grantedAllocation(noted, granted));
     this.hold(noted.id);
     const { allocation = "", reserved = [] } = granted.passed ?? {};
     if (reserved.length > 0)
@@ -301,17 +284,20 @@ export class Cluster {
     this.timed.delete(id);
     this.allocations.delete(id);
     const placements = cause === AllocationEndCause.WITHDRAWN ? [] : allocation.grant?.placements;
-    for (const { agent, nodeRank, slots } of placements ?? []) {
-      this.#placed.get(agent)?.delete(id);
+    for (const { agent, slots } of placements ?? []) {
+      const here = this.#placed.get(agent);
+      here?.delete(id);
+      if (here?.size === 0) this.#placed.delete(agent);
       this.touchedAgents.add(agent);
       this.#forgetLeft(agent, id);
       // An agent that is silent about a launch may yet start it: the launch keeps its slots, as on a lost agent.
       const isSilent = launchFailure?.silent.includes(agent) === true;
-      const isRemoved = this.agents.get(agent)?.status === "removed";
-      if (!isRemoved && (isSilent || allocation.lostRanks.includes(nodeRank))) {
+      const status = this.agents.get(agent)?.status;
+      if (status === "lost" || (status === "present" && isSilent)) {
         this.#changeAgent(agent, ({ ghosts }) => ({ ghosts: { ...ghosts, [id]: slots } }));
       }
       this.#poolOf(agent, pool).agents.release(agent, id);
+      forgetRemoved(this, agent);
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
@@ -330,6 +316,7 @@ export class Cluster {
       ...agent,
       joined: rejoined(agent.joined, data),
       status: "present",
+      lostAtMs: null,
       ghosts,
       heldSince: heldSince(agent, data, position),
       refused: null,
@@ -370,6 +357,8 @@ export class Cluster {
     this.trusts.note(agent, before === undefined);
     const { id, joined, status } = agent;
     this.members.note(agent, before);
+    if (agent.awaited === null) this.awaited.delete(id);
+    else this.awaited.add(id);
     if (isDraining(agent)) this.draining.add(agent.id);
     else this.draining.delete(agent.id);
     const { agents } = this.pool(joined.pool);
@@ -379,6 +368,7 @@ export class Cluster {
     agents.setBlock(id, blockOf(agent, this.trusts.cooling.has(id)));
     levelSlots(agents, agent, before?.slotsOut ?? {});
     for (const allocation of this.placedOn(id)) {
+      if (before?.status !== status) this.touchedAllocations.add(allocation);
       this.#noteStuck(allocation);
       for (const placement of this.allocations.get(allocation)?.grant?.placements ?? []) {
         if (placement.agent === id) agents.hold(id, allocation, placement.slots);

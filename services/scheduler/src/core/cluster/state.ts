@@ -66,8 +66,6 @@ export type Allocation = {
   readonly ownStop: Stop | null;
   /** Whether the run is ending because of a stop, which is then not withdrawn. */
   readonly stopAcknowledged: boolean;
-  /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
-  readonly lostRanks: readonly number[];
   /** Agents on which the last runs of its task failed. */
   readonly avoid: readonly string[];
 };
@@ -100,6 +98,10 @@ export type Agent = Use & {
   readonly id: string;
   readonly joined: EventData<"AgentJoined">;
   readonly status: "present" | "lost" | "removed";
+  /** The time at which the agent was lost; null if it is not. */
+  readonly lostAtMs: number | null;
+  /** Why, and until when, the scheduler waits for the silent agent; null if it does not. */
+  readonly awaited: { readonly reason: string; readonly untilMs: number } | null;
   /** Ended allocations that may still run on the agent, with the slots that they hold. */
   readonly ghosts: Readonly<Record<string, readonly string[]>>;
   readonly trust: Trust;

@@ -1,6 +1,7 @@
 /** Computes, for a request, why the runs of an experiment wait. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobExplanation, RunExplanation } from "@trainyard/contracts/commands";
+import type { Placement } from "@trainyard/contracts/events";
 import { explainOne, type ExplainPass, explainPass } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Cluster } from "../cluster/cluster.ts";
@@ -45,8 +46,34 @@ function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanatio
   const changed = { ...asked, priority, weight, ...(maxSlots === null ? {} : { maxSlots }) };
   const run = { run: id, resources: changed, queuedAtMs, preemptions };
   const nothing = { reason: "", detail: "", limit: "", ahead: 0, blockers: [], startsWhen: "" };
-  if (grant !== null) return { ...run, ...nothing, placements: grant.placements };
+  if (grant !== null) {
+    const { placements } = grant;
+    return { ...run, ...nothing, placements, ...silenceOf(moment.cluster, placements) };
+  }
   return { ...run, ...nothing, placements: [], ...reasonOf(moment, allocation) };
+}
+
+/** Says that an agent of a placed run does not report. */
+function silenceOf(
+  cluster: Cluster,
+  placements: readonly Plain<Placement>[],
+): Partial<Plain<RunExplanation>> {
+  for (const { agent } of placements) {
+    const { lostAtMs = null, awaited = null } = cluster.agents.get(agent) ?? {};
+    if (lostAtMs !== null) {
+      const detail = `its agent ${agent} is lost since ${timeText(lostAtMs)}: the run continues when the agent returns with it, and ends when it fits elsewhere in its pool, or when the agent is removed`;
+      return { reason: "agent_lost", detail };
+    }
+    if (awaited !== null) {
+      const detail = `its agent ${agent} does not report (${awaited.reason}): the scheduler waits for it until ${timeText(awaited.untilMs)}, or until it is removed`;
+      return { reason: "agent_silent", detail };
+    }
+  }
+  return {};
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function reasonOf(

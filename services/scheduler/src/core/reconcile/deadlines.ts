@@ -15,6 +15,8 @@ export class Deadlines {
   #places = new Map<string, Deadline>();
   /** The deadlines of agents that get no runs for a while. */
   #trusts = new Map<string, Deadline>();
+  /** The times until which silent agents are waited for. */
+  #waits = new Map<string, Deadline>();
   /** The deadlines after which a run has done well on an agent that was distrusted. */
   #proofs = new Map<string, Deadline>();
   /** The deadlines of runs with a time limit. */
@@ -34,6 +36,9 @@ export class Deadlines {
     });
     this.#trusts = followed(this.#trusts, cluster.trusts.cooling, cluster, nowMs, (id) => {
       return cluster.agents.get(id)?.trust.untilMs ?? null;
+    });
+    this.#waits = followed(this.#waits, cluster.awaited, cluster, nowMs, (id) => {
+      return cluster.agents.get(id)?.awaited?.untilMs ?? null;
     });
     this.#proofs = followed(this.#proofs, cluster.trusts.distrusted, cluster, nowMs, (id) => {
       return provenAtMs(cluster, id);
@@ -78,6 +83,10 @@ export class Deadlines {
 
   mayBePlaced(id: string, nowMs: number): boolean {
     return nowMs >= (this.#places.get(id)?.dueMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  hasWaited(agent: string, nowMs: number): boolean {
+    return nowMs >= (this.#waits.get(agent)?.dueMs ?? Number.POSITIVE_INFINITY);
   }
 
   mayBeTried(agent: string, nowMs: number): boolean {

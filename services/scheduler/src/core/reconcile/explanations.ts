@@ -14,6 +14,7 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   low_disk: WaitCode.LOW_DISK,
   distrusted: WaitCode.AGENTS_DISTRUSTED,
   disabled: WaitCode.AGENTS_AWAY,
+  silent: WaitCode.AGENTS_AWAY,
   // An incompatible agent counts as unavailable until it is updated; the detail says so.
   protocol: WaitCode.AGENTS_AWAY,
   reserved: WaitCode.RESERVED,

@@ -18,6 +18,7 @@ import type { Observed } from "./observed.ts";
 import { placementDecisions, timeLimitDecisions } from "./passes.ts";
 import { poolDecisions } from "./pools.ts";
 import { ranksOf } from "./ranks.ts";
+import { forgetDecisions, endsOfSilence, silenceDecisions } from "./silence.ts";
 import { Faults, trustDecisions } from "./trusts.ts";
 
 export type Round = {
@@ -32,6 +33,10 @@ export type Round = {
   /** The time for which an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
   readonly agentSilenceMs: number;
+  /** The silence after which an agent with runs is lost that was not heard in this term; 0 if it is as any other. */
+  readonly firstWordMs: number;
+  readonly massSilenceWaitMs: number;
+  readonly forgetLostMs: number;
   /** The silence of an agent that was refused the name, in the same way. */
   readonly refusedSilentForMs: (agent: string) => number;
   readonly leaseEpoch: number;
@@ -50,17 +55,21 @@ export function gather(round: Round): readonly Decision[] {
     for (const agent of agents) observed.drop(agent, id);
   }
   watchLaunches(round);
+  const isBeat = observed.isBeat(nowMs);
+  if (isBeat) observed.away.look(cluster);
+  const reports = reportDecisions(round);
   const firm = [
     ...poolDecisions(cluster),
     ...epochDecisions(round),
-    ...reportDecisions(round),
+    ...reports,
+    ...(isBeat ? [...endsOfSilence(round), ...forgetDecisions(round)] : []),
     ...silenceDecisions(round),
     ...nameDecisions(round),
     ...trustDecisions(round),
     ...drainDecisions(cluster, observed),
     ...killDecisions(round),
     ...timeLimitDecisions(round),
-    ...allocationDecisions(round),
+    ...allocationDecisions(round, returning(reports)),
   ].filter((decision) => !round.isSetAside(decision));
   // Placements depend on recorded states: an agent that this round declares lost gets no runs.
   if (firm.length > 0) return firm;
@@ -111,18 +120,6 @@ function nameDecisions(round: Round): readonly Decision[] {
   return decisions;
 }
 
-function silenceDecisions({ cluster, silentForMs, agentSilenceMs }: Round): readonly Decision[] {
-  const decisions: Decision[] = [];
-  for (const { id, status } of cluster.agents.values()) {
-    if (status !== "present") continue;
-    const silentMs = silentForMs(id);
-    if (silentMs <= agentSilenceMs) continue;
-    const reason = `not heard for ${Math.round(silentMs / 1_000)} s`;
-    decisions.push({ on: "agent", id, origin: null, command: { kind: "lose", reason } });
-  }
-  return decisions;
-}
-
 /** Launches are checked in every round, since a long silence ends them. */
 function watchLaunches({ cluster, observed, nowMs }: Round): void {
   for (const id of cluster.launching) {
@@ -147,13 +144,19 @@ function killDecisions({ cluster, deadlines, nowMs }: Round): readonly Decision[
   });
 }
 
-function allocationDecisions(round: Round): readonly Decision[] {
+function returning(reports: readonly Decision[]): ReadonlySet<string> {
+  return new Set(reports.flatMap(({ id, command }) => (command.kind === "return" ? [id] : [])));
+}
+
+/** The return of an agent is recorded before decisions about its runs, which may continue. */
+function allocationDecisions(round: Round, agents: ReadonlySet<string>): readonly Decision[] {
   const { cluster, observed } = round;
   const faults = new Faults(round);
   const decisions: Decision[] = [];
   for (const id of cluster.touchedAllocations) {
     cluster.touchedAllocations.delete(id);
     const allocation = cluster.allocations.get(id);
+    if (allocation?.grant?.placements.some(({ agent }) => agents.has(agent)) === true) continue;
     if (allocation === undefined) continue;
     for (const command of judgeAllocation(allocation, ranksOf(cluster, allocation, observed))) {
       decisions.push(decisionOn(allocation, faults.named(allocation, command)));

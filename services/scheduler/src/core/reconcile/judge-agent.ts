@@ -96,9 +96,7 @@ function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunChec
   const givenUp = report.allocations.filter(({ allocation }) => {
     // A run of a lost history has left nothing to a run of this one.
     if (runOfKey(allocation).requestId !== "") return false;
-    const known = cluster.allocations.get(allocation);
-    const ranks = known?.grant?.placements.filter(({ agent }) => agent === report.agent) ?? [];
-    return ranks.every(({ nodeRank }) => known?.lostRanks.includes(nodeRank) === true);
+    return !cluster.placedOn(report.agent).has(allocation);
   });
   const kept = new Set(
     latestOf(

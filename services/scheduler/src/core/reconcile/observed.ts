@@ -7,6 +7,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { AllocationReport, Report } from "@trainyard/contracts/agent";
 import { limits } from "../../limits.ts";
+import { AwayRuns } from "./away-runs.ts";
 import { type Holder, isSameHolder, type Standing, standingOf } from "../agent/holder.ts";
 
 export type ReportedAllocation = Plain<AllocationReport>;
@@ -50,6 +51,8 @@ export class Observed {
   /** Allocations that an agent has named in this term: they are not launched there again. */
   readonly #named = new Map<string, Set<string>>();
   readonly #launches = new Map<string, LaunchWatch>();
+  readonly away = new AwayRuns();
+  #beatMs = Number.NEGATIVE_INFINITY;
 
   constructor(epoch: number) {
     this.#epoch = epoch;
@@ -149,6 +152,13 @@ export class Observed {
   #begin(agent: string): void {
     this.#named.delete(agent);
     this.#asked.get(agent)?.knownSince.clear();
+  }
+
+  /** True once in the time of a beat: for decisions about many agents or runs together. */
+  isBeat(nowMs: number): boolean {
+    if (nowMs - this.#beatMs < limits.beatMs) return false;
+    this.#beatMs = nowMs;
+    return true;
   }
 
   agent(id: string): ObservedAgent | undefined {

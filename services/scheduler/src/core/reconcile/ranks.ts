@@ -18,7 +18,9 @@ export type Rank = {
         readonly terminated?: boolean | undefined;
       }
     | { readonly kind: "ended"; readonly report: ReportedAllocation }
-    /** The agent was lost while the node ran. */
+    /** The agent is lost, and may return with the node. */
+    | { readonly kind: "away" }
+    /** The agent is lost, and nobody waits for it. */
     | { readonly kind: "lost" }
     /** The launch has shown no progress for too long; it may wait for a service of the platform. */
     | { readonly kind: "silent"; readonly waits: boolean }
@@ -31,10 +33,21 @@ export function ranksOf(
   allocation: Allocation,
   observed: Observed,
 ): readonly Rank[] {
-  return (allocation.grant?.placements ?? []).map((placement) => ({
+  const ranks = (allocation.grant?.placements ?? []).map((placement) => ({
     placement,
     state: rankState(cluster, allocation, placement, observed),
   }));
+  if (!isGivenUp(allocation, ranks, observed)) return ranks;
+  return ranks.map((rank) => (isAway(rank) ? { ...rank, state: { kind: "lost" } } : rank));
+}
+
+/** True if the end of the allocation does not wait for its lost agents. */
+function isGivenUp({ id, stop }: Allocation, ranks: readonly Rank[], { away }: Observed): boolean {
+  return ranks.some(isAway) && (stop !== null || away.fits(id) || ranks.some(isOver));
+}
+
+function isAway({ state }: Rank): boolean {
+  return state.kind === "away";
 }
 
 /** True if the agent got its name after the grant: the launch may have gone to the previous holder. */
@@ -45,15 +58,16 @@ export function isOfEarlierHolder(cluster: Cluster, { grant }: Allocation, agent
 function rankState(
   cluster: Cluster,
   allocation: Allocation,
-  { agent, nodeRank }: Plain<Placement>,
+  { agent }: Plain<Placement>,
   observed: Observed,
 ): Rank["state"] {
-  const { id, lostRanks } = allocation;
+  const { id } = allocation;
   const seen = observed.agent(agent);
   const report = seen?.allocations.get(id);
   // The last report of a lost agent's process is used if it has arrived, but not waited for.
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
-  if (lostRanks.includes(nodeRank)) return { kind: "lost" };
+  const status = cluster.agents.get(agent)?.status;
+  if (status !== "present") return { kind: status === "lost" ? "away" : "lost" };
   if (report?.state === AllocationReportState.RUNNING) {
     const { pid, userId, terminated } = report;
     return { kind: "up", pid, userId, terminated };
@@ -71,8 +85,8 @@ function rankState(
 }
 
 /** True if no further report about the node is expected. */
-export function isOver({ state }: Rank): boolean {
-  return state.kind !== "unknown" && state.kind !== "preparing" && state.kind !== "up";
+export function isOver({ state: { kind } }: Rank): boolean {
+  return kind !== "unknown" && kind !== "preparing" && kind !== "up" && kind !== "away";
 }
 
 /** True if the node's agent has asked the node to end by SIGTERM. */
@@ -104,6 +118,5 @@ export function userOf({ state }: Rank): number | undefined {
 
 /** True if the allocation must be killed: by request, or because a node failed. */
 export function isDoomed(allocation: Allocation, ranks: readonly Rank[]): boolean {
-  if (allocation.stop?.kill === true || allocation.lostRanks.length > 0) return true;
-  return ranks.some(hasFailed);
+  return allocation.stop?.kill === true || ranks.some(hasFailed);
 }

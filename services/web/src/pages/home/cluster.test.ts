@@ -25,6 +25,10 @@ test("a pool has the slots of its agents, and lists the agents that get no runs"
       ...agent("d", "cpu", "CONNECTED", []),
       distrust: { failures: 3, experiments: ["1", "2"], reason: "no data", untilMs: 9 },
     },
+    {
+      ...agent("e", "cpu", "CONNECTED", []),
+      silence: { reason: "2 of 3 agents fell silent together", untilMs: 9 },
+    },
     agent("gone", "cpu", "REMOVED", [""]),
   ]);
   expect(pools).toEqual([
@@ -32,10 +36,11 @@ test("a pool has the slots of its agents, and lists the agents that get no runs"
       pool: "cpu",
       slots: 1,
       used: 0,
-      agents: 2,
+      agents: 3,
       troubled: [
         { name: "c", why: "it is drained" },
         { name: "d", why: "its last 3 runs failed (no data)" },
+        { name: "e", why: "does not report: 2 of 3 agents fell silent together" },
       ],
     },
     { pool: "gpu", slots: 3, used: 2, agents: 2, troubled: [{ name: "a", why: "lost" }] },

@@ -12,7 +12,10 @@ export type PoolSummary = {
   readonly troubled: readonly { readonly name: string; readonly why: string }[];
 };
 
-type Given = Pick<Plain<Agent>, "name" | "pool" | "state" | "slots" | "notPlaced" | "distrust">;
+type Given = Pick<
+  Plain<Agent>,
+  "name" | "pool" | "state" | "slots" | "notPlaced" | "distrust" | "silence"
+>;
 
 /**
  * Returns the pools sorted by name. Removed agents are left out; slots of lost ones count only while a run holds them.
@@ -39,8 +42,9 @@ export function poolsOf(agents: readonly Given[]): readonly PoolSummary[] {
     .toSorted((a, b) => a.pool.localeCompare(b.pool));
 }
 
-function troubleOf({ state, notPlaced = "", distrust }: Given): string {
+function troubleOf({ state, notPlaced = "", distrust, silence }: Given): string {
   if (state === "LOST") return "lost";
+  if (silence !== undefined) return `does not report: ${silence.reason}`;
   if (notPlaced !== "" || distrust === undefined) return notPlaced;
   return `its last ${distrust.failures} runs failed (${distrust.reason})`;
 }

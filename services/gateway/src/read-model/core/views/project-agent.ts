@@ -2,7 +2,8 @@ import type { Plain } from "@trainyard/contracts";
 import type { Disabled } from "@trainyard/contracts/api";
 import type { Slot as Offered } from "@trainyard/contracts/events";
 import type { AgentDocument, DocumentSet } from "./documents.ts";
-import { type Projections } from "./projections.ts";
+import { changeRun } from "./project-trial.ts";
+import { type Projections, runOf } from "./projections.ts";
 
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
@@ -27,9 +28,20 @@ export const agentProjections: Projections = {
     documents.put({ kind: "agent", id, parent: pool, ordinal: 0, doc });
   },
   AgentLost({ id }, documents) {
-    documents.update("agent", id, () => ({ state: "LOST" }));
+    runsWait(documents, id, `its agent ${id}, which is lost`);
+    documents.replace("agent", id, ({ silence: _over, ...doc }) => ({ ...doc, state: "LOST" }));
+  },
+  AgentsSilent({ data: { agents, reason, waitMs }, timeMs }, documents) {
+    const silence = { reason, untilMs: timeMs + waitMs };
+    for (const agent of agents) documents.update("agent", agent, () => ({ silence }));
+  },
+  AgentsHeard({ data }, documents) {
+    for (const agent of data.agents) {
+      documents.replace("agent", agent, ({ silence: _over, ...doc }) => doc);
+    }
   },
   AgentReturned({ id, data }, documents) {
+    runsWait(documents, id, "");
     const holder = new Map(
       data.occupations.flatMap(({ allocation, slots }) => slots.map((slot) => [slot, allocation])),
     );
@@ -50,8 +62,13 @@ export const agentProjections: Projections = {
   AgentNameCleared({ id }, documents) {
     documents.update("agent", id, () => ({ nameRefused: "" }));
   },
+  /** A removed agent is forgotten, unless users have taken it or its slots out of use. */
   AgentRemoved({ id }, documents) {
-    documents.replace("agent", id, ({ undelivered: _givenUp, ...doc }) => ({
+    const { disabled, disabledSlots = [] } = documents.get("agent", id) ?? {};
+    if (disabled === undefined && disabledSlots.length === 0) {
+      documents.remove({ kind: "agent", id });
+    }
+    documents.replace("agent", id, ({ undelivered: _givenUp, silence: _over, ...doc }) => ({
       ...doc,
       notices: [],
       state: "REMOVED",
@@ -143,6 +160,20 @@ export const agentProjections: Projections = {
     hold(documents, id, data.slots, "");
   },
 };
+
+/** Says for what the runs on an agent's slots wait; empty for nothing. */
+function runsWait(documents: DocumentSet, agent: string, waitsFor: string): void {
+  for (const id of runsOn(documents, agent)) {
+    const { trial, run } = runOf(id) ?? { trial: "", run: 0 };
+    changeRun(documents, trial, run, ({ state }) => (state === "ENDED" ? {} : { waitsFor }));
+  }
+}
+
+/** Returns the runs on an agent's slots. */
+export function runsOn(documents: DocumentSet, agent: string): readonly string[] {
+  const { slots = [] } = documents.get("agent", agent) ?? {};
+  return [...new Set(slots.map(({ run }) => run))].filter((run) => run !== "");
+}
 
 /** Returns the deadline of a drain. A drain during another drain keeps the earlier deadline. */
 function deadlineAfter(

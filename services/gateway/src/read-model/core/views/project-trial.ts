@@ -227,7 +227,7 @@ function delayOf(
   return { waitsFor: `a delay until ${until} after ${failures}${cause}`, waitCode: "delayed" };
 }
 
-function changeRun(
+export function changeRun(
   documents: DocumentSet,
   trial: string,
   number: number,

@@ -1,6 +1,7 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { categoryOf, idOf, parseRunId, parseTrialId } from "@trainyard/kernel";
 import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
+import { runsOn } from "./project-agent.ts";
 
 /**
  * Returns the documents that an event's projection may read or write, so that the rows of a page are fetched at once.
@@ -26,7 +27,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
     case "retention":
       return [{ kind: "checkpoint", id }];
     case "agent":
-      return [{ kind: "agent", id }];
+      return agentKeys(id, event);
     case "token":
       return [{ kind: "token", id }];
     case "pool":
@@ -45,7 +46,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
 /**
  * Returns further rows that a projection needs, found by the documents of `touchedBy`: the best trials, one of which is
  * shown when a trial stops being one, the trial of a checkpoint that is never stored, and the model versions whose
- * checkpoint's metrics are reported late.
+ * checkpoint's metrics are reported late, and the trials whose runs are on an agent that is lost or returns.
  */
 export function touchedThrough(
   stream: string,
@@ -59,6 +60,10 @@ export function touchedThrough(
   }
   if (event.type === "CheckpointFailed" || event.type === "CheckpointAbandoned") {
     return trialKeys(documents.get("checkpoint", idOf(stream))?.trial ?? "");
+  }
+  if (event.type === "AgentLost" || event.type === "AgentReturned") {
+    const trials = runsOn(documents, idOf(stream)).flatMap((run) => parseRunId(run)?.trial ?? []);
+    return trials.map((id): DocumentKey => ({ kind: "trial", id }));
   }
   if (event.type !== "ValidationReported") return [];
   const { trial, run, step } = event.data;
@@ -119,6 +124,11 @@ export function jobOfRun(allocation: string): string | null {
 function besideExperiment(id: string, event: AnyEvent): readonly DocumentKey[] {
   if (event.type === "ExperimentContinued") return [{ kind: "config", id }];
   return event.type === "ExperimentEnded" ? [{ kind: "job", id }] : [];
+}
+
+function agentKeys(id: string, event: AnyEvent): readonly DocumentKey[] {
+  const ofMany = event.type === "AgentsSilent" || event.type === "AgentsHeard";
+  return (ofMany ? event.data.agents : [id]).map((agent) => ({ kind: "agent", id: agent }));
 }
 
 function poolKeys(id: string, event: AnyEvent): readonly DocumentKey[] {

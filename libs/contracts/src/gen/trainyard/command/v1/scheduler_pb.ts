@@ -701,14 +701,15 @@ export type RunExplanation = Message<"trainyard.command.v1.RunExplanation"> & {
   placements: Placement[];
 
   /**
-   * The reason why the run waits, as a code such as not_enough_free. Empty if the run has a place.
+   * The reason why the run waits, as a code such as not_enough_free. For a run with a place: agent_lost or agent_silent
+   * if an agent of it does not report, otherwise empty.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * The reason why the run waits, as a sentence. Empty if the run has a place.
+   * The reason as a sentence.
    *
    * @generated from field: string detail = 6;
    */

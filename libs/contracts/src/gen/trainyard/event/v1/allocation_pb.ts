@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiWQoXQWxsb2NhdGlvblN0b3BXaXRoZHJhd24SMgoHcmVtYWlucxgBIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeUgAiAEBQgoKCF9yZW1haW5zIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkItMDCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQESHAoPbGFzdF92YWxpZGF0aW9uGAcgASgJSAOIAQESLgoFZmF1bHQYCCABKA4yGi50cmFpbnlhcmQuY29tbW9uLnYxLkZhdWx0SASIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmVCEgoQX2xhc3RfdmFsaWRhdGlvbkIICgZfZmF1bHQiyAIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg4KBmZvbGRlchgGIAEoCRINCgVwbGFjZRgHIAEoCRISCgpzdGFydGVkX21zGAggASgBEhYKDnByb2Nlc3NfZ3JvdXBzGAkgASgJEhAKCHByb3RvY29sGAogASgNEhcKD3Byb3RvY29sX29sZGVzdBgLIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrQBCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoARIRCgRuYW1lGAUgASgJSACIAQESFgoJbnVtYV9ub2RlGAYgASgNSAGIAQESGQoMbnZsaW5rX2dyb3VwGAcgASgNSAKIAQFCBwoFX25hbWVCDAoKX251bWFfbm9kZUIPCg1fbnZsaW5rX2dyb3VwIhsKCUFnZW50TG9zdBIOCgZyZWFzb24YASABKAki4QEKDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBGxlZnQYAyABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuTGVmdENoZWNrcG9pbnRzSACIAQESDgoGZm9sZGVyGAQgASgJEg0KBXBsYWNlGAUgASgJEhIKCnN0YXJ0ZWRfbXMYBiABKAFCBwoFX2xlZnQiQwoPTGVmdENoZWNrcG9pbnRzEjAKBHJ1bnMYASADKAsyIi50cmFpbnlhcmQuZXZlbnQudjEuUnVuQ2hlY2twb2ludHMikgEKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQSHAoPbGFzdF92YWxpZGF0aW9uGAMgASgJSACIAQFCEgoQX2xhc3RfdmFsaWRhdGlvbiIvCgpPY2N1cGF0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiMQoMU2xvdHNDbGVhcmVkEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiWAoPQWdlbnREaXN0cnVzdGVkEhAKCGZhaWx1cmVzGAEgASgNEhMKC2V4cGVyaW1lbnRzGAIgAygJEg4KBnJlYXNvbhgDIAEoCRIOCgZmb3JfbXMYBCABKAEiHgoMQWdlbnRUcnVzdGVkEg4KBnJlYXNvbhgBIAEoCSI3CgxBZ2VudERpc2tMb3cSEgoKZnJlZV9ieXRlcxgBIAEoARITCgtmbG9vcl9ieXRlcxgCIAEoASIkCg5BZ2VudERpc2tGcmVlZBISCgpmcmVlX2J5dGVzGAEgASgBIh8KDEFnZW50Tm90aWNlZBIPCgdub3RpY2VzGAEgAygJIjQKDVByb2Nlc3Nlc0xlZnQSEgoKYWxsb2NhdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIkMKD0NoZWNrcG9pbnRzTGVmdBITCgtjaGVja3BvaW50cxgBIAEoDRINCgVieXRlcxgCIAEoARIMCgRydW5zGAMgAygJIk8KE0FnZW50RHJhaW5SZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJEhgKC2RlYWRsaW5lX21zGAIgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIh8KDUFnZW50RGlzYWJsZWQSDgoGcmVhc29uGAEgASgJIg4KDEFnZW50RW5hYmxlZCIOCgxBZ2VudERyYWluZWQiUgoQQWdlbnROYW1lUmVmdXNlZBIOCgZmb2xkZXIYASABKAkSDQoFcGxhY2UYAiABKAkSDwoHYWRkcmVzcxgDIAEoCRIOCgZyZWFzb24YBCABKAkiEgoQQWdlbnROYW1lQ2xlYXJlZCJFChRTY2hlZHVsZXJFcG9jaFJhaXNlZBIMCgRmcm9tGAEgASgBEgoKAnRvGAIgASgBEhMKC2xlYXNlX2Vwb2NoGAMgASgBIh4KDEFnZW50UmVtb3ZlZBIOCgZyZWFzb24YASABKAkiZQoMU2xvdERpc2FibGVkEgwKBHNsb3QYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWRyYWluGAMgASgIEhgKC2RlYWRsaW5lX21zGAQgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiZwoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJEjgKCHNldHRpbmdzGAIgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3NIAIgBAUILCglfc2V0dGluZ3MiDQoLUG9vbFJlbW92ZWQigwEKCkpvYlVwZGF0ZWQSCwoDam9iGAEgASgJEhUKCHByaW9yaXR5GAIgASgNSACIAQESEwoGd2VpZ2h0GAMgASgBSAGIAQESFgoJbWF4X3Nsb3RzGAQgASgNSAKIAQFCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyJFCghKb2JNb3ZlZBILCgNqb2IYASABKAkSDQoFcGxhY2UYAiABKAESDgoGYW5jaG9yGAMgASgJEg0KBWFoZWFkGAQgASgIKukCCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYSFgoSV0FJVF9DT0RFX1JFU0VSVkVEEAcSEwoPV0FJVF9DT0RFX1FVT1RBEAgSFwoTV0FJVF9DT0RFX01BWF9TTE9UUxAJEhgKFFdBSVRfQ09ERV9GQUlSX1NIQVJFEAoSGQoVV0FJVF9DT0RFX0NPTlNUUkFJTlRTEAsSGAoUV0FJVF9DT0RFX1BSRUVNUFRJTkcQDCrtAQoSQWxsb2NhdGlvbkVuZENhdXNlEiQKIEFMTE9DQVRJT05fRU5EX0NBVVNFX1VOU1BFQ0lGSUVEEAASHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfRVhJVEVEEAESHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfS0lMTEVEEAISIwofQUxMT0NBVElPTl9FTkRfQ0FVU0VfQUdFTlRfTE9TVBADEiYKIkFMTE9DQVRJT05fRU5EX0NBVVNFX0xBVU5DSF9GQUlMRUQQBBIiCh5BTExPQ0FUSU9OX0VORF9DQVVTRV9XSVRIRFJBV04QBWIGcHJvdG8z", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIl4KC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0SFAoHdXNlcl9pZBgEIAEoDUgAiAEBQgoKCF91c2VyX2lkIpsBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAESDwoCYnkYBCABKAlIAIgBAUIFCgNfYnkiWQoXQWxsb2NhdGlvblN0b3BXaXRoZHJhd24SMgoHcmVtYWlucxgBIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeUgAiAEBQgoKCF9yZW1haW5zIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkItMDCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQESHAoPbGFzdF92YWxpZGF0aW9uGAcgASgJSAOIAQESLgoFZmF1bHQYCCABKA4yGi50cmFpbnlhcmQuY29tbW9uLnYxLkZhdWx0SASIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmVCEgoQX2xhc3RfdmFsaWRhdGlvbkIICgZfZmF1bHQiyAIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEg4KBmZvbGRlchgGIAEoCRINCgVwbGFjZRgHIAEoCRISCgpzdGFydGVkX21zGAggASgBEhYKDnByb2Nlc3NfZ3JvdXBzGAkgASgJEhAKCHByb3RvY29sGAogASgNEhcKD3Byb3RvY29sX29sZGVzdBgLIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrQBCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoARIRCgRuYW1lGAUgASgJSACIAQESFgoJbnVtYV9ub2RlGAYgASgNSAGIAQESGQoMbnZsaW5rX2dyb3VwGAcgASgNSAKIAQFCBwoFX25hbWVCDAoKX251bWFfbm9kZUIPCg1fbnZsaW5rX2dyb3VwIhsKCUFnZW50TG9zdBIOCgZyZWFzb24YASABKAkiTwoMQWdlbnRzU2lsZW50Eg4KBmFnZW50cxgBIAMoCRIOCgZzaWxlbnQYAiABKA0SDgoGcmVhc29uGAMgASgJEg8KB3dhaXRfbXMYBCABKAEiLQoLQWdlbnRzSGVhcmQSDgoGYWdlbnRzGAEgAygJEg4KBnNpbGVudBgCIAEoDSLhAQoNQWdlbnRSZXR1cm5lZBIzCgtvY2N1cGF0aW9ucxgBIAMoCzIeLnRyYWlueWFyZC5ldmVudC52MS5PY2N1cGF0aW9uEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoEbGVmdBgDIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5MZWZ0Q2hlY2twb2ludHNIAIgBARIOCgZmb2xkZXIYBCABKAkSDQoFcGxhY2UYBSABKAkSEgoKc3RhcnRlZF9tcxgGIAEoAUIHCgVfbGVmdCJDCg9MZWZ0Q2hlY2twb2ludHMSMAoEcnVucxgBIAMoCzIiLnRyYWlueWFyZC5ldmVudC52MS5SdW5DaGVja3BvaW50cyKSAQoOUnVuQ2hlY2twb2ludHMSEgoKYWxsb2NhdGlvbhgBIAEoCRI6CgtjaGVja3BvaW50cxgCIAMoCzIlLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludBIcCg9sYXN0X3ZhbGlkYXRpb24YAyABKAlIAIgBAUISChBfbGFzdF92YWxpZGF0aW9uIi8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSJYCg9BZ2VudERpc3RydXN0ZWQSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEg4KBmZvcl9tcxgEIAEoASIeCgxBZ2VudFRydXN0ZWQSDgoGcmVhc29uGAEgASgJIjcKDEFnZW50RGlza0xvdxISCgpmcmVlX2J5dGVzGAEgASgBEhMKC2Zsb29yX2J5dGVzGAIgASgBIiQKDkFnZW50RGlza0ZyZWVkEhIKCmZyZWVfYnl0ZXMYASABKAEiHwoMQWdlbnROb3RpY2VkEg8KB25vdGljZXMYASADKAkiNAoNUHJvY2Vzc2VzTGVmdBISCgphbGxvY2F0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiQwoPQ2hlY2twb2ludHNMZWZ0EhMKC2NoZWNrcG9pbnRzGAEgASgNEg0KBWJ5dGVzGAIgASgBEgwKBHJ1bnMYAyADKAkiTwoTQWdlbnREcmFpblJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkSGAoLZGVhZGxpbmVfbXMYAiABKAFIAIgBAUIOCgxfZGVhZGxpbmVfbXMiHwoNQWdlbnREaXNhYmxlZBIOCgZyZWFzb24YASABKAkiDgoMQWdlbnRFbmFibGVkIg4KDEFnZW50RHJhaW5lZCJSChBBZ2VudE5hbWVSZWZ1c2VkEg4KBmZvbGRlchgBIAEoCRINCgVwbGFjZRgCIAEoCRIPCgdhZGRyZXNzGAMgASgJEg4KBnJlYXNvbhgEIAEoCSISChBBZ2VudE5hbWVDbGVhcmVkIkUKFFNjaGVkdWxlckVwb2NoUmFpc2VkEgwKBGZyb20YASABKAESCgoCdG8YAiABKAESEwoLbGVhc2VfZXBvY2gYAyABKAEiHgoMQWdlbnRSZW1vdmVkEg4KBnJlYXNvbhgBIAEoCSJlCgxTbG90RGlzYWJsZWQSDAoEc2xvdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFZHJhaW4YAyABKAgSGAoLZGVhZGxpbmVfbXMYBCABKAFIAIgBAUIOCgxfZGVhZGxpbmVfbXMiGwoLU2xvdEVuYWJsZWQSDAoEc2xvdBgBIAEoCSJnCg5Qb29sQ29uZmlndXJlZBIOCgZwb2xpY3kYASABKAkSOAoIc2V0dGluZ3MYAiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlBvb2xTZXR0aW5nc0gAiAEBQgsKCV9zZXR0aW5ncyINCgtQb29sUmVtb3ZlZCKDAQoKSm9iVXBkYXRlZBILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIkUKCEpvYk1vdmVkEgsKA2pvYhgBIAEoCRINCgVwbGFjZRgCIAEoARIOCgZhbmNob3IYAyABKAkSDQoFYWhlYWQYBCABKAgq6QIKCFdhaXRDb2RlEhkKFVdBSVRfQ09ERV9VTlNQRUNJRklFRBAAEhcKE1dBSVRfQ09ERV9OT19BR0VOVFMQARIZChVXQUlUX0NPREVfQUdFTlRTX0FXQVkQAhIjCh9XQUlUX0NPREVfTk9UX0VOT1VHSF9GUkVFX1NMT1RTEAMSGwoXV0FJVF9DT0RFX0JFSElORF9PVEhFUlMQBBIWChJXQUlUX0NPREVfTE9XX0RJU0sQBRIfChtXQUlUX0NPREVfQUdFTlRTX0RJU1RSVVNURUQQBhIWChJXQUlUX0NPREVfUkVTRVJWRUQQBxITCg9XQUlUX0NPREVfUVVPVEEQCBIXChNXQUlUX0NPREVfTUFYX1NMT1RTEAkSGAoUV0FJVF9DT0RFX0ZBSVJfU0hBUkUQChIZChVXQUlUX0NPREVfQ09OU1RSQUlOVFMQCxIYChRXQUlUX0NPREVfUFJFRU1QVElORxAMKu0BChJBbGxvY2F0aW9uRW5kQ2F1c2USJAogQUxMT0NBVElPTl9FTkRfQ0FVU0VfVU5TUEVDSUZJRUQQABIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9FWElURUQQARIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9LSUxMRUQQAhIjCh9BTExPQ0FUSU9OX0VORF9DQVVTRV9BR0VOVF9MT1NUEAMSJgoiQUxMT0NBVElPTl9FTkRfQ0FVU0VfTEFVTkNIX0ZBSUxFRBAEEiIKHkFMTE9DQVRJT05fRU5EX0NBVVNFX1dJVEhEUkFXThAFYgZwcm90bzM", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -574,7 +574,8 @@ export const SlotSchema: GenMessage<Slot> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 12);
 
 /**
- * The agent did not report for too long. Its runs are lost.
+ * The agent did not report for too long. Its runs keep its slots. A run of it ends when it fits elsewhere in its pool;
+ * until then it waits for the agent.
  *
  * @generated from message trainyard.event.v1.AgentLost
  */
@@ -593,7 +594,79 @@ export const AgentLostSchema: GenMessage<AgentLost> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 13);
 
 /**
- * A lost agent reports again. Runs that are still active on the agent keep their slots until they have ended.
+ * Agents do not report, and the scheduler waits for them before they count as lost. They get no new runs meanwhile.
+ * Recorded on the stream of the first one.
+ *
+ * @generated from message trainyard.event.v1.AgentsSilent
+ */
+export type AgentsSilent = Message<"trainyard.event.v1.AgentsSilent"> & {
+  /**
+   * The agents, at most 1,000: further events name the others.
+   *
+   * @generated from field: repeated string agents = 1;
+   */
+  agents: string[];
+
+  /**
+   * The number of all agents that are silent at this moment.
+   *
+   * @generated from field: uint32 silent = 2;
+   */
+  silent: number;
+
+  /**
+   * The reason why the scheduler waits.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * The number of milliseconds after this event after which an agent that is still silent is lost.
+   *
+   * @generated from field: double wait_ms = 4;
+   */
+  waitMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentsSilent.
+ * Use `create(AgentsSilentSchema)` to create a new message.
+ */
+export const AgentsSilentSchema: GenMessage<AgentsSilent> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 14);
+
+/**
+ * Silent agents report again. Recorded on the stream of the first one.
+ *
+ * @generated from message trainyard.event.v1.AgentsHeard
+ */
+export type AgentsHeard = Message<"trainyard.event.v1.AgentsHeard"> & {
+  /**
+   * The agents, at most 1,000: further events name the others.
+   *
+   * @generated from field: repeated string agents = 1;
+   */
+  agents: string[];
+
+  /**
+   * The number of agents for which the scheduler still waits.
+   *
+   * @generated from field: uint32 silent = 2;
+   */
+  silent: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentsHeard.
+ * Use `create(AgentsHeardSchema)` to create a new message.
+ */
+export const AgentsHeardSchema: GenMessage<AgentsHeard> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 15);
+
+/**
+ * A lost agent reports again. Its runs that have not ended for the platform continue. Others that are still active on
+ * the agent keep their slots until they have ended.
  *
  * @generated from message trainyard.event.v1.AgentReturned
  */
@@ -641,7 +714,7 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
  * Use `create(AgentReturnedSchema)` to create a new message.
  */
 export const AgentReturnedSchema: GenMessage<AgentReturned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 14);
+  messageDesc(file_trainyard_event_v1_allocation, 16);
 
 /**
  * @generated from message trainyard.event.v1.LeftCheckpoints
@@ -658,7 +731,7 @@ export type LeftCheckpoints = Message<"trainyard.event.v1.LeftCheckpoints"> & {
  * Use `create(LeftCheckpointsSchema)` to create a new message.
  */
 export const LeftCheckpointsSchema: GenMessage<LeftCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 15);
+  messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
  * @generated from message trainyard.event.v1.RunCheckpoints
@@ -687,7 +760,7 @@ export type RunCheckpoints = Message<"trainyard.event.v1.RunCheckpoints"> & {
  * Use `create(RunCheckpointsSchema)` to create a new message.
  */
 export const RunCheckpointsSchema: GenMessage<RunCheckpoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 16);
+  messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
  * @generated from message trainyard.event.v1.Occupation
@@ -711,7 +784,7 @@ export type Occupation = Message<"trainyard.event.v1.Occupation"> & {
  * Use `create(OccupationSchema)` to create a new message.
  */
 export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 17);
+  messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
  * The agent reported that all processes of an ended allocation are gone. The allocation's slots on the agent are free.
@@ -735,7 +808,7 @@ export type SlotsCleared = Message<"trainyard.event.v1.SlotsCleared"> & {
  * Use `create(SlotsClearedSchema)` to create a new message.
  */
 export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 18);
+  messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
  * Runs failed on the agent, one after the other: their launches, or the runs within a minute of their start. The agent
@@ -779,7 +852,7 @@ export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
  * Use `create(AgentDistrustedSchema)` to create a new message.
  */
 export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 19);
+  messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
  * A run has ended well on the agent or has been up there for a minute, what failed there has failed elsewhere, too, or
@@ -799,7 +872,7 @@ export type AgentTrusted = Message<"trainyard.event.v1.AgentTrusted"> & {
  * Use `create(AgentTrustedSchema)` to create a new message.
  */
 export const AgentTrustedSchema: GenMessage<AgentTrusted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 20);
+  messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
  * The file system of the agent's state folder has less free space than a run may need. The agent gets no runs.
@@ -823,7 +896,7 @@ export type AgentDiskLow = Message<"trainyard.event.v1.AgentDiskLow"> & {
  * Use `create(AgentDiskLowSchema)` to create a new message.
  */
 export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 21);
+  messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
  * The file system of the agent's state folder has enough free space again. The agent gets runs.
@@ -842,7 +915,7 @@ export type AgentDiskFreed = Message<"trainyard.event.v1.AgentDiskFreed"> & {
  * Use `create(AgentDiskFreedSchema)` to create a new message.
  */
 export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 22);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
  * The agent's host has something that its operator should know and that ends no run. The list replaces the earlier one.
@@ -864,7 +937,7 @@ export type AgentNoticed = Message<"trainyard.event.v1.AgentNoticed"> & {
  * Use `create(AgentNoticedSchema)` to create a new message.
  */
 export const AgentNoticedSchema: GenMessage<AgentNoticed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 23);
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when the processes
@@ -889,7 +962,7 @@ export type ProcessesLeft = Message<"trainyard.event.v1.ProcessesLeft"> & {
  * Use `create(ProcessesLeftSchema)` to create a new message.
  */
 export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 24);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
  * Ended runs have left checkpoints on the agent that are not in their storage yet, or the set of these runs has
@@ -921,7 +994,7 @@ export type CheckpointsLeft = Message<"trainyard.event.v1.CheckpointsLeft"> & {
  * Use `create(CheckpointsLeftSchema)` to create a new message.
  */
 export const CheckpointsLeftSchema: GenMessage<CheckpointsLeft> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 25);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * The agent gets no more runs. Its current runs receive a graceful stop and continue on other agents.
@@ -947,7 +1020,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 26);
+  messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
  * The agent gets no more runs; its current runs continue.
@@ -966,7 +1039,7 @@ export type AgentDisabled = Message<"trainyard.event.v1.AgentDisabled"> & {
  * Use `create(AgentDisabledSchema)` to create a new message.
  */
 export const AgentDisabledSchema: GenMessage<AgentDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 27);
+  messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
  * The agent gets runs again, after it was disabled or drained.
@@ -981,7 +1054,7 @@ export type AgentEnabled = Message<"trainyard.event.v1.AgentEnabled"> & {
  * Use `create(AgentEnabledSchema)` to create a new message.
  */
 export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 28);
+  messageDesc(file_trainyard_event_v1_allocation, 30);
 
 /**
  * The drained agent has no runs left, and its ended runs have left no checkpoints on it that are not stored.
@@ -996,7 +1069,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 29);
+  messageDesc(file_trainyard_event_v1_allocation, 31);
 
 /**
  * Another agent requested the name of this agent, and was refused.
@@ -1034,7 +1107,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
  * Use `create(AgentNameRefusedSchema)` to create a new message.
  */
 export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 30);
+  messageDesc(file_trainyard_event_v1_allocation, 32);
 
 /**
  * No other agent requests the name of this agent any more.
@@ -1049,7 +1122,7 @@ export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & 
  * Use `create(AgentNameClearedSchema)` to create a new message.
  */
 export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 31);
+  messageDesc(file_trainyard_event_v1_allocation, 33);
 
 /**
  * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. From now on, the
@@ -1080,7 +1153,7 @@ export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRai
  * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
  */
 export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 32);
+  messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
  * The agent was removed permanently. Its slots no longer count.
@@ -1099,7 +1172,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 33);
+  messageDesc(file_trainyard_event_v1_allocation, 35);
 
 /**
  * The slot gets no more runs; its current run continues, unless the slot is drained.
@@ -1137,7 +1210,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 34);
+  messageDesc(file_trainyard_event_v1_allocation, 36);
 
 /**
  * The slot gets runs again.
@@ -1156,7 +1229,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 35);
+  messageDesc(file_trainyard_event_v1_allocation, 37);
 
 /**
  * The pool has this policy and these settings. The event replaces the earlier policy and settings.
@@ -1184,7 +1257,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 36);
+  messageDesc(file_trainyard_event_v1_allocation, 38);
 
 /**
  * The pool was removed.
@@ -1199,7 +1272,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 37);
+  messageDesc(file_trainyard_event_v1_allocation, 39);
 
 /**
  * A user changed the priority, weight or max_slots of an experiment's runs in the queue. An absent field changes
@@ -1238,7 +1311,7 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
  * Use `create(JobUpdatedSchema)` to create a new message.
  */
 export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 38);
+  messageDesc(file_trainyard_event_v1_allocation, 40);
 
 /**
  * A user moved the runs of one experiment ahead of or behind those of another experiment.
@@ -1278,7 +1351,7 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
  * Use `create(JobMovedSchema)` to create a new message.
  */
 export const JobMovedSchema: GenMessage<JobMoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 39);
+  messageDesc(file_trainyard_event_v1_allocation, 41);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode
