@@ -58,7 +58,7 @@ export function gather(round: Round): readonly Decision[] {
   }
   watchLaunches(round);
   const isBeat = observed.isBeat(nowMs);
-  if (isBeat) observed.away.look(cluster);
+  if (isBeat) observed.away.look(round);
   const reports = reportDecisions(round);
   const firm = [
     ...poolDecisions(cluster),
