@@ -1,5 +1,6 @@
 /** Tests of errors of the scheduler itself: what throws is set aside with its reason, and all others continue. */
 import type { AnyEvent } from "@trainyard/contracts";
+import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { emptyMeta } from "@trainyard/runtime";
 import { expect, test } from "vitest";
@@ -93,7 +94,7 @@ test("looking for the place of a run whose agent is lost ends no term when it th
   expect(agents.sharesOf("1.1#1")).toEqual([{ agent: "a1", slots: ["0"] }]);
 });
 
-test("a launch that throws waits with its reason, and other runs of its agent start in the same term", async () => {
+test("a launch that throws waits with its reason until somebody kills it, and other runs of its agent start in the same term", async () => {
   await using world = await World.open();
   await world.scheduler();
   const agent = await world.agent("a1", 4);
@@ -115,6 +116,14 @@ test("a launch that throws waits with its reason, and other runs of its agent st
   const reply = await send(world, "GetPools", {});
   expect(isRejection(reply) ? reply : reply.pools[0]?.setAside).toContain("launch of 1.1#1: ");
   expect(new Set(agent.heard.map(({ epoch }) => epoch)).size).toBe(1);
+  await world.advance(2 * limits.launchSilenceMs);
+  expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationGranted");
+  await world.requestStop("1.1#1", StopMode.KILL);
+  await world.advance(2_000);
+  expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
+    cause: AllocationEndCause.KILLED,
+  });
+  expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
 });
 
 test("a pool whose explanation throws has its turn again after a while, and others are explained", () => {
