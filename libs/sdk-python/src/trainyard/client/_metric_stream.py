@@ -69,7 +69,7 @@ def update_of(message: Mapping[str, Any]) -> MetricUpdate:
     point, superseded = message.get("point"), message.get("superseded")
     return MetricUpdate(
         str(message["position"]),
-        None if point is None else _point_of(point),
+        None if point is None else point_of(point),
         None
         if superseded is None
         else SupersededPoints(
@@ -80,7 +80,8 @@ def update_of(message: Mapping[str, Any]) -> MetricUpdate:
     )
 
 
-def _point_of(message: Mapping[str, Any]) -> MetricPoint:
+def point_of(message: Mapping[str, Any]) -> MetricPoint:
+    """Converts a point of the API."""
     return MetricPoint(
         trial=str(message["trial"]),
         run=int(message.get("run") or 0),
