@@ -116,8 +116,7 @@ class TrialTest(ReadingTest):
         self.assertEqual(self.queries("trials/12.3/metrics")[1]["pageToken"], ["n"])
         self.assertEqual(self.queries("trials/12.3/metrics")[1]["group"], ["training"])
         self.answers["trials/12.3/metrics"] = pages()
-        pandas = types.ModuleType("pandas")
-        pandas.DataFrame = lambda rows, columns: (rows, columns)  # type: ignore[attr-defined]
+        pandas = types.SimpleNamespace(DataFrame=lambda rows, columns: (rows, columns))
         with mock.patch.dict(sys.modules, {"pandas": pandas}):
             frame, columns = trial.metrics_frame("training", superseded=True)
         fixed = ["trial", "run", "group", "steps_completed", "reported_at_ms"]
@@ -353,7 +352,7 @@ class ClusterTest(ReadingTest):
             [(one.name, one.slots_free) for one in self.client.list_pools()], [("default", 3)]
         )
         self.assertEqual([one.checkpoints for one in self.client.list_storages()], [7])
-        # These lists have no pages, and the platform refuses a field that it does not know.
+        # A list without pages is requested without a page size: the platform refuses unknown fields.
         self.assertEqual((self.queries("pools"), self.queries("storages")), ([{}], [{}]))
         [token] = self.client.list_tokens()
         self.assertEqual((token.label, token.expires_at_ms, token.revoked), ("ci", None, False))

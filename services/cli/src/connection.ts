@@ -25,8 +25,8 @@ export function connectIfUp(): Client | null {
 }
 
 /**
- * Returns the first of: TRAINYARD_URL and TRAINYARD_TOKEN, the login of TRAINYARD_CLUSTER, the cluster of TRAINYARD_HOME,
- * the current login, and the cluster of the checkout. The Python client looks in the same places.
+ * Returns the first of: TRAINYARD_URL and TRAINYARD_TOKEN, the login of TRAINYARD_CLUSTER, the cluster of
+ * TRAINYARD_HOME, the current login, and the cluster of the checkout. The Python client looks in the same places.
  */
 function accessIfUp(): Access | null {
   const { url, token, login, home } = namedCluster();

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -19,6 +20,12 @@ export const pythonPackages = fileURLToPath(
 export function pythonOfPerson() {
   const env = { ...process.env, PYTHONPATH: pythonPackages, PYTHONDONTWRITEBYTECODE: "1" };
   return { python: process.env["TRAINYARD_PYTHON"] ?? "python3", env };
+}
+
+/** Returns the folder of the person's settings: $XDG_CONFIG_HOME, by default ~/.config. */
+export function configFolder(): string {
+  const named = process.env["XDG_CONFIG_HOME"] ?? "";
+  return isAbsolute(named) ? named : join(homedir(), ".config");
 }
 
 /**

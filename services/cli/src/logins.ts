@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join } from "node:path";
+import { configFolder } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The address of a cluster, and the token for its API. */
@@ -17,10 +17,8 @@ export type Logins = {
   readonly clusters: Readonly<Record<string, Access>>;
 };
 
-export function loginsFile(environment: NodeJS.ProcessEnv = process.env): string {
-  const folder = environment["XDG_CONFIG_HOME"] ?? "";
-  const base = isAbsolute(folder) ? folder : join(homedir(), ".config");
-  return join(base, "trainyard", "clusters.json");
+export function loginsFile(): string {
+  return join(configFolder(), "trainyard", "clusters.json");
 }
 
 /** Returns the content of the file. Throws a UsageError if it is damaged, or if others can read its tokens. */

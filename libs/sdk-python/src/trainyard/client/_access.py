@@ -15,6 +15,10 @@ _NONE = (
 )
 
 
+class NoClusterError(ValueError):
+    """No cluster is named and none runs here."""
+
+
 def find_access(
     url: str, token: str, cluster: str, environment: Mapping[str, str], folder: Path
 ) -> Access:
@@ -32,7 +36,9 @@ def find_access(
         return Access(url, token)
     found = _found(url, cluster, environment, folder)
     if found is None:
-        raise ValueError(_NONE if not url else f"there is no token for {url}: {_NONE}")
+        if url:
+            raise ValueError(f"there is no token for {url}: set TRAINYARD_TOKEN, or log in")
+        raise NoClusterError(_NONE)
     return Access(url or found.url, token or found.token)
 
 
@@ -40,7 +46,7 @@ def _found(url: str, cluster: str, environment: Mapping[str, str], folder: Path)
     logins = read_logins(environment)
     name = cluster or environment.get("TRAINYARD_CLUSTER", "")
     if url:
-        known = (*logins.clusters.values(), _embedded(environment, folder))
+        known = (*logins.clusters.values(), find_embedded(environment, folder))
         return next((one for one in known if one and one.url.rstrip("/") == url.rstrip("/")), None)
     if name:
         if name not in logins.clusters:
@@ -48,10 +54,11 @@ def _found(url: str, cluster: str, environment: Mapping[str, str], folder: Path)
         return logins.clusters[name]
     if not environment.get("TRAINYARD_HOME") and logins.current in logins.clusters:
         return logins.clusters[logins.current]
-    return _embedded(environment, folder)
+    return find_embedded(environment, folder)
 
 
-def _embedded(environment: Mapping[str, str], folder: Path) -> Access | None:
+def find_embedded(environment: Mapping[str, str], folder: Path) -> Access | None:
+    """Returns the embedded cluster of TRAINYARD_HOME or of a checkout; None if none runs."""
     for home in _homes(environment, folder):
         try:
             information = json.loads((home / "cluster.json").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from .._info import in_task
 from ._access import find_access
 from ._api import PATIENCE_S, Api, segment
 from ._cluster_reads import ClusterReads
-from ._create import create, validate, warnings_of
+from ._create import create, overrides_of, validate, warnings_of
 from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricUpdate, follow_metrics
@@ -84,9 +84,8 @@ class Client(ClusterReads):
         keys = {name: value for name, value in places.items() if value is not None}
         if labels is not None:
             keys["labels"] = list(labels)
-        answer = create(
-            self._api, config, model_dir, includes or (), {**(overrides or {}), **keys}, paused, key
-        )
+        changes = overrides_of({**(overrides or {}), **keys})
+        answer = create(self._api, config, model_dir, includes or (), changes, paused, key)
         return Experiment(self._api, answer["experiment"], warnings_of(answer))
 
     def validate(self, config: Config, overrides: Mapping[str, Any] | None = None) -> list[str]:

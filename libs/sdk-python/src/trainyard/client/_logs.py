@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 
 from ._api import Api
 from ._stream import resumed
-from ._watch import LogLine, line_of
 
 # The lines of one request; the API's limit.
 LOG_PAGE_SIZE = 1_000
@@ -19,7 +18,7 @@ LOG_PAGE_SIZE = 1_000
 Time = Union[datetime, str, float, None]
 
 
-def read_logs(
+def read_lines(
     api: Api,
     path: str,
     filters: Mapping[str, Any],
@@ -27,8 +26,10 @@ def read_logs(
     head: int | None,
     tail: int | None,
     patience_s: float,
-) -> Iterator[LogLine]:
-    """Returns the lines of ``Task.logs``. ``filters`` has the API's names; None and "" filter nothing."""
+) -> Iterator[dict[str, Any]]:
+    """Returns the lines of ``Task.logs`` as the API's objects. ``filters`` has the API's names; None and "" filter
+    nothing.
+    """
     for name, count in (("head", head), ("tail", tail)):
         if count is not None and count < 1:
             raise ValueError(f"{name} must be at least 1, not {count}")
@@ -64,18 +65,20 @@ def ms_of(name: str, time: Time) -> float | None:
     return time.timestamp() * 1000.0
 
 
-def _pages(api: Api, path: str, filters: Mapping[str, str], head: int | None) -> Iterator[LogLine]:
+def _pages(
+    api: Api, path: str, filters: Mapping[str, str], head: int | None
+) -> Iterator[dict[str, Any]]:
     size = LOG_PAGE_SIZE if head is None else min(head, LOG_PAGE_SIZE)
     token = ""
     while True:
         page = api.get(path, [*filters.items(), ("pageSize", str(size)), ("pageToken", token)])
-        yield from map(line_of, page.get("items") or [])
+        yield from page.get("items") or []
         token = str(page.get("nextPageToken") or "")
         if not token:
             return
 
 
-def _last(api: Api, path: str, filters: Mapping[str, str], tail: int) -> Iterator[LogLine]:
+def _last(api: Api, path: str, filters: Mapping[str, str], tail: int) -> Iterator[dict[str, Any]]:
     """Reads pages backwards, and yields the last ``tail`` lines in the order of storing."""
     pages: list[list[Any]] = []
     missing, before = tail, ""
@@ -89,15 +92,14 @@ def _last(api: Api, path: str, filters: Mapping[str, str], tail: int) -> Iterato
         if not before:
             break
     for items in reversed(pages):
-        yield from map(line_of, items)
+        yield from items
 
 
 def _followed(
     api: Api, path: str, filters: Mapping[str, str], patience_s: float
-) -> Iterator[LogLine]:
+) -> Iterator[dict[str, Any]]:
     def open_after(cursor: str) -> AbstractContextManager[BinaryIO]:
         query = urlencode({**filters, **({"after": cursor} if cursor else {})})
         return api.stream(f"{path}?{query}" if query else path)
 
-    for message in resumed(f"GET {path}", open_after, "", patience_s):
-        yield line_of(message)
+    return resumed(f"GET {path}", open_after, "", patience_s)

@@ -7,9 +7,9 @@ from typing import Any
 
 from ._api import Api
 from ._checkpoints import Checkpoint, best_checkpoint
-from ._logs import Time, ms_of, read_logs
+from ._logs import Time, ms_of, read_lines
 from ._shown import Listing, Shown
-from ._watch import LogLine
+from ._watch import LogLine, line_of
 
 
 class Task(Shown):
@@ -63,7 +63,8 @@ class Task(Shown):
             "matches": matches,
             "search": words,
         }
-        return read_logs(self._api, self._path, filters, follow, head, tail, self._api.patience_s)
+        lines = read_lines(self._api, self._path, filters, follow, head, tail, self._api.patience_s)
+        return map(line_of, lines)
 
     def list_checkpoints(self, filter: str = "", order_by: str = "") -> Listing[Checkpoint]:
         """Returns the checkpoints that match ``filter``, such as ``"state = COMPLETED and bytes > 1e9"``.

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from ._api import Api, number_of, segment
-from ._metric_stream import MetricPoint, follow_metrics, point_of
+from ._metric_stream import MetricPoint, all_points, point_of
 from ._shown import text_of, time_of
 from ._task import Task
 
@@ -90,22 +90,7 @@ class Trial(Task):
         once. For an ended trial these are the points of ``metrics``. A broken connection is reopened;
         PlatformAwayError is raised if that fails for ``patience_s`` seconds.
         """
-        path, token, position = f"{self._path}/metrics", "", ""
-        seen: set[tuple[int, str]] = set()
-        while True:
-            page = self._api.get(path, [("group", group), ("pageToken", token)])
-            position = position or text_of(page, "streamPosition")
-            for point in map(point_of, page.get("items") or []):
-                seen.add((point.run, point.key))
-                yield point
-            token = text_of(page, "nextPageToken")
-            if not token:
-                break
-        # Later pages may already have the first points of the stream.
-        for update in follow_metrics(self._api, self.id, position, group, self._api.patience_s):
-            point = update.point
-            if point is not None and (point.run, point.key) not in seen:
-                yield point
+        return map(point_of, all_points(self._api, self.id, group, self._api.patience_s))
 
     def metric_names(self) -> list[dict[str, Any]]:
         """Returns the groups and names of the trial's metrics, as the API's objects."""
