@@ -59,7 +59,7 @@ class Trial(Task):
         return Trial(self._api, self._api.get(self._path))
 
     def metrics(self, group: str = "", superseded: bool = False) -> list[MetricPoint]:
-        """Returns all stored points, in the order of their steps: those of one ``group``, such as ``"training"`` or
+        """Returns all stored points: those of one ``group``, such as ``"training"`` or
         ``"validation"``, or of all. With ``superseded``, also points whose steps a later run repeated.
         """
         query = [("group", group), ("superseded", "true" if superseded else "")]
