@@ -55,7 +55,7 @@ export const jobProjections: Projections = {
 
 type Change = NonNullable<JobDocument["change"]>;
 
-/** What people have set of the job; null for nothing. */
+/** Returns what people have set of the job; null for nothing. */
 function withoutFirst(change: JobDocument["change"]): JobDocument["change"] {
   if (change === null) return null;
   const { first: _first, pool, removals, ...set } = change;
