@@ -105,6 +105,7 @@ test("trainyard and yard print equal JSON, sentences and exit codes, and trainya
     ["checkpoint", "list", id],
     ["checkpoint", "describe", uuid],
     ["experiment", "create", "no.yaml", "command"],
+    ["experiment", "create", "command.yaml", "command", "--idempotency-key", "the same"],
   ].map((line) => [...line, "-o", "json"]);
   const ours = await trainyard(lines);
   const theirs = await Promise.all(lines.map((line) => world.yard(...line)));
@@ -119,7 +120,7 @@ test("trainyard and yard print equal JSON, sentences and exit codes, and trainya
     // yard draws its progress on stderr, too, while it waits.
     if (line[1] !== "wait") expect([name, one?.err]).toEqual([name, their?.err]);
   }
-  expect(ours.map(({ code }) => code)).toEqual([0, 1, 0, 0, 2, 0, 1, 2, 0, 0, 0, 0, 2, 0, 0, 2]);
+  expect(ours.map(({ code }) => code)).toEqual([0, 1, 0, 0, 2, 0, 1, 2, 0, 0, 0, 0, 2, 0, 0, 2, 0]);
   const [downloaded, again] = await trainyard([
     ["checkpoint", "download", uuid, "downloaded"],
     ["checkpoint", "download", uuid, "downloaded"],
