@@ -18,6 +18,11 @@ export function requireAccess(): Access {
   );
 }
 
+/** Returns the address of an experiment's page in the Web UI. */
+export function experimentPage(experiment: string): string {
+  return `${requireAccess().url.replace(/\/+$/, "")}/experiments/${experiment}`;
+}
+
 /** Connects to the cluster; null if none is named and none runs. */
 export function connectIfUp(): Client | null {
   const access = accessIfUp();

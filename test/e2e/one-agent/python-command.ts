@@ -79,6 +79,8 @@ test("trainyard and yard print equal JSON, sentences and exit codes, and trainya
     out: `created experiment ${id}\n[${trial}] step 1 is done\n[${trial}] step 2 is done\nexperiment ${id} ended COMPLETED\n`,
     err: `${world.access.api}/experiments/${id}\n`,
   });
+  const submitted = await world.yard("experiment", "create", "command.yaml", "command", "--paused");
+  expect(submitted.err).toMatch(new RegExp(`^${world.access.api}/experiments/\\d+\n$`));
   const other = (JSON.parse(paused?.out ?? "") as { experiment: { id: string } }).experiment.id;
   // The kill takes a moment, in which an answer would still say STOPPING_KILLED.
   const killed = await trainyard([

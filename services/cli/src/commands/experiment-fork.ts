@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { CreateExperimentResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { readConfig } from "../config-file.ts";
+import { experimentPage } from "../connection.ts";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { collect } from "../option-values.ts";
 
@@ -46,4 +47,5 @@ async function fork(
   if (output.json) output.message(CreateExperimentResponseSchema, answer);
   else if (validateOnly) output.line(`experiment ${experiment} can be forked`);
   else output.line(`created experiment ${answer.experiment?.id ?? ""}`);
+  if (!validateOnly) output.note(experimentPage(answer.experiment?.id ?? ""));
 }

@@ -218,6 +218,7 @@ test("a fork has the given changes, checkpoint and file", async () => {
   expect(await gateway.yard("experiment", "fork", "7", ...given)).toMatchObject({
     code: 0,
     lines: ["created experiment 7"],
+    err: `${gateway.url}/experiments/7\n`,
   });
   const { code, err } = await gateway.yard("e", "fork", "7", "--config", "/no/such.yaml");
   expect([code, err]).toEqual([2, "The configuration /no/such.yaml does not exist.\n"]);

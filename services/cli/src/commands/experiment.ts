@@ -10,6 +10,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { overrides } from "../config-file.ts";
+import { experimentPage } from "../connection.ts";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
@@ -111,6 +112,7 @@ async function create(
   if (output.json && options.follow !== true)
     output.message(CreateExperimentResponseSchema, answer);
   if (!output.json) output.line(`created experiment ${id}`);
+  output.note(experimentPage(id));
   if (options.follow === true) await followExperiment({ client, output }, id, { outlast: true });
 }
 
