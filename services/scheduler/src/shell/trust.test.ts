@@ -1,53 +1,16 @@
-/** Hosts are judged by the runs that fail there, and ends of runs name whose fault they are. */
-import { AllocationEndCause, EndReason, Fault, StopMode } from "@trainyard/contracts/events";
+/** Hosts are judged by the runs that fail there. */
+import { EndReason, Fault, StopMode } from "@trainyard/contracts/events";
 import { describe, expect, test } from "vitest";
 import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
 import { limits } from "../limits.ts";
+import { Hosts } from "../testing/hosts.ts";
 import { World } from "../testing/world.ts";
-
-const others = { a1: "a2", a2: "a1" } as const;
-type Name = keyof typeof others;
-
-/** Two agents, and runs that are placed on one of them. */
-class Hosts {
-  readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-  }
-
-  async start(run: string, on: Name): Promise<void> {
-    const constraints = { requiredLabels: [], excludedAgents: [others[on]] };
-    await this.world.run(run, { constraints } as never);
-    expect(this.world.last(`allocation-${run}`, "AllocationGranted").placements[0]?.agent).toBe(on);
-  }
-
-  async end(run: string, on: Name, code: number): Promise<void> {
-    this.world.named(on).end(run, { code, message: code === 0 ? "" : "no data" });
-    await this.world.advance(1_000);
-  }
-
-  async fail(run: string, on: Name): Promise<Fault | undefined> {
-    await this.start(run, on);
-    await this.end(run, on, 1);
-    return this.faultOf(run);
-  }
-
-  faultOf(run: string): Fault | undefined {
-    return this.world.last(`allocation-${run}`, "AllocationEnded").fault;
-  }
-
-  /** Returns the events about the trust of an agent. */
-  trust(on: Name): readonly string[] {
-    const names = this.world.names(`agent-${on}`);
-    return names.filter((name) => name === "AgentDistrusted" || name === "AgentTrusted");
-  }
-}
 
 describe("an agent on which runs fail soon after their start", () => {
   test("is distrusted after two experiments without a success in between", async () => {
     await using world = await World.scheduled(2, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2);
     expect(await hosts.fail("1.1#1", "a1")).toBe(Fault.SCRIPT);
     expect(hosts.trust("a1")).toEqual([]);
     expect(await hosts.fail("2.1#1", "a1")).toBe(Fault.HOST);
@@ -64,6 +27,7 @@ describe("an agent on which runs fail soon after their start", () => {
   test("is distrusted again by one failure after it was tried again", async () => {
     await using world = await World.scheduled(2, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2, 3);
     for (const run of ["1.1#1", "2.1#1"]) await hosts.fail(run, "a1");
     await world.advance(limits.distrustFirstMs);
     expect(await hosts.fail("3.1#1", "a1")).toBe(Fault.HOST);
@@ -77,6 +41,47 @@ describe("an agent on which runs fail soon after their start", () => {
       expect(await hosts.fail(`1.${trial}#1`, "a1")).toBe(Fault.SCRIPT);
     }
     expect(hosts.trust("a1")).toEqual([]);
+  });
+
+  test("is not blamed for any number of experiments that have done well nowhere, also after it was tried again", async () => {
+    await using world = await World.scheduled(2, 2);
+    const hosts = new Hosts(world);
+    for (let experiment = 1; experiment <= 20; experiment += 1) {
+      expect(await hosts.fail(`${experiment}.1#1`, "a1")).toBe(Fault.SCRIPT);
+    }
+    await hosts.doWell("a1", 31);
+    await hosts.doWell("a2", 32, 33);
+    expect(hosts.trust("a1")).toEqual([]);
+    for (const experiment of [32, 33]) await hosts.fail(`${experiment}.1#1`, "a1");
+    await world.advance(limits.distrustFirstMs);
+    expect(await hosts.fail("34.1#1", "a1")).toBe(Fault.SCRIPT);
+    expect(hosts.trust("a1")).toEqual(["AgentDistrusted"]);
+  });
+
+  test("is distrusted for experiments that do well elsewhere later, also when the first has ended by then", async () => {
+    await using world = await World.scheduled(2, 2);
+    const hosts = new Hosts(world);
+    for (const run of ["1.1#1", "2.1#1"]) await hosts.fail(run, "a1");
+    await hosts.doWell("a2", 1);
+    const deleted = { type: "ExperimentDeleted", data: {} } as const;
+    await world.append("experiment-1", deleted);
+    expect(world.fold().trusts.didWell.size).toBe(0);
+    expect(hosts.trust("a1")).toEqual([]);
+    await hosts.doWell("a2", 2);
+    await world.advance(1_000);
+    expect(hosts.trust("a1")).toEqual(["AgentDistrusted"]);
+  });
+
+  test("is distrusted for experiments that run elsewhere for long, at its next failure", async () => {
+    await using world = await World.scheduled(2, 2);
+    const hosts = new Hosts(world);
+    for (const experiment of [1, 2]) {
+      await hosts.fail(`${experiment}.1#1`, "a1");
+      await hosts.start(`${experiment}.2#1`, "a2");
+    }
+    await world.advance(limits.hostProofMs);
+    expect(hosts.trust("a1")).toEqual([]);
+    expect(await hosts.fail("3.1#1", "a1")).toBe(Fault.HOST);
   });
 
   test("is distrusted after three trials of an experiment that then does well elsewhere", async () => {
@@ -105,6 +110,7 @@ describe("an agent on which runs fail soon after their start", () => {
   test("is distrusted for launches and for failed runs together", async () => {
     await using world = await World.scheduled(2, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1);
     await hosts.fail("1.1#1", "a1");
     world.named("a1").failing = "no space left";
     await hosts.start("2.1#1", "a1");
@@ -117,6 +123,8 @@ describe("the failure of a script", () => {
   test("is taken from both agents when the trial fails on another agent, too", async () => {
     await using world = await World.scheduled(2, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2);
+    await hosts.doWell("a1", 3);
     await hosts.fail("1.1#1", "a1");
     expect(await hosts.fail("1.1#2", "a2")).toBe(Fault.SCRIPT);
     await world.advance(limits.platformWindowMs);
@@ -129,6 +137,7 @@ describe("the failure of a script", () => {
   test("of all that failed on a distrusted agent restores its trust", async () => {
     await using world = await World.scheduled(2, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2);
     for (const experiment of [1, 2]) await hosts.fail(`${experiment}.1#1`, "a1");
     await hosts.fail("1.1#2", "a2");
     expect(hosts.trust("a1")).toEqual(["AgentDistrusted"]);
@@ -138,6 +147,17 @@ describe("the failure of a script", () => {
       reason: "the runs that failed there fail elsewhere, too",
     });
     expect(hosts.trust("a2")).toEqual([]);
+  });
+
+  test("that caused a distrust restores the trust, also if scripts that did well nowhere failed there, too", async () => {
+    await using world = await World.scheduled(2, 2);
+    const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2);
+    for (const experiment of [3, 1, 2]) await hosts.fail(`${experiment}.1#1`, "a1");
+    expect(hosts.trust("a1")).toEqual(["AgentDistrusted"]);
+    for (const experiment of [1, 2]) await hosts.fail(`${experiment}.1#2`, "a2");
+    await world.advance(1_000);
+    expect(hosts.trust("a1")).toEqual(["AgentDistrusted", "AgentTrusted"]);
   });
 
   test("does not count if it calls its hyperparameters invalid, or was asked to stop", async () => {
@@ -177,6 +197,8 @@ describe("the only usable agent of a pool", () => {
   test("is the one that is not distrusted yet", async () => {
     await using world = await World.scheduled(2, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2);
+    await hosts.doWell("a1", 3, 4);
     for (const run of ["1.1#1", "2.1#1"]) await hosts.fail(run, "a1");
     await world.advance(1_000);
     for (const run of ["3.1#1", "4.1#1"]) await hosts.fail(run, "a2");
@@ -204,6 +226,7 @@ describe("a success on an agent", () => {
     async (_, succeed) => {
       await using world = await World.scheduled(2, 2);
       const hosts = new Hosts(world);
+      await hosts.doWell("a2", 1, 3);
       await hosts.fail("1.1#1", "a1");
       await hosts.start("2.1#1", "a1");
       await succeed(hosts);
@@ -215,6 +238,7 @@ describe("a success on an agent", () => {
   test("is no run that was there before the failures, or has only started since", async () => {
     await using world = await World.scheduled(4, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2);
     await hosts.start("8.1#1", "a1");
     await world.advance(1_000);
     await hosts.fail("1.1#1", "a1");
@@ -226,6 +250,7 @@ describe("a success on an agent", () => {
   test("that is distrusted restores its trust, also in a restored fold", async () => {
     await using world = await World.scheduled(2, 2);
     const hosts = new Hosts(world);
+    await hosts.doWell("a2", 1, 2);
     for (const run of ["1.1#1", "2.1#1"]) await hosts.fail(run, "a1");
     const saved = writeSnapshot(world.fold());
     expect(writeSnapshot(readSnapshot(saved))).toBe(saved);
@@ -239,6 +264,8 @@ describe("a success on an agent", () => {
 describe("a run on several agents", () => {
   test("is held against the agent on which it failed by itself, not against those where it was killed", async () => {
     await using world = await World.scheduled(1, 1, 1);
+    const hosts = new Hosts(world);
+    await hosts.doWell("a3", 1, 2);
     for (const run of ["1.1#1", "2.1#1"]) {
       await world.run(run, { slots: 3 });
       world.named("a1").end(run, { code: 1 });
@@ -252,6 +279,8 @@ describe("a run on several agents", () => {
 
   test("is held against nobody if it failed on several", async () => {
     await using world = await World.scheduled(1, 1, 1);
+    const hosts = new Hosts(world);
+    await hosts.doWell("a3", 1, 2);
     for (const run of ["1.1#1", "2.1#1"]) {
       await world.run(run, { slots: 3 });
       for (const agent of ["a1", "a2", "a3"]) world.named(agent).end(run, { code: 1 });
@@ -259,79 +288,5 @@ describe("a run on several agents", () => {
       expect(world.last(`allocation-${run}`, "AllocationEnded").fault).toBe(Fault.SCRIPT);
     }
     expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
-  });
-});
-
-describe("the platform", () => {
-  test("is at fault when three experiments fail within a minute on several agents, and no agent is blamed", async () => {
-    await using world = await World.scheduled(2, 2, 2);
-    const hosts = new Hosts(world);
-    expect(await hosts.fail("1.1#1", "a1")).toBe(Fault.SCRIPT);
-    await world.run("2.1#1", { constraints: { excludedAgents: ["a1", "a2"] } } as never);
-    world.named("a3").end("2.1#1", { code: 1 });
-    await world.advance(1_000);
-    expect(await hosts.fail("3.1#1", "a2")).toBe(Fault.PLATFORM);
-    expect(await hosts.fail("4.1#1", "a1")).toBe(Fault.PLATFORM);
-    await world.advance(limits.platformWindowMs);
-    expect(await hosts.fail("5.1#1", "a2")).toBe(Fault.SCRIPT);
-    expect([hosts.trust("a1"), hosts.trust("a2")]).toEqual([[], []]);
-  });
-
-  test("is not at fault when they fail on one agent only", async () => {
-    await using world = await World.scheduled(2, 2);
-    const hosts = new Hosts(world);
-    const faults = [];
-    for (const run of ["1.1#1", "2.1#1"]) faults.push(await hosts.fail(run, "a1"));
-    await world.advance(limits.distrustFirstMs);
-    faults.push(await hosts.fail("3.1#1", "a1"));
-    expect(faults).toEqual([Fault.SCRIPT, Fault.HOST, Fault.HOST]);
-  });
-
-  test("does not hide the agent on which most of the failures are", async () => {
-    await using world = await World.scheduled(4, 4);
-    const hosts = new Hosts(world);
-    await hosts.fail("1.1#1", "a2");
-    await hosts.start("2.1#1", "a1");
-    await hosts.start("3.1#1", "a1");
-    await hosts.end("2.1#1", "a1", 1);
-    await hosts.end("3.1#1", "a1", 1);
-    expect(hosts.faultOf("3.1#1")).toBe(Fault.PLATFORM);
-    expect(hosts.trust("a1")).toEqual(["AgentDistrusted"]);
-  });
-
-  test("is at fault when ends of the same moment are decided together", async () => {
-    await using world = await World.scheduled(2, 2);
-    const hosts = new Hosts(world);
-    const runs = [
-      ["1.1#1", "a1"],
-      ["2.1#1", "a2"],
-      ["3.1#1", "a2"],
-    ] as const;
-    for (const [run, on] of runs) await hosts.start(run, on);
-    for (const [run, on] of runs) world.named(on).end(run, { code: 1 });
-    await world.advance(1_000);
-    expect(runs.map(([run]) => hosts.faultOf(run))).toContain(Fault.PLATFORM);
-  });
-});
-
-describe("an end names its fault", () => {
-  test("the host's if it was lost, the launch's host's, and nobody's after a stop or a success", async () => {
-    await using world = await World.scheduled(2, 2);
-    const hosts = new Hosts(world);
-    for (const run of ["1.1#1", "2.1#1"]) await hosts.start(run, "a1");
-    await hosts.end("1.1#1", "a1", 0);
-    await world.requestStop("2.1#1", StopMode.KILL);
-    await world.advance(1_000);
-    await hosts.start("3.1#1", "a1");
-    world.named("a1").failing = "no space left";
-    await hosts.start("4.1#1", "a1");
-    world.named("a1").silent = true;
-    await world.agent("a3", 2);
-    await world.advance(40_000);
-    expect(world.last("allocation-3.1#1", "AllocationEnded").cause).toBe(
-      AllocationEndCause.AGENT_LOST,
-    );
-    const faults = [1, 2, 3, 4].map((experiment) => hosts.faultOf(`${experiment}.1#1`));
-    expect(faults).toEqual([undefined, undefined, Fault.HOST, Fault.HOST]);
   });
 });

@@ -302,6 +302,7 @@ export class Cluster {
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
     this.trusts.recent = judged.recent;
+    this.trusts.noteDidWell(allocation.job, judged.didWellOn);
     for (const [agent, trust] of judged.trusts) this.#changeAgent(agent, () => ({ trust }));
     this.ended.push({ id, agents: (allocation.grant?.placements ?? []).map(({ agent }) => agent) });
   }

@@ -28,6 +28,8 @@ export type Judged = {
   /** The agents whose trust the end changes. */
   readonly trusts: ReadonlyMap<string, Trust>;
   readonly recent: readonly RecentFailure[];
+  /** The agents on which the run has done well; empty if it has not. */
+  readonly didWellOn: readonly string[];
 };
 
 export function judge(cluster: Cluster, run: Allocation, end: End, moment: Moment): Judged {
@@ -73,6 +75,7 @@ class Judging implements Judged {
   readonly #timeMs: number;
   readonly trusts = new Map<string, Trust>();
   recent: readonly RecentFailure[];
+  didWellOn: readonly string[] = [];
 
   constructor(cluster: Cluster, run: Allocation, { recent, timeMs }: Moment) {
     this.#cluster = cluster;
@@ -90,9 +93,14 @@ class Judging implements Judged {
       return;
     }
     const { startedAtMs, job, stop } = this.#run;
-    const isUp = this.#isProven(this.#run);
+    // Nobody saw how long a lost run was up.
+    const isUp = end.cause !== AllocationEndCause.AGENT_LOST && this.#isProven(this.#run);
     const failed = mayBeHosts(this.#run, end);
-    if (failed) this.recent = withFailure(this.recent, job, failedOn(end.exits), this.#timeMs);
+    if (failed) {
+      const isEvidence = isUp || this.#didWellBeside(job, null);
+      const on = isEvidence ? failedOn(end.exits) : [];
+      this.recent = withFailure(this.recent, job, on, this.#timeMs);
+    }
     const endedWell = stop === null && end.cause === AllocationEndCause.EXITED && !hasFailed(end);
     if (startedAtMs !== null && (isUp || endedWell)) this.#didWell(startedAtMs, endedWell);
     else if (failed) this.#failedSoon(end);
@@ -105,11 +113,14 @@ class Judging implements Judged {
   #didWell(startedAtMs: number, endedWell: boolean): void {
     const how = endedWell ? "a run has ended well there" : upText;
     const own = new Set(this.#run.grant?.placements.map(({ agent }) => agent));
+    this.didWellOn = [...own];
     for (const agent of own) this.#change(agent, (trust) => afterSuccess(trust, startedAtMs, how));
     for (const agent of this.#cluster.trusts.failing) {
       if (own.has(agent)) continue;
-      const isAlone = (): boolean => this.#isAlone(agent);
-      this.#change(agent, (trust) => afterSuccessElsewhere(trust, this.#run.job, isAlone));
+      const didWell = (experiment: string): boolean => experiment === this.#run.job;
+      if (!this.#failuresOf(agent).some((one) => didWell(one.experiment))) continue;
+      const others = { none: () => this.#isAlone(agent), didWell };
+      this.#change(agent, (trust) => afterSuccessElsewhere(trust, others));
     }
   }
 
@@ -133,7 +144,8 @@ class Judging implements Judged {
     const { job, task } = this.#run;
     const atMs = this.#timeMs;
     const failure = { experiment: job, task, reason: reasonOf(end), atMs, launch };
-    const others = { none: () => this.#isAlone(agent), doWell: () => this.#doesWellBeside(agent) };
+    const didWell = (experiment: string): boolean => this.#didWellBeside(experiment, agent);
+    const others = { none: () => this.#isAlone(agent), didWell };
     this.#change(agent, (trust) => afterFailure(this.#settled(agent, trust), failure, others));
   }
 
@@ -147,12 +159,14 @@ class Judging implements Judged {
     return afterSuccess(trust, Math.max(0, ...starts), upText);
   }
 
-  #doesWellBeside(agent: string): boolean {
-    const { job, resources } = this.#run;
+  /** Whether a run of the experiment has done well, by now or before, on another agent than the given one. */
+  #didWellBeside(job: string, beside: string | null): boolean {
+    const { resources } = this.#run;
+    if (this.#cluster.trusts.didWell.get(job)?.some((agent) => agent !== beside)) return true;
     for (const { demand } of this.#cluster.pool(resources.pool).placed.runsOf(job)) {
       const run = this.#cluster.allocations.get(demand.id);
       if (run === undefined || !this.#isProven(run)) continue;
-      if (run.grant?.placements.every((one) => one.agent !== agent) === true) return true;
+      if (run.grant?.placements.some(({ agent }) => agent !== beside) === true) return true;
     }
     return false;
   }

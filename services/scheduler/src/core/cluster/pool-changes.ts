@@ -33,6 +33,7 @@ export function changeJob(cluster: Cluster, { pool, job, change }: SavedJob): vo
 /** The end of an experiment ends its place in the queue; its deletion also ends what people set. */
 export function endJob(cluster: Cluster, job: string, isDeleted: boolean): void {
   cluster.preemptions.forget(job);
+  cluster.trusts.didWell.delete(job);
   for (const pool of cluster.pools.values()) {
     if (isDeleted) pool.forgetJob(job);
     else pool.endJob(job);

@@ -1,6 +1,7 @@
 /**
- * The runs of all pools that failed within the last minute: when several experiments fail on several agents at once,
- * the cause is something that they share, such as a file server.
+ * The failures within the last minute, of all pools, of experiments of which a run had done well before: when several
+ * of these fail on several agents at once, the cause is something that they share, such as a file server. Experiments
+ * of which no run has done well may fail by themselves.
  */
 import { limits } from "../../limits.ts";
 
@@ -11,6 +12,7 @@ export type RecentFailure = {
   readonly atMs: number;
 };
 
+/** Older failures are dropped, also if no agent is named. */
 export function withFailure(
   recent: readonly RecentFailure[],
   experiment: string,

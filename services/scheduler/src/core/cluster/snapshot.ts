@@ -10,7 +10,7 @@ import type { RecentFailure } from "./recent-failures.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when the shape of the fold changes: older snapshots are then ignored. */
-export const snapshotSchema = "cluster/4";
+export const snapshotSchema = "cluster/5";
 
 type Snapshot = {
   readonly position: number;
@@ -23,6 +23,7 @@ type Snapshot = {
   readonly allocations: readonly Allocation[];
   readonly reservations: readonly (readonly [string, HeadReservation])[];
   readonly recentFailures: readonly RecentFailure[];
+  readonly didWell: readonly (readonly [string, readonly string[]])[];
 };
 
 export function writeSnapshot(cluster: Cluster): string {
@@ -41,6 +42,7 @@ export function writeSnapshot(cluster: Cluster): string {
       recorded === null ? [] : [[name, recorded] as const],
     ),
     recentFailures: cluster.trusts.recent,
+    didWell: [...cluster.trusts.didWell],
   };
   return JSON.stringify(snapshot);
 }
@@ -63,5 +65,6 @@ export function readSnapshot(text: string | null): Cluster {
   cluster.passed({ position, timeMs });
   cluster.epochOffset = epochOffset;
   cluster.trusts.recent = saved.recentFailures;
+  for (const [job, agents] of saved.didWell) cluster.trusts.noteDidWell(job, agents);
   return cluster;
 }

@@ -1,8 +1,8 @@
 /**
- * The failures on an agent since the last run that did well there. The failures of one experiment may be its own.
- * Failures of several experiments, or of several trials of an experiment that does well elsewhere, are blamed on the
- * agent: it gets no runs for a while, twice as long each time, until a run does well there or a person marks it as
- * repaired. All times are times of events.
+ * The failures on an agent since the last run that did well there. A failed run counts only if its experiment has done
+ * well on another agent, before or after the failure: other scripts may fail by themselves. Counted failures of several
+ * experiments, or of several trials of one, are blamed on the agent: it gets no runs for a while, twice as long each
+ * time, until a run does well there or a person marks it as repaired. All times are times of events.
  */
 import type { EventData } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";
@@ -14,6 +14,8 @@ export type HostFailure = {
   readonly atMs: number;
   /** True if the run was not launched. */
   readonly launch: boolean;
+  /** True if its experiment has done well on another agent, before or after the failure. */
+  readonly elsewhere: boolean;
 };
 
 export type Trust = {
@@ -44,49 +46,41 @@ export const fullTrust: Trust = {
 export type Others = {
   /** True if no other agent of the pool is usable: failed runs are then not held against the agent. */
   readonly none: () => boolean;
-  /** True if a run of the experiment does well on another agent. */
-  readonly doWell: () => boolean;
+  /** True if a run of the experiment has done well on another agent. */
+  readonly didWell: (experiment: string) => boolean;
 };
 
 export function afterFailure(
   trust: Trust,
-  { reason, ...failure }: HostFailure & { readonly reason: string },
+  { reason, ...failure }: Omit<HostFailure, "elsewhere"> & { readonly reason: string },
   others: Others,
 ): Trust {
-  const failures = [...trust.failures, failure].slice(-limits.hostFailuresMax);
-  const after = { ...trust, failures, reason, mended: null };
-  return { ...after, isDue: trust.isDue || isToBlame(after, failure, others) };
+  const added = [...trust.failures, { ...failure, elsewhere: false }];
+  const failures = added.slice(-limits.hostFailuresMax);
+  return afterSuccessElsewhere({ ...trust, failures, reason, mended: null }, others);
 }
 
-function isToBlame(
-  { failures, times, untilMs }: Trust,
-  last: HostFailure,
-  others: Others,
-): boolean {
+/** Runs have done well on other agents. */
+export function afterSuccessElsewhere(trust: Trust, others: Others): Trust {
+  const failures = trust.failures.map((one) => {
+    return one.elsewhere || !others.didWell(one.experiment) ? one : { ...one, elsewhere: true };
+  });
+  return {
+    ...trust,
+    failures,
+    isDue: trust.isDue || isToBlame({ ...trust, failures }, others.none()),
+  };
+}
+
+function isToBlame({ failures, times, untilMs }: Trust, isAlone: boolean): boolean {
   // A run under way when the agent was distrusted gives no new information.
-  if (untilMs !== null && last.atMs < untilMs) return false;
-  const isAlone = others.none();
-  if (isAlone && !last.launch) return false;
-  if (times > 0) return true;
-  const counted = failures.filter(({ launch }) => launch || !isAlone);
+  const since = failures.filter(({ atMs }) => atMs >= (untilMs ?? 0));
+  const counted = since.filter((one) => one.launch || (one.elsewhere && !isAlone));
+  if (times > 0) return counted.length > 0;
   const experiments = new Set(counted.map(({ experiment }) => experiment));
   if (experiments.size >= limits.distrustExperiments) return true;
-  return !isAlone && hasManyTrials(counted, last.experiment) && others.doWell();
-}
-
-/** A run of the experiment did well on another agent. */
-export function afterSuccessElsewhere(
-  trust: Trust,
-  experiment: string,
-  isAlone: () => boolean,
-): Trust {
-  const isNew = trust.times === 0 && hasManyTrials(trust.failures, experiment);
-  return isNew && !isAlone() ? { ...trust, isDue: true } : trust;
-}
-
-function hasManyTrials(failures: readonly HostFailure[], experiment: string): boolean {
-  const own = failures.filter((failure) => failure.experiment === experiment);
-  return new Set(own.map(({ task }) => task)).size >= limits.distrustTrials;
+  const trials = new Set(counted.filter(({ elsewhere }) => elsewhere).map(({ task }) => task));
+  return !isAlone && trials.size >= limits.distrustTrials;
 }
 
 /** A start says nothing about failures after the start. */
@@ -109,8 +103,9 @@ export function afterRefutation(trust: Trust, task: string): Trust {
 function without(trust: Trust, isGone: (failure: HostFailure) => boolean, mended: string): Trust {
   const failures = trust.failures.filter((failure) => !isGone(failure));
   if (failures.length === trust.failures.length) return trust;
-  if (failures.length > 0) return { ...trust, failures };
-  return trust.times === 0 ? fullTrust : { ...trust, failures, isDue: false, mended };
+  if (failures.some(({ launch, elsewhere }) => launch || elsewhere)) return { ...trust, failures };
+  if (trust.times > 0) return { ...trust, failures, isDue: false, mended };
+  return failures.length === 0 ? fullTrust : { ...trust, failures, isDue: false };
 }
 
 export function afterDistrusted(

@@ -13,6 +13,14 @@ export class Trusts {
   /** Agents on which runs have failed. */
   readonly failing = new Set<string>();
   recent: readonly RecentFailure[] = [];
+  /** The experiments of which a run has done well, each with two of the agents on which one has. */
+  readonly didWell = new Map<string, readonly string[]>();
+
+  noteDidWell(job: string, agents: readonly string[]): void {
+    if (agents.length === 0) return;
+    const on = new Set([...(this.didWell.get(job) ?? []), ...agents]);
+    this.didWell.set(job, [...on].slice(0, 2));
+  }
 
   /** An agent from a snapshot cools down until its deadline is read. */
   note({ id, trust }: Agent, isSaved: boolean): void {
