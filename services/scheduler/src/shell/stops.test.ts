@@ -95,6 +95,20 @@ describe("a graceful stop", () => {
     expect([end.cause, end.fault]).toEqual([AllocationEndCause.EXITED, undefined]);
   });
 
+  test("asks workers without the SDK only after a chief that uses it has ended", async () => {
+    await using world = await World.scheduled(1, 1);
+    await world.run(run, { slots: 2 });
+    const [chief, worker] = [world.named("a1"), world.named("a2")];
+    worker.sendsSigterm = true;
+    await world.requestStop(run, StopMode.GRACEFUL, 3_600_000);
+    expect([wanted(chief), wanted(worker)]).toEqual([WantedState.STOP, WantedState.RUN]);
+    await world.advance(60_000);
+    expect(world.names(stream)).not.toContain("AllocationStopAcknowledged");
+    chief.end(run, { code: 0 });
+    await world.advance(2_000);
+    expect(wanted(worker)).toBe(WantedState.STOP);
+  });
+
   test("lets the other nodes of a run end by themselves after the first has ended by SIGTERM", async () => {
     await using world = await World.scheduled(1, 1);
     await world.run(run, { slots: 2 });

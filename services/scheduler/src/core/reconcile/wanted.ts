@@ -18,7 +18,7 @@ import { isSameHolder, refusalOf } from "../agent/holder.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import type { Observed, ReportedAllocation } from "./observed.ts";
-import { isDoomed, isOfEarlierHolder, ranksOf } from "./ranks.ts";
+import { isDoomed, isOfEarlierHolder, isOver, type Rank, ranksOf, wasTerminated } from "./ranks.ts";
 
 /** An agent's list with its runs by their keys; `ReportedRuns` names them as the agent does. */
 export type KeyedWanted = Omit<Plain<Wanted>, "allocations" | "forget" | keyof Spoken> & {
@@ -44,11 +44,12 @@ export function planWanted(cluster: Cluster, observed: Observed, agent: string):
   for (const id of cluster.placedOn(agent)) {
     const allocation = cluster.allocations.get(id);
     if (allocation === undefined) continue;
-    if (isDoomed(allocation, ranksOf(cluster, allocation, observed))) kill.push(id);
+    const ranks = ranksOf(cluster, allocation, observed);
+    if (isDoomed(allocation, ranks)) kill.push(id);
     else if (needsLaunch(cluster, allocation, observed, agent)) {
       run.push(id);
       launch.push(id);
-    } else if (allocation.stop !== null) stop.push(id);
+    } else if (allocation.stop !== null && mayStop(ranks, agent)) stop.push(id);
     else run.push(id);
   }
   const ghosts = cluster.agents.get(agent)?.ghosts ?? {};
@@ -60,6 +61,13 @@ export function planWanted(cluster: Cluster, observed: Observed, agent: string):
     else kill.push(id);
   }
   return { agent, run, stop, kill, forget: forget.slice(0, limits.forgetPerWantedMax), launch };
+}
+
+/** Workers without the SDK would end beside a chief with it that still trains: they are asked after the chief. */
+function mayStop(ranks: readonly Rank[], agent: string): boolean {
+  const chief = ranks.find(({ placement }) => placement.nodeRank === 0);
+  if (chief === undefined || chief.placement.agent === agent) return true;
+  return isOver(chief) || wasTerminated(chief);
 }
 
 function needsLaunch(
