@@ -25,6 +25,7 @@ import { firstLine, number, printable, time } from "../output.ts";
 import { startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { leftText, percentText, progressText, timesText } from "../progress-text.ts";
 import { readSubmission } from "../submission.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
 import { addDeleteCommands } from "./experiment-delete.ts";
@@ -168,6 +169,8 @@ async function list(
     { title: "ID", value: ({ id }) => id, right: true },
     { title: "NAME", value: ({ name }) => name },
     { title: "STATE", value: stateOf },
+    { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
+    { title: "LEFT", value: leftText, right: true },
     { title: "TRIALS", value: trialsOf, right: true },
     { title: "BEST", value: (one) => number(one.bestValue), right: true },
     { title: "METRIC", value: ({ metric }) => metric },
@@ -184,6 +187,8 @@ const fieldsShown: readonly string[] = [
   "id",
   "name",
   "state",
+  "progress",
+  "estimated_end_at_ms",
   "trials",
   "trials_completed",
   "best_value",
@@ -226,7 +231,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       "trials",
       `${experiment.trials} created, ${experiment.trialsCompleted} completed, ${experiment.trialsFailed} failed`,
     ],
-    ["progress", `${Math.round(experiment.progress * 100)}%`],
+    ["progress", progressText(experiment)],
+    ["time", timesText(experiment)],
+    ["warning", experiment.warning],
     [
       "best",
       experiment.bestTrial === undefined

@@ -60,6 +60,7 @@ export async function listTrials(
   output.table(page.items, [
     { title: "TRIAL", value: ({ id }) => id, right: true },
     { title: "STATE", value: ({ state }) => state },
+    { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
     { title: "BEST", value: (trial) => number(trial.bestValue), right: true },
     { title: "STEPS", value: (trial) => String(trial.stepsCompleted), right: true },
     { title: "RESTARTS", value: (trial) => String(trial.restarts), right: true },
@@ -108,6 +109,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["seed", String(trial.seed)],
     ["restarts", String(trial.restarts)],
     ["preemptions", String(preemptionsOf(trial))],
+    ["progress", progressText(trial)],
+    ["time", timesText(trial)],
+    ["warning", trial.warning],
     ["steps", String(trial.stepsCompleted)],
     ["best", scalarsOf(trial.bestValidation)],
     ["latest", scalarsOf(trial.latestValidation)],
