@@ -9,7 +9,15 @@ import { Chance } from "../sim/chance.ts";
 const origin = { workspace: "", correlationid: "", authid: "", traceparent: "" };
 
 type Step = {
-  readonly kind: "queue" | "grant" | "end" | "update" | "move" | "endExperiment" | "removePool";
+  readonly kind:
+    | "queue"
+    | "grant"
+    | "end"
+    | "update"
+    | "move"
+    | "endExperiment"
+    | "deleteExperiment"
+    | "removePool";
   readonly job: number;
   readonly chance: number;
 };
@@ -57,10 +65,15 @@ class History {
         return this.#add(`pool-${pool}`, { type: "JobMoved", data });
       }
       case "endExperiment":
+        // An experiment ends after its last run.
+        if (own.length > 0) return;
         return this.#add(`experiment-${job}`, {
           type: "ExperimentEnded",
           data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
         });
+      case "deleteExperiment":
+        if (own.length > 0) return;
+        return this.#add(`experiment-${job}`, { type: "ExperimentDeleted", data: {} });
       case "removePool":
         // Only a pool without runs is removed.
         if ([...this.#runs.values()].some((one) => one.pool === pool)) return;
@@ -112,7 +125,7 @@ function scheduled(events: readonly StreamedEvent[]) {
 
 const kinds = [
   ...(["queue", "queue", "queue", "grant", "end", "end"] as const),
-  ...(["update", "move", "endExperiment", "removePool"] as const),
+  ...(["update", "move", "endExperiment", "deleteExperiment", "removePool"] as const),
 ] as const;
 
 const seeds = 300;

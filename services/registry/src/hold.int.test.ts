@@ -95,6 +95,20 @@ test("a rewind is recorded once, only if the log lacks the event, and not again 
   expect(await release()).toMatchObject({ kind: "ok" });
 });
 
+test("an ended run's checkpoint that its agent offers again is stored while deletions are held", async () => {
+  const trial = await registry.newTrial();
+  const { checkpoint } = await registry.declare(trial);
+  const manifest = await registry.write(checkpoint, { weights: "w" });
+  await report((await registry.stage.head()) + 1, "lost");
+  await registry.stage.tell(`trial-${trial}`, runEnded(1));
+  const complete = () => registry.complete(checkpoint, trial, manifest);
+  await vi.waitFor(async () => expect(await complete()).toMatchObject({ kind: "ok" }), soon);
+  // The log has lost the declaration of another one, too.
+  expect((await registry.declare(trial)).answer).toMatchObject({ kind: "ok" });
+  await release();
+  expect((await registry.declare(trial)).answer).toMatchObject(rejectedAs("run_ended"));
+});
+
 test("an audit deletes nothing while deletions are held", async () => {
   await registry.declare(await registry.newTrial());
   await report((await registry.stage.head()) + 1, "lost");

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Callable
 from unittest import mock
 
-from fake_platform import FakePlatform
+from fake_platform import FakePlatform, wait_until
 
 import trainyard
 
@@ -106,12 +106,11 @@ class FrameworkCase(unittest.TestCase):
             platform.stop()
 
     def ask_to_stop(self, platform: FakePlatform, ctx: trainyard.Context) -> None:
-        """Requests a stop, and waits until the context has seen it: its thread ends at the first stop."""
+        """Requests a stop, and waits until the context has seen it."""
         platform.ask_to_stop("pause")
         watcher = ctx.preempt._watcher
         assert watcher is not None
-        watcher._thread.join(120)
-        self.assertFalse(watcher._thread.is_alive())
+        wait_until(lambda: watcher.why == "pause")
 
     def run_example(
         self, script: str, *arguments: str, processes: int = 1, name: str = "here"

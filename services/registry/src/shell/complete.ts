@@ -17,7 +17,7 @@ import type { CommandDeps } from "./commands.ts";
 import { refusalOfFolder } from "./folder-owner.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
-import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
+import { ownCheckpoint, refusalOfRun, unlessHeld } from "./open-checkpoint.ts";
 import type { Place } from "./verify.ts";
 
 export async function completeCheckpoint(
@@ -45,7 +45,8 @@ export async function completeCheckpoint(
   await deps.manifests.put(checkpoint, summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
     if (trial !== "") {
-      const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
+      const runs = await work.guard(trialRuns, trial);
+      const refusal = await unlessHeld(deps.hold, refusalOf(runs, trial, run, checkpoint));
       if (refusal !== null) return refusal;
     }
     const decided = await work.decide(checkpoints, checkpoint, {

@@ -24,6 +24,7 @@ import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { declareFolder } from "./declare-folder.ts";
 import { refusalOfFolder } from "./folder-owner.ts";
+import { unlessHeld } from "./open-checkpoint.ts";
 import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
 
 type Storage = NonNullable<Declared["storage"]>;
@@ -59,7 +60,8 @@ export async function declareCheckpoint(
   let path: string | null = null;
   const found: { refusal: Rejection | null } = { refusal: null };
   const result = await executor.execute(identity, async (work) => {
-    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
+    const runs = await work.guard(trialRuns, trial);
+    const refusal = await unlessHeld(deps.hold, refusalOf(runs, trial, run, checkpoint));
     found.refusal = refusal;
     if (refusal !== null && !isOver(refusal)) return refusal;
     const storage = await storageSection(work, parts.experiment, deps.checkpointDir);

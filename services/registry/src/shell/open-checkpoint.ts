@@ -9,11 +9,11 @@ import type { CommandDeps } from "./commands.ts";
 /** The run that writes, or, without a trial, the person who uploads a folder. */
 type Owner = { readonly checkpoint: string; readonly trial: string; readonly run: number };
 
-type Deps = Pick<CommandDeps, "executor">;
+type Deps = Pick<CommandDeps, "executor" | "hold">;
 
 /** Returns the checkpoint of the run or person, or the rejection. */
 export async function ownCheckpoint(
-  { executor }: Deps,
+  { executor }: Pick<Deps, "executor">,
   { checkpoint, trial, run }: Owner,
   by = "",
 ): Promise<{ readonly state: CheckpointState; readonly declared: Declared } | Rejection> {
@@ -31,12 +31,24 @@ export async function ownCheckpoint(
 
 /** The reason that the run may no longer write the checkpoint; null while it may, and for a person. */
 export async function refusalOfRun(
-  { executor }: Deps,
+  { executor, hold }: Deps,
   { checkpoint, trial, run }: Owner,
 ): Promise<Rejection | null> {
   if (trial === "") return null;
   // The cached state of another service's stream may be stale, and no guard protects a refusal.
   executor.cache.forget(streamName("trial", trial));
   const runs = (await executor.cache.load(trialRuns, trial)).state;
-  return refusalOf(runs, trial, run, checkpoint);
+  return unlessHeld(hold, refusalOf(runs, trial, run, checkpoint));
+}
+
+/**
+ * Returns the refusal, or null for that of an ended run while deletions are held: the log went back, and agents offer
+ * complete checkpoints again that it has lost.
+ */
+export async function unlessHeld(
+  hold: Pick<CommandDeps["hold"], "reason">,
+  refusal: Rejection | null,
+): Promise<Rejection | null> {
+  if (refusal?.rejected !== "run_ended") return refusal;
+  return (await hold.reason()) === null ? refusal : null;
 }

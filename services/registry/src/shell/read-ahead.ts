@@ -66,7 +66,7 @@ export class ReadAheads {
 
 /** Reads ahead files of the run's incomplete checkpoint, which need not be declared yet. */
 export async function readAhead(
-  deps: Pick<CommandDeps, "executor" | "checkpointDir" | "readAheads">,
+  deps: Pick<CommandDeps, "executor" | "hold" | "checkpointDir" | "readAheads">,
   { checkpoint, trial, run, paths }: Plain<ReadAhead>,
 ): Promise<Plain<ReadAheadBegun> | Rejection> {
   const parts = parseTrialId(trial);

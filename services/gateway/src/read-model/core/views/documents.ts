@@ -130,9 +130,11 @@ export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
   /** A key that sorts jobs in queue order. */
   readonly queue: string;
   readonly runs: readonly QueuedRun[];
-  /** The settings that users have changed, for present and later runs; null for none. */
+  /** The job's place in the queue and what people have set, for present and later runs; null for nothing. */
   readonly change: {
     readonly pool: string;
+    /** The position at which the job's first run was queued. */
+    readonly first?: number;
     /**
      * The number of the pool's removals at the time of the change. A pool that was removed later has forgotten the
      * change.
@@ -142,7 +144,7 @@ export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
     readonly weight?: number;
     /** The limit of the job's slots; 0 for none. */
     readonly maxSlots?: number;
-    /** The place of the job's runs in the queue, which is compared with arrivals. */
+    /** The place in the queue to which a person moved the job, on the scale of positions. */
     readonly place?: number;
   } | null;
 };

@@ -1,7 +1,7 @@
 /**
  * Jobs: experiments in the queues of the pools. The scheduler computes the same numbers from the same events: the place
- * of an experiment is that of its first run in the queue. A user's change of its settings lasts until the experiment
- * ends or its pool is removed.
+ * of an experiment in a pool is the position at which its first run was queued, until the experiment ends. What people
+ * set lasts until the experiment is deleted or its pool is removed.
  */
 import { isExperimentId } from "@trainyard/kernel";
 import type { DocumentSet, JobDocument, QueuedRun } from "./documents.ts";
@@ -15,11 +15,8 @@ export const jobProjections: Projections = {
     const { pool, slots, priority, weight, maxSlots = 0 } = resources;
     const queued = { id, pool, workspace, owner, slots, priority, weight, maxSlots };
     const run = { ...queued, arrival: position, placed: false, held: 0, borrowed: 0 };
-    changeJob(documents, job, (doc) => ({
-      ...doc,
-      change: isOfPool(documents, doc, pool) ? doc.change : null,
-      runs: [...doc.runs, run],
-    }));
+    changeInPool(documents, pool, job, ({ first = position }) => ({ first }));
+    changeJob(documents, job, (doc) => ({ ...doc, runs: [...doc.runs, run] }));
   },
   AllocationGranted({ id, data }, documents) {
     const held = data.placements.reduce((sum, { slots }) => sum + slots.length, 0);
@@ -33,14 +30,14 @@ export const jobProjections: Projections = {
   },
   JobUpdated({ id: pool, data }, documents) {
     const { priority, weight, maxSlots } = data;
-    changeInPool(documents, pool, data.job, {
+    changeInPool(documents, pool, data.job, () => ({
       ...(priority === undefined ? {} : { priority }),
       ...(weight === undefined ? {} : { weight }),
       ...(maxSlots === undefined ? {} : { maxSlots }),
-    });
+    }));
   },
   JobMoved({ id: pool, data }, documents) {
-    changeInPool(documents, pool, data.job, { place: data.place });
+    changeInPool(documents, pool, data.job, () => ({ place: data.place }));
   },
   PoolRemoved({ id }, documents) {
     const doc = { removals: removalsOf(documents, id) + 1 };
@@ -48,9 +45,22 @@ export const jobProjections: Projections = {
   },
   ExperimentEnded({ id }, documents) {
     if (documents.get("job", id) === undefined) return;
+    changeJob(documents, id, (doc) => ({ ...doc, change: withoutFirst(doc.change) }));
+  },
+  ExperimentDeleted({ id }, documents) {
+    if (documents.get("job", id) === undefined) return;
     changeJob(documents, id, (doc) => ({ ...doc, change: null }));
   },
 };
+
+type Change = NonNullable<JobDocument["change"]>;
+
+/** What people have set of the job; null for nothing. */
+function withoutFirst(change: JobDocument["change"]): JobDocument["change"] {
+  if (change === null) return null;
+  const { first: _first, pool, removals, ...set } = change;
+  return Object.keys(set).length === 0 ? null : { pool, removals, ...set };
+}
 
 const removalsOf = (documents: DocumentSet, pool: string): number =>
   documents.get("pool", pool)?.removals ?? 0;
@@ -64,12 +74,12 @@ function changeInPool(
   documents: DocumentSet,
   pool: string,
   job: string,
-  changed: Omit<NonNullable<JobDocument["change"]>, "pool" | "removals">,
+  change: (before: Partial<Change>) => Omit<Change, "pool" | "removals">,
 ): void {
   const removals = removalsOf(documents, pool);
   changeJob(documents, job, (doc) => {
     const before = isOfPool(documents, doc, pool) ? doc.change : null;
-    return { ...doc, change: { ...before, ...changed, pool, removals } };
+    return { ...doc, change: { ...before, ...change(before ?? {}), pool, removals } };
   });
 }
 
@@ -134,8 +144,8 @@ function shownOf(job: string, runs: readonly QueuedRun[], change: JobDocument["c
 type PlacedRun = QueuedRun & { readonly place: number };
 
 function withChange(run: QueuedRun, change: JobDocument["change"]): PlacedRun {
-  const { pool: _pool, removals: _removals, place = run.arrival, ...update } = change ?? {};
-  return { ...run, ...update, place };
+  const { pool: _pool, removals: _removals, first = run.arrival, ...set } = change ?? {};
+  return { ...run, place: first, ...set };
 }
 
 /** The order of a queue: waiting runs first, then by priority, then by place. */

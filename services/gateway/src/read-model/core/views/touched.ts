@@ -142,7 +142,8 @@ export function jobOfRun(allocation: string): string | null {
 
 function besideExperiment(id: string, event: AnyEvent): readonly DocumentKey[] {
   if (event.type === "ExperimentContinued") return [{ kind: "config", id }];
-  return event.type === "ExperimentEnded" ? [{ kind: "job", id }] : [];
+  const changesJob = event.type === "ExperimentEnded" || event.type === "ExperimentDeleted";
+  return changesJob ? [{ kind: "job", id }] : [];
 }
 
 function agentKeys(id: string, event: AnyEvent): readonly DocumentKey[] {
