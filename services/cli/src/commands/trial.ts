@@ -9,8 +9,8 @@ import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
-import { addMetricsCommand } from "./trial-metrics.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
+import { addMetricsCommand } from "./trial-metrics.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
