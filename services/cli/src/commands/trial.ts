@@ -8,6 +8,7 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { percentText, progressText, timesText } from "../progress-text.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
