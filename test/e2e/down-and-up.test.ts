@@ -21,7 +21,7 @@ entrypoint: python3 train.py
 hyperparameters: { lr: { type: double, minval: 0, maxval: 1 } }
 searcher: { name: random, metric: loss, max_trials: 2 }
 max_restarts: 0
-environment: { environment_variables: ["STEPS=60", "STEP_SECONDS=0.25", "HURRY=${hurry}"] }
+environment: { environment_variables: ["STEPS=200", "STEP_SECONDS=0.25", "HURRY=${hurry}"] }
 `;
 
 /** The lines of a trial's runs about their beginning and end, in order. */
@@ -65,6 +65,6 @@ test("trials run on without their cluster after kill -9 of its supervisor, stop 
     expect(first).toBe("starts at 0");
     expect(stop).toMatch(/^stops at \d+$/);
     expect(second).toBe(stop.replace("stops", "starts"));
-    expect(third).toMatch(/^starts at (2|3|4|5)\d$/);
+    expect(third).toMatch(/^starts at ([2-9]|1\d)\d$/);
   }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Constraints } from "./constraints.ts";
 import type { Demand } from "./demand.ts";
-import { explainWaits } from "./explain.ts";
+import { explainOne, explainWaits } from "./explain.ts";
 import { Pool } from "./pool.ts";
 import { exampleDemand } from "./testing/example-demand.ts";
 import { exampleOffer } from "./testing/example-offer.ts";
@@ -42,6 +42,19 @@ test("waiting runs lack free slots, are behind others, or see the free slots res
       "c: reserved: the free slots are reserved for a, which is ahead in the queue",
     ],
   );
+});
+
+test("a run of one slot starts when one slot is free, and a larger one when its slots are", () => {
+  const pool = new Pool();
+  pool.agents.join("one", exampleOffer(2), true);
+  pool.agents.hold("one", "x", ["0", "1"]);
+  waitingIn(pool, demand("a", 1));
+  expect(explainOne(pool, "a", 0)?.startsWhen).toBe("when 1 slot is free");
+  const larger = new Pool();
+  larger.agents.join("one", exampleOffer(2), true);
+  larger.agents.hold("one", "x", ["0"]);
+  waitingIn(larger, demand("b", 2));
+  expect(explainOne(larger, "b", 0)?.startsWhen).toBe("when 2 slots are free");
 });
 
 test("a run that must be on one agent waits although enough slots are free on several agents", () => {

@@ -321,6 +321,7 @@ function startsWhen(
   nowMs: number,
 ): string {
   const needed = `${slotsText(demand.slots)}${demand.singleAgent ? " of one agent" : ""}`;
+  const are = demand.slots === 1 ? "is" : "are";
   switch (reason) {
     case "no_agents":
       return "when an agent has joined the pool";
@@ -338,18 +339,18 @@ function startsWhen(
     case "max_slots":
       return "when runs of the experiment end, or its max_slots is raised";
     case "fair_share":
-      return `when the experiment holds less than its share, or ${needed} are left over`;
+      return `when the experiment holds less than its share, or ${needed} ${are} left over`;
     case "behind_others":
       return "when the runs ahead have started";
     case "reserved":
-      return `when ${needed} are free beyond those that are reserved`;
+      return `when ${needed} ${are} free beyond those that are reserved`;
     case "preempting":
     case "not_enough_free":
       if (obstacle?.kind === "claim") return claimText(obstacle.claim, nowMs);
       if (obstacle?.kind === "exempt") {
         return `when ${listOf(idsOf(obstacle.runs))} have ended, which can be preempted in ${secondsText(obstacle.untilMs, nowMs)}`;
       }
-      return demand.slots === 0 ? "when a run without slots ends" : `when ${needed} are free`;
+      return demand.slots === 0 ? "when a run without slots ends" : `when ${needed} ${are} free`;
   }
 }
 

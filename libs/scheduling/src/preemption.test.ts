@@ -146,6 +146,15 @@ describe("runs that make room", () => {
     expect(toy.pass()).toMatchObject({ stops: [{ id: "saved", by: "better" }], againAtMs: null });
   });
 
+  test("are not exempt before their processes have started, however long that takes", () => {
+    const toy = new ToyCluster(exempting, { a: 2 });
+    for (const id of ["preparing", "new"]) toy.queue(id, 1, { priority: 60 });
+    toy.pass();
+    toy.pool.placed.change("preparing", () => ({ startedAtMs: null }));
+    toy.queue("better", 1);
+    expect(toy.pass()).toMatchObject({ stops: [{ id: "preparing" }], againAtMs: null });
+  });
+
   test("on slots reserved for the head are never exempt from it", () => {
     const toy = new ToyCluster(exempting, { a: 2 });
     toy.queue("blocker", 1, { preemptible: false });

@@ -48,10 +48,13 @@ export class Standing {
     return this.exemptUntilMs(run) > this.#nowMs === exempt;
   }
 
-  /** A run on slots that are reserved for another was started on the condition that it makes room at any time. */
+  /**
+   * A run in preparation is not exempt: it loses least. A run on slots that are reserved for another was started on the
+   * condition that it makes room at any time.
+   */
   exemptUntilMs({ startedAtMs, checkpointed, lender }: PlacedRun): number {
-    if (checkpointed || lender !== null) return this.#nowMs;
-    return (startedAtMs ?? this.#nowMs) + this.#exemptMs;
+    if (startedAtMs === null || checkpointed || lender !== null) return this.#nowMs;
+    return startedAtMs + this.#exemptMs;
   }
 
   slotsOf(job: string): number {

@@ -18,6 +18,11 @@ export const limits = {
    * probably the cause, and more attempts would only harm other runs.
    */
   lostTriesMax: 5,
+  /**
+   * The failed runs of a trial that are excused because hosts or platform were to blame. A trial whose script always
+   * fails has to end even if others fail beside it each time.
+   */
+  excusedMax: 5,
   /** The default delay of the run after a failed one, which doubles with each failure in a row, and the longest one. */
   tryDelayFirstMs: 1_000,
   tryDelayLastMs: 5 * 60 * 1_000,

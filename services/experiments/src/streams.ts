@@ -66,15 +66,13 @@ export const allocations: StreamFold<AllocationState> = {
   evolve: evolveAllocation,
 };
 
-/** Whether an agent is lost or removed, so that it delivers nothing. */
+/** Whether an agent is removed. A lost one may only be restarting, and delivers when it is back. */
 export const goneAgents: StreamFold<boolean> = {
   name: "gone-agent",
   category: "agent",
   initial: false,
-  evolve(isGone, { type }) {
-    if (type === "AgentLost" || type === "AgentRemoved") return true;
-    return type === "AgentJoined" || type === "AgentReturned" ? false : isGone;
-  },
+  evolve: (isGone, { type }) =>
+    type === "AgentRemoved" || (isGone && type !== "AgentJoined" && type !== "AgentReturned"),
 };
 
 export const logSignals: StreamFold<LogSignals> = {

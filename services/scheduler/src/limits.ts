@@ -27,7 +27,12 @@ export const limits = {
   massSilenceWaitMs: 600_000,
   /** The agents that one event names: with the longest names it stays below an event's 256 KiB. */
   silentNamedMax: 1_000,
-  /** A week: an agent that was lost for longer, and holds nothing, is forgotten. */
+  /**
+   * The time after the loss of an agent at which its runs end, also without a place elsewhere: then the runs that
+   * follow compete in the queue. Most hosts that return have started again within it.
+   */
+  awayMaxMs: 120_000,
+  /** A week: an agent that was lost for longer is forgotten. */
   forgetLostMs: 7 * 86_400_000,
   /** The interval of wanted lists and probes, after which a lost message is repeated. */
   beatMs: 1_000,

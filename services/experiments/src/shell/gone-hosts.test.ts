@@ -1,4 +1,4 @@
-/** Waits for checkpoints that only hosts have that are lost or removed. */
+/** Waits for checkpoints that only lost or removed hosts have. */
 import type { EventOf } from "@trainyard/contracts";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
@@ -7,9 +7,9 @@ import {
   activated,
   allocationStarted,
   checkpointA,
+  checkpointCompleted,
   crashed,
   experimentCreated,
-  paused,
   trialProposed,
 } from "../testing/examples.ts";
 import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
@@ -17,6 +17,7 @@ import { reactionHandlers } from "./reactions.ts";
 
 const allocation = "allocation-12.1#1";
 const lost = { type: "AgentLost", data: { reason: "not heard for 30 s" } } as const;
+const removed = { type: "AgentRemoved", data: { reason: "" } } as const;
 const returned: EventOf<"AgentReturned"> = {
   type: "AgentReturned",
   data: { occupations: [], slots: [], folder: "", place: "", startedMs: 0 },
@@ -52,35 +53,34 @@ async function requests(): Promise<number> {
   return (await stage.names("trial-12.1")).filter((name) => name === "RunRequested").length;
 }
 
-test("the next run does not wait for a checkpoint that only a lost host has", async () => {
+test("the next run does not wait for a checkpoint that only a removed host has", async () => {
   await leftOn("a1");
-  await happens("agent-a2", lost);
+  await happens("agent-a2", removed);
   expect(await requests()).toBe(1);
-  await happens("agent-a1", lost);
+  await happens("agent-a1", removed);
   expect(await requests()).toBe(2);
 });
 
-test("the next run of several hosts waits until the last of them is lost or removed", async () => {
-  await leftOn("a1", "a2");
+test("the next run waits for a lost host, which brings the checkpoint when it is back", async () => {
+  await leftOn("a1");
   await happens("agent-a1", lost);
   expect(await requests()).toBe(1);
-  await happens("agent-a2", { type: "AgentRemoved", data: { reason: "" } });
-  expect(await requests()).toBe(2);
-});
-
-test("a host that was lost before the end of its run is not waited for", async () => {
-  await happens("agent-a1", lost);
-  await leftOn("a1");
-  expect(await requests()).toBe(2);
-});
-
-test("a host that returns before the next run is waited for again", async () => {
-  await leftOn("a1");
-  await happens("experiment-12", paused);
-  await happens("agent-a1", lost);
   await happens("agent-a1", returned);
-  await happens("experiment-12", activated);
+  await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 10));
+  expect(await stage.names("trial-12.1")).toContain("TrialCheckpointed");
+  expect(await requests()).toBe(2);
+});
+
+test("the next run of several hosts waits until the last of them is removed", async () => {
+  await leftOn("a1", "a2");
+  await happens("agent-a1", removed);
   expect(await requests()).toBe(1);
-  await happens("agent-a1", lost);
+  await happens("agent-a2", removed);
+  expect(await requests()).toBe(2);
+});
+
+test("a host that was removed before the end of its run is not waited for", async () => {
+  await happens("agent-a1", removed);
+  await leftOn("a1");
   expect(await requests()).toBe(2);
 });

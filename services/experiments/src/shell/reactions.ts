@@ -69,7 +69,6 @@ export function reactionHandlers(
     AllocationStarted: startRun,
     AllocationEnded: (event, work) => endRun(event, work, waits),
     AgentReturned: nameCheckpoints,
-    AgentLost: (_, work) => hostIsGone(work, waits),
     AgentRemoved: (_, work) => hostIsGone(work, waits),
     CheckpointCompleted: async (event, work) => {
       await noteCheckpoint(event, work);
@@ -234,7 +233,7 @@ async function settled(work: Work, checkpoint: string, waits: Waits): Promise<vo
   await advanceWaiting(work, trial, waits);
 }
 
-/** Ends the waits for checkpoints that only this host had. */
+/** Ends the waits for checkpoints that only the removed host had. */
 async function hostIsGone(work: Work, waits: Waits): Promise<void> {
   for (const trial of [...waits.trials()]) {
     await advanceWaiting(work, trial, waits);

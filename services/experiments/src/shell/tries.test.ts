@@ -74,7 +74,7 @@ test("a run that is lost at each start is tried five times, with delays, and the
     outcome: TrialOutcome.FAILED,
     restarts: 0,
     reason:
-      "5 attempts in a row made no checkpoint because hosts, supervisors or services failed under the run; run 5: agent a1 was not heard of for 60 s",
+      "5 attempts in a row made no new checkpoint because hosts, supervisors or services failed under the run; run 5: agent a1 was not heard of for 60 s",
   });
   expect((await stage.names("trial-12.1")).length).toBeLessThanOrEqual(20);
 });
@@ -110,6 +110,33 @@ test("runs that lose their host again and again continue while each makes a new 
   }
   expect(await lastEnd()).toBeNull();
   expect(new Set((await requests()).map(({ delayMs }) => delayMs))).toEqual(new Set([0, 1_000]));
+});
+
+test("a run that saves its first step again and then loses its host is tried five times", async () => {
+  for (let run = 1; run <= limits.lostTriesMax; run += 1) {
+    expect(await lastEnd()).toBeNull();
+    await happens(allocation(run), allocationStarted);
+    const checkpoint = checkpointA.replace(/..$/, String(run + 10));
+    await happens(`checkpoint-${checkpoint}`, checkpointCompleted(run, 0));
+    await happens(allocation(run), agentLost);
+  }
+  expect((await lastEnd())?.reason).toContain("5 attempts in a row made no new checkpoint");
+});
+
+test("a script that saves and then fails uses up its restarts, whatever else is blamed each time", async () => {
+  const fails = allocationEnded({ exits: [exit(1)], fault: Fault.PLATFORM });
+  for (let run = 1; run <= limits.excusedMax + 3; run += 1) {
+    expect(await lastEnd()).toBeNull();
+    await happens(allocation(run), allocationStarted);
+    const checkpoint = checkpointA.replace(/..$/, String(run + 10));
+    await happens(`checkpoint-${checkpoint}`, checkpointCompleted(run, run));
+    await happens(allocation(run), fails);
+  }
+  expect(await lastEnd()).toMatchObject({
+    restarts: 2,
+    reason:
+      "run 8: node 0 exited with code 1 (after 2 restarts; blamed on hosts or platform, which excuses 5 failures of a trial)",
+  });
 });
 
 test("a script that fails is retried with delays, elsewhere, until its restarts are used up", async () => {

@@ -1,9 +1,11 @@
 /** Tests of errors of the scheduler itself: what throws is set aside with its reason, and all others continue. */
 import type { AnyEvent } from "@trainyard/contracts";
+import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { emptyMeta } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { Cluster } from "../core/cluster/cluster.ts";
+import { AwayRuns } from "../core/reconcile/away-runs.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { explanations } from "../core/reconcile/explanations.ts";
 import { Guard } from "../core/reconcile/guard.ts";
@@ -66,7 +68,33 @@ test("a pool whose placement throws is tried again after a while, and other pool
   expect(guard.asideIn("bad")).toBe("");
 });
 
-test("a launch that throws waits with its reason, and other runs of its agent start in the same term", async () => {
+test("looking for the place of a run whose agent is lost ends no term when it throws, and changes nothing", () => {
+  const slots = [{ id: "0", device: "cpu", uuid: "", memoryBytes: 0 }];
+  const joined = { pool: "default", labels: {}, version: "1", address: "h", slots, ...agentStart };
+  const placements = [{ agent: "a1", slots: ["0"], nodeRank: 0, address: "h" }];
+  const granted = { placements, masterAddress: "h", masterPort: 1, tokenKey: "k", folded: 0 };
+  const cluster = clusterOf(
+    ["a1", { type: "AgentJoined", data: joined }],
+    ["a2", { type: "AgentJoined", data: joined }],
+    queued("default", 1, 1),
+    ["1.1#1", { type: "AllocationGranted", data: granted }],
+    ["a1", { type: "AgentLost", data: { reason: "dead" } }],
+  );
+  const { agents } = cluster.pool("default");
+  const hold = agents.hold.bind(agents);
+  agents.hold = (agent, holder, held) => {
+    if (holder.startsWith("next ")) throw new Error("a bug");
+    hold(agent, holder, held);
+  };
+  const guard = new Guard(() => 0);
+  const away = new AwayRuns();
+  away.look({ cluster, deadlines: new Deadlines(), guard, nowMs: 0 });
+  expect(guard.asideIn("default")).toBe("placement of default: a bug");
+  expect([away.isEnding("1.1#1"), agents.freeSlots]).toEqual([false, 1]);
+  expect(agents.sharesOf("1.1#1")).toEqual([{ agent: "a1", slots: ["0"] }]);
+});
+
+test("a launch that throws waits with its reason until somebody kills it, and other runs of its agent start in the same term", async () => {
   await using world = await World.open();
   await world.scheduler();
   const agent = await world.agent("a1", 4);
@@ -88,6 +116,14 @@ test("a launch that throws waits with its reason, and other runs of its agent st
   const reply = await send(world, "GetPools", {});
   expect(isRejection(reply) ? reply : reply.pools[0]?.setAside).toContain("launch of 1.1#1: ");
   expect(new Set(agent.heard.map(({ epoch }) => epoch)).size).toBe(1);
+  await world.advance(2 * limits.launchSilenceMs);
+  expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationGranted");
+  await world.requestStop("1.1#1", StopMode.KILL);
+  await world.advance(2_000);
+  expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
+    cause: AllocationEndCause.KILLED,
+  });
+  expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
 });
 
 test("a pool whose explanation throws has its turn again after a while, and others are explained", () => {

@@ -109,11 +109,11 @@ describe("agents that fall silent together", () => {
 });
 
 describe("a run whose agent is lost", () => {
-  test("is taken back when the agent returns with it", async () => {
+  test("is taken back when the agent returns with it within two minutes", async () => {
     await using world = await busy(1);
     const agent = world.named("a1");
     agent.silent = true;
-    await world.advance(120_000);
+    await world.advance(limits.agentSilenceMs + limits.awayMaxMs - 5_000);
     agent.silent = false;
     await world.advance(3_000);
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentLost", "AgentReturned"]);
@@ -140,13 +140,52 @@ describe("a run whose agent is lost", () => {
   test("is taken back on several nodes, which were not ended", async () => {
     await using world = await World.scheduled(1, 1, 0, 0, 0, 0);
     await world.run("1.1#1", { slots: 2 });
-    world.named("a1").silent = true;
-    await world.advance(120_000);
-    world.named("a1").silent = false;
+    for (const name of ["a1", "a2"]) world.named(name).silent = true;
+    await world.advance(60_000);
+    expect(world.names("agent-a1").at(-1)).toBe("AgentLost");
+    for (const name of ["a1", "a2"]) world.named(name).silent = false;
     await world.advance(3_000);
     expect(world.names("agent-a1")).toContain("AgentReturned");
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
     expect(world.agents.flatMap((agent) => agent.launched)).toHaveLength(2);
+  });
+
+  test("ends at once if another of its nodes is alive, which hangs", async () => {
+    await using world = await World.scheduled(1, 1, 0, 0, 0, 0);
+    await world.run("1.1#1", { slots: 2 });
+    world.named("a1").silent = true;
+    await world.advance(limits.agentSilenceMs + 5_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded").message).toBe("the agent a1 was lost");
+    await world.run("2.1#1");
+    expect(world.names("allocation-2.1#1")).toContain("AllocationStarted");
+  });
+
+  test("ends two minutes after the loss in a full pool, also over a takeover, and its successor makes room", async () => {
+    await using world = await World.open();
+    const first = await world.scheduler();
+    const settings = { quotas: [], preemptExemptMs: 0, preemption: true };
+    await world.agent("a1", 1);
+    await send(world, "ConfigurePool", {
+      pool: "default",
+      policy: "priority",
+      settings,
+      create: false,
+    });
+    await world.run("1.1#1", { priority: 1 });
+    await world.agent("a2", 1);
+    await world.run("2.1#1", { priority: 90 });
+    world.named("a1").silent = true;
+    await world.advance(limits.agentSilenceMs + limits.awayMaxMs / 2);
+    await world.stop(first);
+    await world.scheduler();
+    await world.run("3.1#1", { priority: 95 });
+    await world.advance(limits.awayMaxMs / 2 - 5_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    await world.advance(limits.awayMaxMs / 2 + 5_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded").message).toBe("the agent a1 was lost");
+    await world.run("1.1#2", { priority: 1 });
+    await world.advance(3_000);
+    expect(world.names("allocation-2.1#1")).toContain("AllocationStopRequested");
   });
 
   test.each(["stop", "removal"])("ends at once with its %s", async (what) => {
@@ -285,7 +324,7 @@ describe("people", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
     await world.advance(limits.massSilenceWaitMs);
     expect(await explained(world)).toEqual([
-      "agent_lost: its agent a2 is lost since T: the run continues when the agent returns with it, and ends when it fits elsewhere in its pool, or when the agent is removed",
+      "agent_lost: its agent a2 is lost since T: the run continues if the agent returns with it, and ends at T, or before when it fits elsewhere in its pool or the agent is removed",
     ]);
   });
 });
@@ -300,6 +339,7 @@ describe("an agent that is gone", () => {
 
   test("is forgotten when it was removed or lost for a week, unless it holds something", async () => {
     await using world = await World.scheduled(1, 4, 2, 2, 2, 2, 2, 2);
+    await world.run("1.1#1", { slots: 4, singleAgent: true });
     await send(world, "RemoveAgent", { agent: "a1", reason: "sold", force: false });
     world.named("a1").silent = true;
     const disabled = { agent: "a3", slot: "", reason: "broken", drain: false, deadlineMs: 0 };
@@ -320,7 +360,7 @@ describe("an agent that is gone", () => {
     expect(await fits(world, 4)).toBe(false);
     world.named("a2").silent = false;
     await world.advance(2_000);
-    expect(world.names("agent-a2").at(-1)).toBe("AgentJoined");
+    expect(world.names("agent-a2").slice(-3)).toContain("AgentJoined");
     expect(await fits(world, 4)).toBe(true);
   });
 });

@@ -100,6 +100,15 @@ describe("the wait for the last run's checkpoints", () => {
     const experiment = [...active, stopRequested()];
     expect(next({ trial: failed, experiment, awaits: true })).toMatchObject({ kind: "end" });
   });
+
+  test("puts off the end after five lost runs, since a new checkpoint would begin a new row", () => {
+    const lost = Array.from({ length: limits.lostTriesMax }, (_, n) => [
+      ...[runRequested(n + 1), runEnded(n + 1, RunEndWhy.LOST)],
+    ]);
+    const trial = [trialCreated(), ...lost.flat()];
+    expect(next({ trial, awaits: true })).toBeNull();
+    expect(next({ trial, awaits: false })).toEqual(ends(TrialOutcome.FAILED));
+  });
 });
 
 describe("a trial without an unended run", () => {

@@ -9,10 +9,11 @@
  * is withdrawn, unless the run has acknowledged it. Without an unended run, the trial may end. If it does not end and
  * is wanted to run, the next run is requested, but not on agents that a log policy has excluded. That request waits,
  * for a limited time, for checkpoints of the last run that are still being delivered: otherwise the run would start
- * from an older one. The wait does not delay the end of a trial.
+ * from an older one. The wait does not delay the end of a trial, unless a new checkpoint would prevent it.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
+  Fault,
   type Resources,
   RunEndWhy,
   StopKind,
@@ -108,7 +109,7 @@ export function isStopping(experiment: ExperimentState): boolean {
  * Decides whether and how the trial ends. A run that finished before it could be stopped counts as finished, unless the
  * search cannot use its reports.
  */
-function endWanted({ trial, experiment, search, signals }: NextStepInput): Step | null {
+function endWanted({ trial, experiment, search, signals, awaits }: NextStepInput): Step | null {
   const { lastEnd } = trial;
   const stop = stopOf(search);
   if (stop?.fails === true && !isStopping(experiment)) {
@@ -127,7 +128,7 @@ function endWanted({ trial, experiment, search, signals }: NextStepInput): Step 
   }
   const final = finalFailure(trial, signals);
   if (final !== null) return end(TrialOutcome.FAILED, final);
-  return lastEnd?.fault === undefined ? null : triesEnd(trial, lastEnd, experiment);
+  return lastEnd?.fault === undefined ? null : triesEnd(trial, lastEnd, experiment, awaits);
 }
 
 /**
@@ -146,23 +147,30 @@ function finalFailure(
   return `run ${run}: ${message || "it failed"} (not repeated: log policy ${JSON.stringify(final.policy)})`;
 }
 
-/** Ends a trial whose script has used up its restarts, or whose runs neither hosts nor platform can carry. */
+/**
+ * Ends a trial whose script has used up its restarts, or whose runs neither hosts nor platform can carry. A checkpoint
+ * that may still complete would begin a new row.
+ */
 function triesEnd(
   { tries: { restarts, lost, agents } }: TrialState,
-  { run, message, countsAsRestart }: LastEnd,
+  { run, message, fault, countsAsRestart }: LastEnd,
   { plan }: ExperimentState,
+  awaits: boolean,
 ): Step | null {
   const what = `run ${run}: ${message || "it failed"}`;
-  if (lost >= limits.lostTriesMax) {
+  if (lost >= limits.lostTriesMax && !awaits) {
     const where = agents.length === 0 ? "" : ` (${agents.join(", ")})`;
-    const reason = `${lost} attempts in a row made no checkpoint because hosts, supervisors or services failed under the run${where}; ${what}`;
+    const reason = `${lost} attempts in a row made no new checkpoint because hosts, supervisors or services failed under the run${where}; ${what}`;
     return end(TrialOutcome.FAILED, reason);
   }
   if (!countsAsRestart || restarts < plan.maxRestarts) return null;
-  return end(
-    TrialOutcome.FAILED,
-    `${what}${restarts === 0 ? "" : ` (after ${restarts} restarts)`}`,
-  );
+  const notes = [
+    ...(restarts === 0 ? [] : [`after ${restarts} restarts`]),
+    ...(fault === Fault.SCRIPT
+      ? []
+      : [`blamed on hosts or platform, which excuses ${limits.excusedMax} failures of a trial`]),
+  ];
+  return end(TrialOutcome.FAILED, notes.length === 0 ? what : `${what} (${notes.join("; ")})`);
 }
 
 function end(outcome: TrialOutcome, reason: string): Step {

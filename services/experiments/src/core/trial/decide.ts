@@ -1,4 +1,4 @@
-import { Fault, StopMode, TrialOutcome } from "@trainyard/contracts/events";
+import { Fault, RunEndWhy, StopMode, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import type { EndRun, Left, RequestRun, TrialCommand } from "./commands.ts";
@@ -119,11 +119,12 @@ function endRun(state: TrialState, command: EndRun): Decision {
   if (!isUnended(state, run)) return alreadySo;
   // Without this check a trial whose runs reach their time limit before the first checkpoint would be repeated without
   // end.
-  const advanced = left !== undefined || hasCheckpointOf(state, run);
-  const isTooShort = command.timeLimited === true && !advanced;
+  const isTooShort =
+    command.timeLimited === true && left === undefined && !hasCheckpointOf(state, run);
   const fault = isTooShort ? Fault.SCRIPT : command.fault;
   const trainedMs = atMs - (state.unended?.startedAtMs ?? atMs);
-  const row = advanced || trainedMs >= limits.trainedMs ? 0 : state.tries.row;
+  const row = trainedMs >= limits.trainedMs ? 0 : state.tries.row;
+  const isUnexcused = why === RunEndWhy.FAILED && state.tries.excused >= limits.excusedMax;
   const perExit = Math.floor(limits.exitCharsMax / Math.max(exits.length, 8));
   return [
     {
@@ -135,7 +136,7 @@ function endRun(state: TrialState, command: EndRun): Decision {
         message: (isTooShort ? tooShort : message).slice(0, limits.messageCharsMax),
         // A run whose checkpoint is damaged does not count: no later run starts from that checkpoint, so this happens
         // once for each.
-        countsAsRestart: fault === Fault.SCRIPT && command.startDamaged !== true,
+        countsAsRestart: (fault === Fault.SCRIPT || isUnexcused) && command.startDamaged !== true,
         ...(fault === undefined ? {} : { fault, triesInRow: row + 1 }),
         ...(fault === undefined || agents.length === 0 ? {} : { avoided: { agents } }),
         ...(launchFailure === undefined ? {} : { launchFailure }),

@@ -29,7 +29,11 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
         ...state,
         runs: event.data.run,
         unended: { started: false, stop: null, from: event.data.fromCheckpoint },
-        tries: { ...state.tries, restarts: restarted },
+        tries: {
+          ...state.tries,
+          restarts: restarted,
+          step: Math.max(state.tries.step, event.data.fromStep),
+        },
         checkpoints: state.checkpoints.filter(({ step }) => step <= event.data.fromStep),
         named: [],
         awaitedUntilMs: 0,
@@ -55,7 +59,7 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
     case "TrialCheckpointed":
       return {
         ...state,
-        tries: afterCheckpoint(state.tries),
+        tries: afterCheckpoint(state.tries, event.data),
         checkpoints: remember(state.checkpoints, event.data),
         named: state.named.filter((checkpoint) => checkpoint !== event.data.checkpoint),
       };
@@ -82,12 +86,11 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
 
 function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }): TrialState {
   const { run, why, message, countsAsRestart, fault } = data;
-  const sealed = data.sealed?.checkpoints ?? [];
   return {
-    ...name(state, sealed, data.awaitedUntilMs ?? 0),
+    ...name(state, data.sealed?.checkpoints ?? [], data.awaitedUntilMs ?? 0),
     unended: null,
     lastEnd: { run, why, message, countsAsRestart, ...(fault === undefined ? {} : { fault }) },
-    tries: afterEnd(state.tries, data, sealed.length > 0 || hasCheckpointOf(state, run)),
+    tries: afterEnd(state.tries, data),
   };
 }
 

@@ -68,7 +68,10 @@ test("failures of hosts and platform are counted until a new checkpoint, except 
   expect(after(lost, failed, stopped, lost, away).tries.lost).toBe(2);
   expect(after(lost, lost, { ...lost, step: 1 }).tries.lost).toBe(0);
   const left = { sealed: [{ checkpoint: "c", step: 1, bytes: 1 }], atMs: 0 };
-  expect(after(lost, lost, { ...lost, left }).tries.lost).toBe(0);
+  const sealed = after(lost, lost, { ...lost, left });
+  expect(sealed.tries).toMatchObject({ lost: 3, row: 3 });
+  const completed = fold(trialDecider.evolve, sealed, [trialCheckpointed("c", 3, 1)]);
+  expect(completed.tries).toMatchObject({ lost: 0, row: 0 });
   expect(after(lost, { ...lost, trainedMs: limits.trainedMs }).tries.lost).toBe(2);
 });
 
@@ -77,14 +80,44 @@ test("a new checkpoint or ten minutes of training begins a new row of tries", ()
   expect(after(failed, failed, { ...failed, trainedMs: limits.trainedMs - 1 }).tries.row).toBe(3);
   expect(after(failed, failed, { ...failed, trainedMs: limits.trainedMs }).tries.row).toBe(1);
   const late = fold(trialDecider.evolve, after(lost, lost), [trialCheckpointed("c1", 2, 1)]);
-  expect(late.tries).toEqual(noTries);
+  expect(late.tries).toEqual({ ...noTries, step: 1, advanced: 2 });
+});
+
+test("a checkpoint is new only above every step that the trial has had", () => {
+  const again = (step: number) => times(limits.lostTriesMax, { ...lost, step });
+  expect(after(...again(0)).tries).toMatchObject({ lost: limits.lostTriesMax, row: 5 });
+  expect(after({ ...stopped, step: 7 }, ...again(7)).tries.lost).toBe(limits.lostTriesMax);
+  expect(after({ ...stopped, step: 7 }, ...again(6)).tries.lost).toBe(limits.lostTriesMax);
+  expect(after({ ...stopped, step: 7 }, lost, { ...lost, step: 8 }).tries.lost).toBe(0);
+  const forked = fold(trialDecider.evolve, trialDecider.initial, [
+    trialCreated(1, "w"),
+    runRequested(1, { fromCheckpoint: "w", fromStep: 100 }),
+    trialCheckpointed("c1", 1, 100),
+  ]);
+  expect(forked.tries).toEqual({ ...noTries, step: 100 });
+});
+
+test("failed runs that hosts or platform are blamed for are excused five times in the life of a trial", () => {
+  const blamed = [Fault.HOST, Fault.PLATFORM] as const;
+  const next = (count: number, last: Try) => {
+    const tries = Array.from({ length: count }, (_, n) => {
+      return { ...failed, fault: blamed[n % 2] ?? Fault.HOST, step: n + 1 };
+    });
+    const state = after(...tries, last);
+    return fold(trialDecider.evolve, state, [runRequested(count + 2)]).tries.restarts;
+  };
+  const blamedOnHost = { ...failed, fault: Fault.HOST };
+  expect(next(limits.excusedMax - 1, blamedOnHost)).toBe(0);
+  expect(next(limits.excusedMax, blamedOnHost)).toBe(1);
+  expect(next(limits.excusedMax + 2, blamedOnHost)).toBe(3);
+  expect(next(limits.excusedMax, lost)).toBe(0);
 });
 
 test("the delay doubles with the tries in a row, and is longer after failures of the platform", () => {
   const delays = { firstMs: 1_000, lastMs: 300_000 };
   const inRow = (row: number, fault: Fault) => tryDelayMs({ ...noTries, row }, fault, delays);
-  expect([1, 2, 3, 9, 10, 2_000].map((row) => inRow(row, Fault.SCRIPT))).toEqual([
-    1_000, 2_000, 4_000, 256_000, 300_000, 300_000,
+  expect([0, 1, 2, 3, 9, 10, 2_000].map((row) => inRow(row, Fault.SCRIPT))).toEqual([
+    1_000, 1_000, 2_000, 4_000, 256_000, 300_000, 300_000,
   ]);
   const none = { firstMs: 0, lastMs: 300_000 };
   expect(tryDelayMs({ ...noTries, row: 2_000 }, Fault.PLATFORM, none)).toBe(0);

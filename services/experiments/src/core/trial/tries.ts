@@ -2,10 +2,13 @@
  * The tries of a trial: its runs that ended without success and without a stop. Each is counted by its fault. Failures
  * of the script count against `max_restarts`. Failures of hosts and platform count if the run made no new checkpoint,
  * and `limits.lostTriesMax` of them in a row end the trial: then the run itself may be what its hosts do not survive. A
- * launch that waits for a service of this platform counts as neither.
+ * launch that waits for a service of this platform counts as neither. Runs whose processes failed because of hosts or
+ * platform are excused `limits.excusedMax` times: more count as failures of the script, with or without a checkpoint.
  *
  * After each try the next run is delayed. The delay doubles with the tries in a row, and the next run avoids their
- * agents. A new checkpoint begins a new row, and so does a run that trained for a while.
+ * agents. A new checkpoint begins a new row, and so does a run that trained for a while. A checkpoint is new if it is
+ * complete and above every step that the trial has had: otherwise a run that saves its first step again and again and
+ * then ends its host would be repeated without end.
  */
 import type { EventData } from "@trainyard/contracts";
 import { Fault, RunEndWhy } from "@trainyard/contracts/events";
@@ -16,37 +19,55 @@ export type Tries = {
   readonly restarts: number;
   /** The latest failure of a started run; absent for none. */
   readonly failure?: { readonly run: number; readonly message: string };
+  /** The number of runs that failed because of hosts or platform and were excused. */
+  readonly excused: number;
   /** The number of tries in a row. */
   readonly row: number;
   /** The failures of hosts and platform since the latest new checkpoint. */
   readonly lost: number;
   /** The agents of the row, the latest last; at most `limits.avoidedAgentsMax`. */
   readonly agents: readonly string[];
+  /** The highest step that a run has saved or started from. */
+  readonly step: number;
+  /** The run that made the latest new checkpoint; 0 for none. */
+  readonly advanced: number;
 };
 
-export const noTries: Tries = { restarts: 0, row: 0, lost: 0, agents: [] };
+export const noTries: Tries = {
+  restarts: 0,
+  excused: 0,
+  row: 0,
+  lost: 0,
+  agents: [],
+  step: 0,
+  advanced: 0,
+};
 
 /** The delay after the first try, and the longest one. */
 export type TryDelays = { readonly firstMs: number; readonly lastMs: number };
 
-export function afterCheckpoint({ restarts, failure }: Tries): Tries {
-  return { ...noTries, restarts, ...(failure === undefined ? {} : { failure }) };
+export function afterCheckpoint(
+  tries: Tries,
+  { run, step }: { readonly run: number; readonly step: number },
+): Tries {
+  return step > tries.step ? { ...tries, row: 0, lost: 0, agents: [], step, advanced: run } : tries;
 }
 
-/** Returns the tries after the end of a run. `advanced`: whether the run made a new checkpoint. */
-export function afterEnd(tries: Tries, ended: EventData<"RunEnded">, advanced: boolean): Tries {
+/** Returns the tries after the end of a run. */
+export function afterEnd(tries: Tries, ended: EventData<"RunEnded">): Tries {
   const { run, why, message, fault, launchFailure, triesInRow: row = 1 } = ended;
   if (fault === undefined) return tries;
-  const counts = fault !== Fault.SCRIPT && launchFailure?.platformAway !== true;
-  const lost = advanced ? 0 : tries.lost + (counts ? 1 : 0);
+  const isBlameless = fault !== Fault.SCRIPT && !ended.countsAsRestart;
+  const counts = isBlameless && launchFailure?.platformAway !== true && tries.advanced !== run;
   const before = row === 1 ? [] : tries.agents;
   const agents = [...new Set([...before, ...(ended.avoided?.agents ?? [])])];
   const isFailure = why === RunEndWhy.FAILED || ended.countsAsRestart;
   return {
     ...tries,
     ...(isFailure ? { failure: { run, message } } : {}),
+    excused: tries.excused + (isBlameless && why === RunEndWhy.FAILED ? 1 : 0),
     row,
-    lost,
+    lost: tries.lost + (counts ? 1 : 0),
     agents: agents.slice(-limits.avoidedAgentsMax),
   };
 }
@@ -55,5 +76,5 @@ export function afterEnd(tries: Tries, ended: EventData<"RunEnded">, advanced: b
 export function tryDelayMs({ row }: Tries, fault: Fault, { firstMs, lastMs }: TryDelays): number {
   const unitMs = fault === Fault.PLATFORM ? firstMs * limits.platformDelayFactor : firstMs;
   // The exponent is bounded, because a delay of 0 times infinity is no number.
-  return Math.min(unitMs * 2 ** Math.min(row - 1, 30), lastMs);
+  return Math.min(unitMs * 2 ** Math.min(Math.max(row - 1, 0), 30), lastMs);
 }

@@ -61,7 +61,8 @@ function silenceOf(
   for (const { agent } of placements) {
     const { lostAtMs = null, awaited = null } = cluster.agents.get(agent) ?? {};
     if (lostAtMs !== null) {
-      const detail = `its agent ${agent} is lost since ${timeText(lostAtMs)}: the run continues when the agent returns with it, and ends when it fits elsewhere in its pool, or when the agent is removed`;
+      const untilText = timeText(lostAtMs + limits.awayMaxMs);
+      const detail = `its agent ${agent} is lost since ${timeText(lostAtMs)}: the run continues if the agent returns with it, and ends at ${untilText}, or before when it fits elsewhere in its pool or the agent is removed`;
       return { reason: "agent_lost", detail };
     }
     if (awaited !== null) {

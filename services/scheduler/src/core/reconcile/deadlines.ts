@@ -7,6 +7,7 @@
 import type { Cluster } from "../cluster/cluster.ts";
 import { provenAtMs } from "../cluster/judged.ts";
 import type { Allocation } from "../cluster/state.ts";
+import { limits } from "../../limits.ts";
 
 type Deadline = { readonly atMs: number; readonly dueMs: number };
 
@@ -17,6 +18,8 @@ export class Deadlines {
   #trusts = new Map<string, Deadline>();
   /** The times until which silent agents are waited for. */
   #waits = new Map<string, Deadline>();
+  /** The times at which runs of lost agents end. */
+  #aways = new Map<string, Deadline>();
   /** The deadlines after which a run has done well on an agent that was distrusted. */
   #proofs = new Map<string, Deadline>();
   /** The deadlines of runs with a time limit. */
@@ -39,6 +42,10 @@ export class Deadlines {
     });
     this.#waits = followed(this.#waits, cluster.awaited, cluster, nowMs, (id) => {
       return cluster.agents.get(id)?.awaited?.untilMs ?? null;
+    });
+    this.#aways = followed(this.#aways, cluster.agents.keys(), cluster, nowMs, (id) => {
+      const { lostAtMs = null } = cluster.agents.get(id) ?? {};
+      return lostAtMs === null ? null : lostAtMs + limits.awayMaxMs;
     });
     this.#proofs = followed(this.#proofs, cluster.trusts.distrusted, cluster, nowMs, (id) => {
       return provenAtMs(cluster, id);
@@ -87,6 +94,10 @@ export class Deadlines {
 
   hasWaited(agent: string, nowMs: number): boolean {
     return nowMs >= (this.#waits.get(agent)?.dueMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  isAwayTooLong(agent: string, nowMs: number): boolean {
+    return nowMs >= (this.#aways.get(agent)?.dueMs ?? Number.POSITIVE_INFINITY);
   }
 
   mayBeTried(agent: string, nowMs: number): boolean {

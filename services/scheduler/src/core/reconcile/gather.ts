@@ -58,7 +58,7 @@ export function gather(round: Round): readonly Decision[] {
   }
   watchLaunches(round);
   const isBeat = observed.isBeat(nowMs);
-  if (isBeat) observed.away.look(cluster);
+  if (isBeat) observed.away.look(round);
   const reports = reportDecisions(round);
   const firm = [
     ...poolDecisions(cluster),
@@ -122,12 +122,12 @@ function nameDecisions(round: Round): readonly Decision[] {
   return decisions;
 }
 
-/** Launches are checked in every round, since a long silence ends them. */
-function watchLaunches({ cluster, observed, nowMs }: Round): void {
+/** Launches are checked in every round, since a long silence ends them. One that is set aside was not sent. */
+function watchLaunches({ cluster, observed, guard, nowMs }: Round): void {
   for (const id of cluster.launching) {
     for (const { agent } of cluster.allocations.get(id)?.grant?.placements ?? []) {
       const wasSilent = observed.isSilent(agent, id);
-      observed.watchLaunch(agent, id, nowMs);
+      observed.watchLaunch(agent, id, nowMs, guard.has("launch", id));
       if (wasSilent || !observed.isSilent(agent, id)) continue;
       cluster.touchedAllocations.add(id);
       cluster.touchedAgents.add(agent);

@@ -196,15 +196,15 @@ export class Observed {
 
   /**
    * Checks a running launch: its silence grows while its agent reports without new progress. Called at every beat, so
-   * that time without checks does not count.
+   * that time without checks does not count. The silence of one that was not sent begins from zero each time.
    */
-  watchLaunch(agent: string, allocation: string, nowMs: number): void {
+  watchLaunch(agent: string, allocation: string, nowMs: number, isUnsent = false): void {
     const heardMs = this.#agents.get(agent)?.heardMs;
     const report = this.#agents.get(agent)?.allocations.get(allocation);
     const shown = `${report?.state ?? 0}/${report?.progress ?? 0}/${report?.pid ?? 0}`;
     const key = `${agent}/${allocation}`;
     const watch = this.#launches.get(key);
-    if (watch === undefined || watch.shown !== shown) {
+    if (watch === undefined || watch.shown !== shown || isUnsent) {
       this.#launches.set(key, { shown, silentMs: 0, lookedMs: nowMs });
       return;
     }

@@ -41,9 +41,14 @@ export function ranksOf(
   return ranks.map((rank) => (isAway(rank) ? { ...rank, state: { kind: "lost" } } : rank));
 }
 
-/** True if the end of the allocation does not wait for its lost agents. */
+/**
+ * True if the end of the allocation does not wait for its lost agents. A run whose other nodes are there is not taken
+ * back: they hang without the lost one.
+ */
 function isGivenUp({ id, stop }: Allocation, ranks: readonly Rank[], { away }: Observed): boolean {
-  return ranks.some(isAway) && (stop !== null || away.fits(id) || ranks.some(isOver));
+  if (!ranks.some(isAway)) return false;
+  const isElsewhere = ranks.some(({ state: { kind } }) => kind !== "away" && kind !== "unknown");
+  return stop !== null || away.isEnding(id) || isElsewhere;
 }
 
 function isAway({ state }: Rank): boolean {

@@ -63,20 +63,20 @@ export function endsOfSilence({ cluster, observed, nowMs }: Round): readonly Dec
 }
 
 /**
- * Removes agents that were lost long ago and hold nothing. Those that users have taken out of use, and those with
- * checkpoints that are not stored yet, stay.
+ * Removes agents that were lost long ago. Those that users have taken out of use, and those with checkpoints that are
+ * not stored yet or with unkillable processes, stay.
  */
 export function forgetDecisions(round: Round): readonly Decision[] {
   const { cluster, deadlines, nowMs, forgetLostMs } = round;
   const beforeMs = deadlines.foldMs(nowMs) - forgetLostMs;
   const forgotten = [...cluster.agents.values()].filter(
-    ({ id, lostAtMs, ghosts, left, out, slotsOut, undelivered }) =>
+    ({ id, lostAtMs, left, out, slotsOut, undelivered }) =>
       lostAtMs !== null &&
       lostAtMs <= beforeMs &&
       out === null &&
       undelivered === null &&
       cluster.placedOn(id).size === 0 &&
-      Object.keys({ ...ghosts, ...left, ...slotsOut }).length === 0,
+      Object.keys({ ...left, ...slotsOut }).length === 0,
   );
   const reason = `lost for ${Math.round(forgetLostMs / 3_600_000)} h, without runs`;
   return forgotten.map(({ id }) => decided(id, { kind: "remove", reason, runs: [], force: false }));
