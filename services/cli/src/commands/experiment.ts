@@ -165,12 +165,13 @@ async function list(
     output.message(ListExperimentsResponseSchema, page);
     return;
   }
+  const nowMs = client.clock.nowMs();
   output.table(page.items, [
     { title: "ID", value: ({ id }) => id, right: true },
     { title: "NAME", value: ({ name }) => name },
     { title: "STATE", value: stateOf },
     { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
-    { title: "LEFT", value: leftText, right: true },
+    { title: "LEFT", value: (one) => leftText(one, nowMs), right: true },
     { title: "TRIALS", value: trialsOf, right: true },
     { title: "BEST", value: (one) => number(one.bestValue), right: true },
     { title: "METRIC", value: ({ metric }) => metric },
@@ -204,6 +205,7 @@ const trialsOf = ({ trialsCompleted, trials }: Plain<Experiment>): string =>
 
 async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
   const experiment = await client.call("getExperiment", { experiment: argument(args, 0) });
+  const nowMs = client.clock.nowMs();
   output.show(ExperimentSchema, experiment, () => [
     ["experiment", experiment.id],
     ["name", experiment.name],
@@ -231,8 +233,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       "trials",
       `${experiment.trials} created, ${experiment.trialsCompleted} completed, ${experiment.trialsFailed} failed`,
     ],
-    ["progress", progressText(experiment)],
-    ["time", timesText(experiment)],
+    ["progress", progressText(experiment, nowMs)],
+    ["time", timesText(experiment, nowMs)],
     ["warning", experiment.warning],
     [
       "best",

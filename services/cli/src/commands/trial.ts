@@ -100,6 +100,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.message(TrialSchema, trial);
     return;
   }
+  const nowMs = client.clock.nowMs();
   output.fields([
     ["trial", trial.id],
     ["state", trial.state],
@@ -110,8 +111,8 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["seed", String(trial.seed)],
     ["restarts", String(trial.restarts)],
     ["preemptions", String(preemptionsOf(trial))],
-    ["progress", progressText(trial)],
-    ["time", timesText(trial)],
+    ["progress", progressText(trial, nowMs)],
+    ["time", timesText(trial, nowMs)],
     ["warning", trial.warning],
     ["steps", String(trial.stepsCompleted)],
     ["best", scalarsOf(trial.bestValidation)],
