@@ -8,3 +8,4 @@ import "./one-agent/asked-stops.ts";
 import "./one-agent/spaces.ts";
 import "./one-agent/failing-trials.ts";
 import "./one-agent/python-client.ts";
+import "./one-agent/python-command.ts";

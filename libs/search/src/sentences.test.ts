@@ -111,6 +111,11 @@ test.each([
     "pbt_good_enough: its 0.2 at 20 is number 2 of 8, good enough to stay in the population",
   ],
   [
+    "pbt_good_enough",
+    { value: 0.9, time: 20, rank: 6, of: 6, places: 8, exploit: "truncation", competitors: [] },
+    "pbt_good_enough: its 0.9 at 20 is number 6 of the 6 of 8 that have reported, good enough to stay in the population",
+  ],
+  [
     "pbt_last_trial",
     { value: 0.9, time: 20, rank: 8, of: 8, donor: 3, competitors: [] },
     "pbt_last_trial: its 0.9 at 20 is number 8 of 8, and the search has no trial left to replace it",

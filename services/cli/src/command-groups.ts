@@ -48,6 +48,10 @@ export const commandGroups: readonly Group[] = [
     words: ["cluster"],
     load: async () => (await import("./commands/cluster.ts")).addClusterCommands,
   },
+  {
+    words: ["login", "logout"],
+    load: async () => (await import("./commands/login.ts")).addLoginCommands,
+  },
   { words: ["ui"], load: async () => (await import("./commands/ui.ts")).addUiCommand },
 ];
 

@@ -1,22 +1,20 @@
 import { Client } from "@trainyard/client";
 import { clusterAccess } from "@trainyard/local-cluster/access";
 import { namedCluster } from "./environment.ts";
+import { type Access, currentLogin, loginAt, loginNamed, sameAddress } from "./logins.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
-/** The address of the cluster, and the token for its API. */
-export type Access = { readonly url: string; readonly token: string };
-
-/** Connects to TRAINYARD_URL with TRAINYARD_TOKEN, or to the cluster of the checkout. */
+/** Connects to the cluster that `requireAccess` finds. */
 export function connect(): Client {
   return new Client(requireAccess());
 }
 
-/** Returns the address and token of the cluster for another program. Throws a Failure without a cluster. */
+/** Returns the address and token of the cluster. Throws a Failure without a cluster. */
 export function requireAccess(): Access {
   const access = accessIfUp();
   if (access !== null) return access;
   throw new Failure(
-    'No cluster runs here. Start one with "npm run -s yard -- cluster up", or set TRAINYARD_URL and TRAINYARD_TOKEN.',
+    'No cluster runs here. Start one with "npm run -s yard -- cluster up", log in with "yard login", or set TRAINYARD_URL and TRAINYARD_TOKEN.',
   );
 }
 
@@ -26,18 +24,40 @@ export function connectIfUp(): Client | null {
   return access === null ? null : new Client(access);
 }
 
+/**
+ * Returns the first of: TRAINYARD_URL and TRAINYARD_TOKEN, the login of TRAINYARD_CLUSTER, the cluster of
+ * TRAINYARD_HOME, the current login, and the cluster of the checkout. The Python client looks in the same places.
+ */
 function accessIfUp(): Access | null {
-  const { url, token } = namedCluster();
-  if (url !== undefined && token !== undefined) return { url: checked(url), token };
-  const cluster = clusterAccess();
-  if (cluster === null) return null;
-  return {
-    url: url === undefined ? cluster.api : checked(url),
-    token: token ?? cluster.token,
+  const { url, token, login, home } = namedCluster();
+  if (url !== undefined) {
+    const access = token === undefined ? accessAt(checked(url)) : { url: checked(url), token };
+    if (access === null) throw new UsageError(`Set TRAINYARD_TOKEN: there is no token for ${url}.`);
+    return access;
+  }
+  const embedded = (): Access | null => {
+    const cluster = clusterAccess();
+    return cluster === null ? null : { url: cluster.api, token: cluster.token };
   };
+  const found =
+    login !== undefined
+      ? loginNamed(login)
+      : ((home === undefined ? currentLogin() : null) ?? embedded());
+  return found === null || token === undefined ? found : { url: found.url, token };
+}
+
+/** Returns the access with the token of this address: a token is sent only to its own cluster. */
+function accessAt(url: string): Access | null {
+  const embedded = clusterAccess();
+  if (embedded !== null && sameAddress(embedded.api, url)) return { url, token: embedded.token };
+  return loginAt(url);
 }
 
 function checked(url: string): string {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  if (isHttp(url)) return url;
   throw new UsageError(`TRAINYARD_URL must be an http address, not ${JSON.stringify(url)}.`);
+}
+
+export function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,8 +22,18 @@ export function pythonOfPerson() {
   return { python: process.env["TRAINYARD_PYTHON"] ?? "python3", env };
 }
 
-/** Returns the address and token from the environment; each is undefined if it is not set. */
-export function namedCluster(): { readonly url?: string; readonly token?: string } {
+/** Returns the folder of the person's settings: $XDG_CONFIG_HOME, by default ~/.config. */
+export function configFolder(): string {
+  const named = process.env["XDG_CONFIG_HOME"] ?? "";
+  return isAbsolute(named) ? named : join(homedir(), ".config");
+}
+
+/**
+ * Returns what the environment says about the cluster: its address and token, the name of a login, the folder of an
+ * embedded cluster. Each is undefined if it is not set.
+ */
+export function namedCluster() {
   const { TRAINYARD_URL: url, TRAINYARD_TOKEN: token } = process.env;
-  return { ...(url === undefined ? {} : { url }), ...(token === undefined ? {} : { token }) };
+  const { TRAINYARD_CLUSTER: login, TRAINYARD_HOME: home } = process.env;
+  return { url, token, login: login || undefined, home: home || undefined };
 }

@@ -10,6 +10,7 @@ import { measurePopulation } from "./population.ts";
 import { functions } from "./problems.ts";
 import { pythonWithOptuna } from "./python.ts";
 import { type Comparison, compareQuality } from "./quality.ts";
+import { sayReplacements } from "./replacements.ts";
 import { measureSeveralWorkers } from "./several-workers.ts";
 import { compareSpeed, type SpeedComparison } from "./speed.ts";
 import { curvesFolder, tables } from "./tables.ts";
@@ -56,6 +57,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   }
   results.push(...(await compareCurves(context, folder)), ...(await compareContinuous(context)));
   results.push(measurePopulation(context), ...measureSeveralWorkers(seeds, context));
+  await sayReplacements(context);
   for (const comparison of speeds(size)) {
     results.push(await compareSpeed(ackley(), comparison, python, context));
   }

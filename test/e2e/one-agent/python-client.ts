@@ -39,6 +39,7 @@ import trainyard
 with trainyard.init() as ctx:
     for step in range(1, ctx.info.hparams["steps"] + 1):
         ctx.train.report_validation_metrics(step, {"loss": 1 / step})
+        print(f"step {step} is done", flush=True)
         with ctx.checkpoint.store_path({"steps_completed": step}) as (path, _):
             (path / "step.txt").write_text(str(step))
 `;
@@ -72,6 +73,105 @@ print(json.dumps([first.id, again.id, ended.state, ended.best_value, first.warni
   expect(diff).toMatchObject({ config: [], files: [], configText: "" });
   const { items } = await world.client.call("listCheckpoints", { experiment });
   expect(items.length).toBeGreaterThan(0);
+});
+
+test("Python reads the trials, metrics, logs and checkpoints of an experiment, and downloads its best checkpoint", {
+  timeout: slowMs,
+}, async () => {
+  world.write("config.yaml", config);
+  world.write("code/train.py", train);
+  const read = await python(`
+import json
+from trainyard import client
+done = client.list_experiments(filter="name : from-python and state = COMPLETED")
+experiment = done[0] if done else client.create_experiment("config.yaml", "code").wait(timeout_s=200)
+[trial] = experiment.list_trials(filter="state = COMPLETED", order_by="best_value")
+points = trial.metrics("validation")
+best = experiment.top_checkpoint()
+folder = best.download("best")
+best.pin("the test reads it")
+print(json.dumps({
+    "trial": [trial.id, trial.hparams, trial.state, trial.best_value, trial.steps_completed],
+    "same": client.get_trial(trial.id).as_json()["id"] == trial.id,
+    "points": [[point.steps_completed, point.metrics["loss"]] for point in points],
+    "live": [point.key for point in trial.iter_metrics("validation")] == [point.key for point in points],
+    "names": [name["name"] for name in trial.metric_names()],
+    "logs": [str(line) for line in trial.logs(search_text="is done", source="stdout")],
+    "tail": [str(line) for line in experiment.logs(tail=1, search_text="is done")],
+    "followed": [str(line) for line in trial.logs(follow=True, search_text="step 2")],
+    "best": [best.steps_completed, best.metrics["loss"], best.uuid == trial.top_checkpoint().uuid,
+             best.uuid == experiment.top_checkpoint("loss", smaller_is_better=True).uuid],
+    "file": (folder / "step.txt").read_text(),
+    "files": "step.txt" in best.resources,
+    "pins": [pin["reason"] for pin in best.reload().pins],
+    "complete": best.uuid in [one.uuid for one in experiment.list_checkpoints("state = COMPLETED")],
+    "jobs": client.list_jobs(filter="runs_waiting > 0") is not None,
+    "agents": [[agent.state, agent.slots_total] for agent in client.list_agents()],
+    "pools": [pool.name for pool in client.list_pools()],
+    "storages": len(client.list_storages()) > 0,
+    "tokens": len(client.list_tokens()) > 0,
+}))
+`);
+  expect(read).toMatchObject({
+    trial: [expect.stringMatching(/^\d+\.1$/), { steps: 3 }, "COMPLETED", 1 / 3, 3],
+    same: true,
+    points: [
+      [1, 1],
+      [2, 1 / 2],
+      [3, 1 / 3],
+    ],
+    live: true,
+    names: ["loss"],
+    logs: ["step 1 is done", "step 2 is done", "step 3 is done"],
+    tail: ["step 3 is done"],
+    followed: ["step 2 is done"],
+    best: [3, 1 / 3, true, true],
+    file: "3",
+    files: true,
+    pins: ["the test reads it"],
+    complete: true,
+    jobs: true,
+    agents: [["CONNECTED", 4]],
+    pools: ["default"],
+    storages: true,
+    tokens: true,
+  });
+});
+
+test("a waiting run is explained in Python, and a refusal has the platform's sentence", {
+  timeout: slowMs,
+}, async () => {
+  world.write("code/train.py", train);
+  const answer = await python(`
+import json, time
+from trainyard import client
+config = {"name": "two-of-four", "entrypoint": "sleep 100", "resources": {"slots_per_trial": 4},
+          "hyperparameters": {"lr": {"type": "double", "minval": 0, "maxval": 1}},
+          "searcher": {"name": "random", "metric": "loss", "max_trials": 2, "max_concurrent_trials": 2}}
+experiment = client.create_experiment(config)
+end_s = time.monotonic() + 60
+while not [job for job in client.list_jobs(filter="runs_waiting = 1") if job.experiment == experiment.id]:
+    assert time.monotonic() < end_s
+    time.sleep(0.2)
+run, placed = experiment.explain().runs
+experiment.kill()
+said = []
+for call in (lambda: client.get_trial("999999.1"), lambda: list(experiment.list_trials("nonsense < 1"))):
+    try:
+        call()
+    except client.ApiError as error:
+        said.append([error.status, error.code, str(error) != ""])
+print(json.dumps([run.run.startswith(experiment.id), run.detail != "", placed.agents, said]))
+`);
+  expect(answer).toEqual([
+    true,
+    true,
+    [expect.any(String)],
+    [
+      [404, "trial_not_found", true],
+      [400, "invalid_filter", true],
+    ],
+  ]);
 });
 
 test("a refusal names the keys in Python, and creates nothing", { timeout: slowMs }, async () => {

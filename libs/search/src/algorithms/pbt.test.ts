@@ -73,6 +73,7 @@ describe("a population", () => {
           time: 4,
           rank: 4,
           of: 4,
+          places: 4,
           exploit: "truncation",
           quantile: 0.25,
           copying: 1,
@@ -110,6 +111,40 @@ describe("a population", () => {
     search.validate(4, 4, 4);
     expect(search.validate(5, 5, 9).slice(1)).toEqual([]);
     expect(verdict(search.validate(5, 6, 9).slice(1))).toEqual(["pbt_exploit 5", "6 from 1@2"]);
+  });
+
+  it("counts a copy as a place that is not known to be better until it reports", () => {
+    const search = started();
+    reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
+    expect(verdict(search.validate(4, 4, 4).slice(1))).toEqual(["pbt_exploit 4", "5 from 1@2"]);
+    expect(verdict(search.validate(3, 4, 3).slice(1))).toEqual(["pbt_good_enough 3"]);
+    expect(search.events.at(-1)).toMatchObject({
+      data: { evidence: { rank: 3, of: 3, places: 4, copying: 1 } },
+    });
+    search.validate(5, 4, 1.5);
+    expect(verdict(search.validate(3, 8, 3).slice(1))).toEqual(["pbt_exploit 3", "6 from 1@2"]);
+  });
+
+  it("replaces no member in its first interval before enough better ones have reported", () => {
+    const search = started();
+    for (const trial of [1, 2, 3, 4]) saves(search, trial, 3);
+    const decided = [3, 2, 1, 4].map((trial) => verdict(search.validate(trial, 4, trial).slice(1)));
+    expect(decided).toEqual([
+      ["pbt_good_enough 3"],
+      ["pbt_good_enough 2"],
+      ["pbt_good_enough 1"],
+      ["pbt_exploit 4", "5 from 1@3"],
+    ]);
+  });
+
+  it("replaces a failed member by one of the best of as many places, if fewer have reported", () => {
+    const donors = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => {
+      const search = started({ population_size: 8 }, seed);
+      reports(search, 2, { 1: 1, 2: 2, 3: 3 });
+      const [copy] = search.end(8, FAILED).slice(1);
+      return copy?.type === "TrialProposed" ? copy.data.startFromTrial : undefined;
+    });
+    expect(new Set(donors)).toEqual(new Set([1, 2]));
   });
 
   it("lets a member continue while no other member has reported", () => {
@@ -195,6 +230,7 @@ describe("a population", () => {
     // The checkpoint of step 300 is complete before the report of step 300 is recorded.
     saves(search, 1, 300);
     at(1, 300, 3, 1);
+    at(5, 250, 2, 1.5);
     expect(verdict(at(3, 500, 5, 3))).toEqual(["pbt_exploit 3", "6 from 1@300"]);
     expect(search.proposals().at(-1)).toMatchObject({ startFromStep: 300, startFromTime: 3 });
   });

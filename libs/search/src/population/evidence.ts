@@ -14,7 +14,7 @@ const COMPETITORS_MAX = 16;
  * replaces it, or null.
  */
 export function comparisonEvidence(
-  { rank, ranking, lower, opponent, verdict }: Comparison,
+  { rank, ranking, places, lower, opponent, verdict }: Comparison,
   { trial, score }: Member,
   { quantile, exploit }: PbtSearcher,
   plan: SearchPlan,
@@ -25,6 +25,7 @@ export function comparisonEvidence(
     time: score?.time ?? 0,
     rank,
     of: ranking.length,
+    places,
     exploit,
     ...(exploit === "truncation" ? { quantile, copying: lower } : { opponent }),
     ...(verdict.kind === "copies" ? donorEvidence(verdict.donor, ranking, shown) : {}),

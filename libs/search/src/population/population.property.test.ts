@@ -152,10 +152,11 @@ describe("every population", () => {
             expect(donor?.saved?.time).toBeLessThan(config.max_time);
             expect(evidence["donor_rank"]).toBeLessThan(evidence["rank"] ?? 0);
             if (config.exploit === "tournament") continue;
-            const of = evidence["of"] ?? 0;
-            const upper = quantileSize(of, config.quantile);
+            const places = evidence["places"] ?? 0;
+            expect(places).toBe(before.members.length + before.vacant);
+            const upper = quantileSize(places, config.quantile);
             expect(evidence["donor_rank"]).toBeLessThanOrEqual(upper);
-            expect(evidence["rank"]).toBeGreaterThan(of - upper);
+            expect(evidence["rank"]).toBeGreaterThan(places - upper);
           }
         };
         driven(config, seed, happening, { look });

@@ -13,8 +13,10 @@ export const pbtSentences = {
     `a place is free; it waited at ${text(time)}, and of ${text(waiting)} waiting members those with the least training go first`,
 } as const satisfies Readonly<Record<string, Sentence>>;
 
-function rankOf({ value, time, rank, of }: Evidence): string {
-  return `${valueAt(value, time)} is number ${text(rank)} of ${text(of)}`;
+function rankOf({ value, time, rank, of, places }: Evidence): string {
+  const all = places === undefined || places === of;
+  const those = all ? text(of) : `the ${text(of)} of ${text(places)} that have reported`;
+  return `${valueAt(value, time)} is number ${text(rank)} of ${those}`;
 }
 
 /** The rules of a schedule. */

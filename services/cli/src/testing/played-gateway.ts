@@ -21,6 +21,7 @@ export type PlayedAnswer =
   | { readonly events: string };
 
 export type PlayedGateway = AsyncDisposable & {
+  readonly url: string;
   /** The requests that the gateway has received so far. */
   readonly requests: readonly PlayedRequest[];
   /** Runs the command line; each argument is one word. Returns its output. */
@@ -74,6 +75,7 @@ export async function playGateway(
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
+    url,
     requests,
     yard: (...args) => yard(url, args),
     [Symbol.asyncDispose]: async () => {

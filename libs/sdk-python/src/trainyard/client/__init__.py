@@ -7,8 +7,13 @@ experiment.describe(notes="the learning rate was too high", add_labels=["baselin
 version = client.get_model("iris").get_version("champion")
 folder = version.download()
 
-TRAINYARD_URL and TRAINYARD_TOKEN select the cluster; ``Client(url, token)`` uses another. Inside a trial both are
-set: with this token the run can register checkpoints of its trial:
+trial = experiment.list_trials(order_by="best_value")[0]
+trial.metrics_frame("validation").plot("steps_completed", "loss")
+experiment.top_checkpoint().download()
+
+The functions of the module use the cluster of ``login``, the embedded one, or TRAINYARD_URL and TRAINYARD_TOKEN;
+``Client(url, token)`` uses another. Inside a trial both variables are set: with this token the run can register
+checkpoints of its trial:
 
 client.register_version("iris", checkpoint=uuid, create_model=True)
 """
@@ -20,7 +25,9 @@ from typing import Any
 
 from .._code import Config
 from .._files import PathLike
+from ._checkpoints import Checkpoint
 from ._client import Client
+from ._cluster import Agent, Job, JobExplanation, Pool, Storage, Token, WaitingRun
 from ._errors import (
     ApiError,
     CodeError,
@@ -31,23 +38,31 @@ from ._errors import (
     UploadError,
 )
 from ._experiments import DeletionPreview, Experiment, ExperimentAction, KeptCheckpoint
+from ._login import login, logout
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
+from ._shown import Listing
 from ._spaces import Project, Workspace
+from ._trials import Trial
 from ._watch import Bookmark, Change, Lines, LogLine, Points, Reset, WatchEvent
 
 __all__ = [
+    "Agent",
     "ApiError",
     "Bookmark",
     "Change",
+    "Checkpoint",
     "Client",
     "CodeError",
     "DeletionPreview",
     "DownloadError",
     "Experiment",
     "ExperimentAction",
+    "Job",
+    "JobExplanation",
     "KeptCheckpoint",
     "Lines",
+    "Listing",
     "LogLine",
     "MetricPoint",
     "MetricUpdate",
@@ -56,20 +71,34 @@ __all__ = [
     "NotFoundError",
     "PlatformAwayError",
     "Points",
+    "Pool",
     "Project",
     "RequestProblem",
     "Reset",
+    "Storage",
     "SupersededPoints",
+    "Token",
+    "Trial",
     "UploadError",
+    "WaitingRun",
     "WatchEvent",
     "Workspace",
     "create_experiment",
     "create_model",
     "follow_metrics",
+    "get_checkpoint",
     "get_experiment",
     "get_model",
+    "get_trial",
+    "list_agents",
     "list_experiments",
+    "list_jobs",
     "list_models",
+    "list_pools",
+    "list_storages",
+    "list_tokens",
+    "login",
+    "logout",
     "register_folder",
     "register_version",
     "undelete_experiment",
@@ -125,9 +154,44 @@ def list_experiments(
     filter: str = "",
     order_by: str = "",
     values: Sequence[str] = (),
-) -> Iterator[Experiment]:
-    """``Client().list_experiments``: yields experiments, the newest first."""
+) -> Listing[Experiment]:
+    """``Client().list_experiments``: returns experiments, the newest first."""
     return Client().list_experiments(labels, states, archived, filter, order_by, values)
+
+
+def get_trial(trial: str) -> Trial:
+    """``Client().get_trial``: returns the trial with this id, such as ``"12.3"``."""
+    return Client().get_trial(trial)
+
+
+def get_checkpoint(uuid: str) -> Checkpoint:
+    """``Client().get_checkpoint``: returns the checkpoint with this UUID."""
+    return Client().get_checkpoint(uuid)
+
+
+def list_jobs(pool: str = "", filter: str = "", order_by: str = "") -> Listing[Job]:
+    """``Client().list_jobs``: returns the experiments in the queues of the pools."""
+    return Client().list_jobs(pool, filter, order_by)
+
+
+def list_agents(filter: str = "", order_by: str = "") -> Listing[Agent]:
+    """``Client().list_agents``: returns the agents."""
+    return Client().list_agents(filter, order_by)
+
+
+def list_pools() -> Listing[Pool]:
+    """``Client().list_pools``: returns the pools."""
+    return Client().list_pools()
+
+
+def list_storages() -> Listing[Storage]:
+    """``Client().list_storages``: returns the storages of checkpoints."""
+    return Client().list_storages()
+
+
+def list_tokens() -> Listing[Token]:
+    """``Client().list_tokens``: returns the tokens of the API, without their secrets."""
+    return Client().list_tokens()
 
 
 def follow_metrics(task: int | str, after: str = "", group: str = "") -> Iterator[MetricUpdate]:
@@ -142,8 +206,8 @@ def get_model(name: str) -> Model:
 
 def list_models(
     name: str = "", labels: Sequence[str] = (), archived: bool = False
-) -> Iterator[Model]:
-    """``Client().list_models``: yields models, the newest first."""
+) -> Listing[Model]:
+    """``Client().list_models``: returns models, the newest first."""
     return Client().list_models(name, labels, archived)
 
 

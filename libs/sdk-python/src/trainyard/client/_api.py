@@ -41,6 +41,11 @@ class Api:
         """The bearer token of the requests."""
         return self._token
 
+    @property
+    def patience_s(self) -> float:
+        """The time limit of retries in seconds."""
+        return self._patience_s
+
     def close(self) -> None:
         self._connection.close()
 

@@ -11,12 +11,15 @@ from typing import Any
 from .._code import Config
 from .._files import PathLike
 from .._info import in_task
+from ._access import find_access
 from ._api import PATIENCE_S, Api, segment
-from ._create import create, validate, warnings_of
+from ._cluster_reads import ClusterReads
+from ._create import create, overrides_of, validate, warnings_of
 from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricUpdate, follow_metrics
 from ._models import Model, ModelVersion
+from ._shown import Listing
 from ._spaces import Workspace
 from ._watch import WatchEvent, watch
 
@@ -24,22 +27,25 @@ from ._watch import WatchEvent, watch
 _COMPLETE_POLL_S = 0.5
 
 
-class Client:
-    """A cluster, by its URL and a token; their defaults are TRAINYARD_URL and TRAINYARD_TOKEN in the environment.
-    The constructor makes no request. Use one client per thread.
+class Client(ClusterReads):
+    """A cluster, by its URL and a token. Without them it is, as for the command line, the first of: TRAINYARD_URL
+    and TRAINYARD_TOKEN in the environment, the login ``cluster`` (see ``client.login``) or TRAINYARD_CLUSTER, the
+    embedded cluster of TRAINYARD_HOME, the current login, and the embedded cluster of the checkout. The constructor
+    makes no request, and raises ValueError if there is no cluster. Use one client per thread.
 
     Every call raises ``ApiError`` when the platform refuses (``NotFoundError`` for an unknown name), and
     ``PlatformAwayError`` when it does not answer for ``patience_s`` seconds.
     """
 
     def __init__(
-        self, url: str | None = None, token: str | None = None, patience_s: float = PATIENCE_S
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        patience_s: float = PATIENCE_S,
+        cluster: str = "",
     ) -> None:
-        url = url or os.environ.get("TRAINYARD_URL", "")
-        token = token or os.environ.get("TRAINYARD_TOKEN", "")
-        if not url or not token:
-            raise ValueError("give url and token, or set TRAINYARD_URL and TRAINYARD_TOKEN")
-        self._api = Api(url, token, patience_s)
+        access = find_access(url or "", token or "", cluster, os.environ, Path.cwd())
+        super().__init__(Api(access.url, access.token, patience_s))
         self._patience_s = patience_s
 
     def close(self) -> None:
@@ -78,9 +84,8 @@ class Client:
         keys = {name: value for name, value in places.items() if value is not None}
         if labels is not None:
             keys["labels"] = list(labels)
-        answer = create(
-            self._api, config, model_dir, includes or (), {**(overrides or {}), **keys}, paused, key
-        )
+        changes = overrides_of({**(overrides or {}), **keys})
+        answer = create(self._api, config, model_dir, includes or (), changes, paused, key)
         return Experiment(self._api, answer["experiment"], warnings_of(answer))
 
     def validate(self, config: Config, overrides: Mapping[str, Any] | None = None) -> list[str]:
@@ -110,21 +115,21 @@ class Client:
         values: Sequence[str] = (),
         workspace: str = "",
         project: str = "",
-    ) -> Iterator[Experiment]:
-        """Yields experiments, the newest first. ``labels`` must all be present; ``states``, such as ``"ACTIVE"``,
+    ) -> Listing[Experiment]:
+        """Returns experiments, the newest first. ``labels`` must all be present; ``states``, such as ``"ACTIVE"``,
         lists the allowed states (empty for all); ``workspace`` and ``project`` are empty for any. ``filter`` is an
         expression like ``"hparams.lr < 1e-3 and best_value:*"``. Archived experiments are included only on
         request. ``order_by`` is a field and asc or desc: ``"best_value desc"``. ``values`` names hyperparameters
         and metrics, ``"hparams.lr"`` for example, which each experiment then has in its ``values``. Raises
-        ApiError ``invalid_filter`` with a sentence that names the column.
+        ApiError ``invalid_filter`` with a sentence that names the column when the list is read.
         """
         query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
         query += [("workspace", workspace), ("project", project)]
         query += [("filter", filter), ("order_by", order_by), *(("fields", one) for one in values)]
         if archived:
             query.append(("archived", "true"))
-        for item in self._api.pages("/api/v1/experiments", query):
-            yield Experiment(self._api, item)
+        items = self._api.pages("/api/v1/experiments", query)
+        return Listing(Experiment(self._api, item) for item in items)
 
     def act_on_experiments(
         self,
@@ -240,14 +245,14 @@ class Client:
 
     def list_workspaces(
         self, archived: bool = False, filter: str = "", order_by: str = ""
-    ) -> Iterator[Workspace]:
-        """Yields the workspaces that match ``filter``, ``default`` first or in the order of a field; archived ones
+    ) -> Listing[Workspace]:
+        """Returns the workspaces that match ``filter``, ``default`` first or in the order of a field; archived ones
         only on request.
         """
         query = [("filter", filter), ("order_by", order_by)]
         query += [("archived", "true")] if archived else []
-        for item in self._api.pages("/api/v1/workspaces", query):
-            yield Workspace(self._api, item)
+        items = self._api.pages("/api/v1/workspaces", query)
+        return Listing(Workspace(self._api, item) for item in items)
 
     def create_workspace(self, name: str, description: str = "", notes: str = "") -> Workspace:
         """Creates a workspace. Raises ApiError ``workspace_exists`` if the name exists, in upper or lower case."""
@@ -260,15 +265,15 @@ class Client:
 
     def list_models(
         self, name: str = "", labels: Sequence[str] = (), archived: bool = False
-    ) -> Iterator[Model]:
-        """Yields models, the newest first. ``name`` must be part of the model's name, and ``labels`` must all be
+    ) -> Listing[Model]:
+        """Returns models, the newest first. ``name`` must be part of the model's name, and ``labels`` must all be
         present; archived models are included only on request.
         """
         query = [("name", name), *(("labels", label) for label in labels)]
         if archived:
             query.append(("archived", "true"))
-        for item in self._api.pages("/api/v1/models", query):
-            yield Model(self._api, item)
+        items = self._api.pages("/api/v1/models", query)
+        return Listing(Model(self._api, item) for item in items)
 
     def create_model(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,19 @@ def create(
     config: Config,
     model_dir: PathLike | None,
     includes: Iterable[PathLike],
-    overrides: Mapping[str, Any],
+    overrides: Sequence[str],
     paused: bool,
     key: str,
 ) -> dict[str, Any]:
-    """Submits the experiment and returns the platform's answer. See ``Client.create_experiment``."""
+    """Submits the experiment and returns the platform's answer. See ``Client.create_experiment``. ``overrides`` are
+    texts like ``key=value``.
+    """
     text = config_text(config)
     if "<masked>" in text:
         raise CodeError("The configuration has masked values: put the values in their places.")
     body: dict[str, Any] = {
         "config": text,
-        "overrides": overrides_of(overrides),
+        "overrides": list(overrides),
         "paused": paused,
         "client": _CLIENT,
     }

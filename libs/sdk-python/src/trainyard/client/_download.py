@@ -11,10 +11,11 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
+from urllib.parse import urlencode
 
 from ._api import Api, segment
 from ._errors import DownloadError
@@ -39,6 +40,21 @@ def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path
         for name, known in (("version.json", version), ("checkpoint.json", checkpoint)):
             (partial / name).write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
         shutil.copyfile(Path(__file__).with_name("export.md"), partial / "README.md")
+    return folder
+
+
+def download_files(api: Api, uuid: str, folder: Path, globs: Sequence[str]) -> Path:
+    """Downloads the files of a checkpoint. See ``Checkpoint.download``."""
+    path = f"/api/v1/checkpoints/{segment(uuid)}"
+    checkpoint = api.get(path)
+    manifest = {str(one["path"]): str(one["sha256"]) for one in checkpoint.get("manifest") or []}
+    query = f"?{urlencode([('globs', glob) for glob in globs])}" if globs else ""
+    with new_folder(folder) as partial:
+        digests = unpack(api, f"{path}/archive{query}", partial)
+        if globs:
+            # The platform chose the files: each of them must be as recorded.
+            manifest = {name: sha256 for name, sha256 in manifest.items() if name in digests}
+        _compare(manifest, digests)
     return folder
 
 
@@ -87,7 +103,7 @@ def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str
     SHA-256, if known.
     """
     digests: dict[str, str] = {}
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     try:
         with api.stream(path) as body:
             hashing = _Hashing(body)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ._api import Api, number_of, segment
+from ._cluster import JobExplanation, explain_job
 from ._create import overrides_of, warnings_of
 from ._errors import ApiError
+from ._shown import Listing
 from ._submission import download_experiment
+from ._task import Task
+from ._trials import Trial
 
 
 class ExperimentAction(NamedTuple):
@@ -46,7 +50,7 @@ class DeletionPreview(NamedTuple):
 _ENDED = ("COMPLETED", "CANCELED", "ERROR")
 
 
-class Experiment:
+class Experiment(Task):
     """An experiment. Its fields have the values of the time of the request:
 
     ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED, STOPPING_CANCELED,
@@ -59,10 +63,11 @@ class Experiment:
     ``warnings`` are those of the submission that returned this object.
     """
 
+    _shown: ClassVar = ("id", "name", "state", "trials", "metric", "best_value", "best_trial")
+
     def __init__(self, api: Api, message: Mapping[str, Any], warnings: Sequence[str] = ()) -> None:
+        super().__init__(api, message)
         self.warnings = list(warnings)
-        self._api = api
-        self.id = str(message["id"])
         self.name = str(message.get("name") or "")
         self.description = str(message.get("description") or "")
         self.notes = str(message.get("notes") or "")
@@ -96,12 +101,25 @@ class Experiment:
             self._config = dict(self._api.get(self._path).get("config") or {})
         return self._config
 
-    def __repr__(self) -> str:
-        return f"Experiment({self.id!r}, {self.state})"
-
     def reload(self) -> Experiment:
         """Returns the experiment with its current fields."""
         return Experiment(self._api, self._api.get(self._path))
+
+    def list_trials(self, filter: str = "", order_by: str = "") -> Listing[Trial]:
+        """Returns the experiment's trials, by default in the order of their numbers: those that match ``filter``,
+        such as ``"state = COMPLETED and hparams.lr < 0.1"``. ``order_by`` is a field and asc or desc:
+        ``"best_value"``; trials without a value come last. Raises ApiError ``invalid_filter`` when the list is
+        read.
+        """
+        query = [("filter", filter), ("order_by", order_by)]
+        items = self._api.pages(f"{self._path}/trials", query)
+        return Listing(Trial(self._api, item) for item in items)
+
+    def explain(self) -> JobExplanation:
+        """Returns why the experiment's runs wait, and what would let them start. Raises NotFoundError if it has no
+        run that waits or has a place.
+        """
+        return explain_job(self._api, self.id)
 
     def wait(self, timeout_s: float | None = None, interval_s: float = 1.0) -> Experiment:
         """Waits until the experiment has ended, and returns it with its final fields: ``state`` is COMPLETED,

@@ -50,6 +50,35 @@ def follow_metrics(
     api: Api, task: str, after: str, group: str, patience_s: float
 ) -> Iterator[MetricUpdate]:
     """Yields the updates of ``Client.follow_metrics``."""
+    for message in _messages(api, task, after, group, patience_s):
+        update = update_of(message)
+        if update.point is not None or update.superseded is not None:
+            yield update
+
+
+def all_points(api: Api, trial: str, group: str, patience_s: float) -> Iterator[dict[str, Any]]:
+    """Yields the points of ``Trial.iter_metrics`` as the API's objects."""
+    path, token, position = f"/api/v1/trials/{segment(trial)}/metrics", "", ""
+    seen: set[tuple[Any, Any]] = set()
+    while True:
+        page = api.get(path, [("group", group), ("pageToken", token)])
+        position = position or str(page.get("streamPosition") or "")
+        for point in page.get("items") or []:
+            seen.add((point.get("run"), point.get("key")))
+            yield point
+        token = str(page.get("nextPageToken") or "")
+        if not token:
+            break
+    for message in _messages(api, trial, position, group, patience_s):
+        point = message.get("point")
+        # A later page may already have had the first points of the stream.
+        if point is not None and (point.get("run"), point.get("key")) not in seen:
+            yield point
+
+
+def _messages(
+    api: Api, task: str, after: str, group: str, patience_s: float
+) -> Iterator[dict[str, Any]]:
     kind = "trials" if "." in task else "experiments"
     path = f"/api/v1/{kind}/{segment(task)}/metrics:follow"
 
@@ -58,10 +87,7 @@ def follow_metrics(
         parameters = urlencode({name: value for name, value in query.items() if value})
         return api.stream(f"{path}?{parameters}" if parameters else path)
 
-    for message in resumed(f"GET {path}", open_after, after, patience_s):
-        update = update_of(message)
-        if update.point is not None or update.superseded is not None:
-            yield update
+    return resumed(f"GET {path}", open_after, after, patience_s)
 
 
 def update_of(message: Mapping[str, Any]) -> MetricUpdate:
@@ -69,7 +95,7 @@ def update_of(message: Mapping[str, Any]) -> MetricUpdate:
     point, superseded = message.get("point"), message.get("superseded")
     return MetricUpdate(
         str(message["position"]),
-        None if point is None else _point_of(point),
+        None if point is None else point_of(point),
         None
         if superseded is None
         else SupersededPoints(
@@ -80,7 +106,8 @@ def update_of(message: Mapping[str, Any]) -> MetricUpdate:
     )
 
 
-def _point_of(message: Mapping[str, Any]) -> MetricPoint:
+def point_of(message: Mapping[str, Any]) -> MetricPoint:
+    """Converts a point of the API."""
     return MetricPoint(
         trial=str(message["trial"]),
         run=int(message.get("run") or 0),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from .._files import PathLike
 from ._api import Api, number_of, segment
+from ._shown import Listing, Shown
 
 
-class Model:
+class Model(Shown):
     """A model of the registry. Its fields have the values of the time of the request:
 
     ``name``, ``description``, ``notes``, ``labels``, ``metadata``, ``workspace``, ``archived``,
@@ -18,7 +19,10 @@ class Model:
     the version by the alias).
     """
 
+    _shown: ClassVar = ("name", "description", "workspace", "latest_number", "aliases")
+
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        super().__init__(message)
         self._api = api
         self.name = str(message["name"])
         self.description = str(message.get("description") or "")
@@ -31,9 +35,6 @@ class Model:
         self.latest_number = int(message.get("latestNumber") or 0)
         self.aliases: dict[str, int] = dict(message.get("aliases") or {})
 
-    def __repr__(self) -> str:
-        return f"Model({self.name!r})"
-
     def get_version(self, version: int | str = "latest") -> ModelVersion:
         """Returns the version with a number, semantic version or alias; ``"latest"`` is the highest number. Raises
         NotFoundError if it does not exist.
@@ -41,13 +42,13 @@ class Model:
         path = f"{self._path}/versions/{segment(str(version))}"
         return ModelVersion(self._api, self._api.get(path))
 
-    def list_versions(self, where: Sequence[str] = ()) -> Iterator[ModelVersion]:
-        """Yields the versions that are not removed, newest first. All conditions must be true: texts like
+    def list_versions(self, where: Sequence[str] = ()) -> Listing[ModelVersion]:
+        """Returns the versions that are not removed, newest first. All conditions must be true: texts like
         ``metrics.loss<0.5``, ``hparams.lr=0.1``, ``metadata.dataset=v2``, ``step>100``, ``label=prod``.
         """
         query = [("where", one) for one in where]
-        for item in self._api.pages(f"{self._path}/versions", query):
-            yield ModelVersion(self._api, item)
+        items = self._api.pages(f"{self._path}/versions", query)
+        return Listing(ModelVersion(self._api, item) for item in items)
 
     def best_versions(
         self, metric: str, where: Sequence[str] = (), order: str = "", limit: int = 1
@@ -77,7 +78,7 @@ class Model:
         return f"/api/v1/models/{segment(self.name)}"
 
 
-class ModelVersion:
+class ModelVersion(Shown):
     """A version of a model. Its fields have the values of the time of the request:
 
     ``model``, ``number``, ``semantic_version`` (empty for none), ``aliases``, ``description``, ``notes``,
@@ -87,7 +88,10 @@ class ModelVersion:
     ``uploaded_by`` (the person who uploaded the folder; empty for a trial's checkpoint).
     """
 
+    _shown: ClassVar = ("model", "number", "semantic_version", "aliases", "trial", "metrics")
+
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        super().__init__(message)
         self._api = api
         self.model = str(message["model"])
         self.number = int(message["number"])
@@ -109,14 +113,6 @@ class ModelVersion:
         self.data: dict[str, Any] = dict(message.get("data") or {})
         self.code_digest = str(message.get("codeDigest") or "")
         self.uploaded_by = str(message.get("uploadedBy") or "")
-        self._message = message
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns the platform's JSON object of the version, as in ``version.json`` of a download."""
-        return dict(self._message)
-
-    def __repr__(self) -> str:
-        return f"ModelVersion({self.model!r}, {self.number})"
 
     def download(self, folder: PathLike | None = None) -> Path:
         """Writes the version into a new or empty folder, by default ``./MODEL-NUMBER``: ``checkpoint/`` with its

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from ._api import Api, segment
+from ._shown import Listing, Shown
 
 
-class _Space:
+class _Space(Shown):
     """The common part of a workspace and a project."""
 
     _kind = ""
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        super().__init__(message)
         self._api = api
         self.name = str(message.get("name") or "")
         self.description = str(message.get("description") or "")
@@ -44,13 +46,11 @@ class Project(_Space):
     """
 
     _kind = "project"
+    _shown: ClassVar = ("workspace", "name", "description", "archived")
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
         super().__init__(api, message)
         self.workspace = str(message.get("workspace") or "")
-
-    def __repr__(self) -> str:
-        return f"Project({self.workspace!r}, {self.name!r})"
 
     def describe(
         self, description: str | None = None, notes: str | None = None, if_unchanged: bool = False
@@ -79,9 +79,7 @@ class Workspace(_Space):
     """
 
     _kind = "workspace"
-
-    def __repr__(self) -> str:
-        return f"Workspace({self.name!r})"
+    _shown: ClassVar = ("name", "description", "archived")
 
     def describe(
         self, description: str | None = None, notes: str | None = None, if_unchanged: bool = False
@@ -101,14 +99,14 @@ class Workspace(_Space):
 
     def list_projects(
         self, archived: bool = False, filter: str = "", order_by: str = ""
-    ) -> Iterator[Project]:
-        """Yields the workspace's projects that match ``filter``, ``default`` first or in the order of a field;
+    ) -> Listing[Project]:
+        """Returns the workspace's projects that match ``filter``, ``default`` first or in the order of a field;
         archived ones only on request.
         """
         query = [("filter", filter), ("order_by", order_by)]
         query += [("archived", "true")] if archived else []
-        for item in self._api.pages(f"{self._path}/projects", query):
-            yield Project(self._api, item)
+        items = self._api.pages(f"{self._path}/projects", query)
+        return Listing(Project(self._api, item) for item in items)
 
     def get_project(self, name: str) -> Project:
         """Returns the project with this name."""

@@ -33,7 +33,7 @@ class Points(NamedTuple):
 class LogLine(NamedTuple):
     """A log line of a trial. ``at_ms`` is by the clock of the trial's machine, in milliseconds since 1970.
     ``source`` is stdout, stderr or agent. ``level`` is empty if the line has none. ``cursor`` is where a topic of
-    lines continues.
+    lines continues. ``str(line)`` is its text.
     """
 
     trial: str
@@ -45,6 +45,9 @@ class LogLine(NamedTuple):
     level: str
     text: str
     cursor: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Lines(NamedTuple):
@@ -107,7 +110,7 @@ def _events_of(frame: Mapping[str, Any], names: Sequence[str]) -> Iterator[Watch
         updates = [update_of(item) for item in points.get("items") or []]
         yield from (Points(topic, updates) for topic in _indexes(names, points))
     elif lines is not None:
-        read = [_line_of(item) for item in lines.get("items") or []]
+        read = [line_of(item) for item in lines.get("items") or []]
         yield from (Lines(topic, read) for topic in _indexes(names, lines))
     elif reset is not None:
         reason = str(reset.get("reason") or "")
@@ -119,7 +122,8 @@ def _events_of(frame: Mapping[str, Any], names: Sequence[str]) -> Iterator[Watch
         yield Bookmark(str(bookmark["cursor"]))
 
 
-def _line_of(item: Mapping[str, Any]) -> LogLine:
+def line_of(item: Mapping[str, Any]) -> LogLine:
+    """Converts a line of the API."""
     rank = item.get("rank")
     return LogLine(
         trial=str(item.get("trial") or ""),

@@ -4,6 +4,7 @@ import { number } from "../../components/format.ts";
 import type { Colours } from "../../theme/colours.ts";
 import { headsOf } from "./heads.ts";
 import { heightAt, type SearchLayout, stub, type Thread, type ThreadPoint } from "./layout.ts";
+import { decisionMarkOf, endMarkOf } from "./marks.ts";
 
 export type SearchEmphasis = {
   readonly best: number | null;
@@ -11,30 +12,18 @@ export type SearchEmphasis = {
   readonly hovered: number | null;
 };
 
-const stateColours: Readonly<
-  Record<string, "accent" | "violet" | "amber" | "green" | "teal" | "muted" | "red">
-> = {
-  running: "accent",
-  suspended: "violet",
-  stopping: "amber",
-  completed: "green",
-  stopped_early: "teal",
-  canceled: "muted",
-  failed: "red",
-  invalid: "red",
-};
-
 export function drawSearch(
   ctx: CanvasRenderingContext2D,
   layout: SearchLayout,
   emphasis: SearchEmphasis,
+  timeName: string,
   colours: Colours,
 ): void {
   ctx.clearRect(0, 0, layout.width, layout.height);
   ctx.font = `11px ${colours.mono}`;
   ctx.textBaseline = "middle";
   drawColumns(ctx, layout, colours);
-  drawAxis(ctx, layout, colours);
+  drawAxis(ctx, layout, timeName, colours);
   drawLineage(ctx, layout, colours);
   const emphasised = new Set(
     [emphasis.best, emphasis.chosen, emphasis.hovered].filter((trial) => trial !== null),
@@ -86,19 +75,28 @@ function drawColumns(
 
 function drawAxis(
   ctx: CanvasRenderingContext2D,
-  { axis, height }: SearchLayout,
+  { axis, height, timeOf }: SearchLayout,
+  timeName: string,
   colours: Colours,
 ): void {
-  ctx.textAlign = "center";
   ctx.setLineDash([]);
   ctx.strokeStyle = colours.line;
   ctx.fillStyle = colours.muted;
   ctx.lineWidth = 1;
+  const [first] = axis;
+  if (first !== undefined) {
+    ctx.textAlign = "left";
+    ctx.fillText(axisTitle(timeOf, timeName), first.x, 10);
+  }
+  ctx.textAlign = "center";
   for (const { x, units } of axis) {
     line(ctx, x, 40, x, height);
     ctx.fillText(number(units), x, 26);
   }
 }
+
+const axisTitle = (timeOf: SearchLayout["timeOf"], timeName: string): string =>
+  timeOf === "trial" ? `${timeName} of the trial` : `${timeName} of all trials`;
 
 function drawLineage(
   ctx: CanvasRenderingContext2D,
@@ -144,10 +142,7 @@ function curve(ctx: CanvasRenderingContext2D, a: ThreadPoint, b: ThreadPoint): v
   }
 }
 
-/**
- * Draws the state at the thread's end: a dot, hollow while the trial may continue, a cross for a failed trial, a bar
- * for a stopped one.
- */
+/** Draws the mark of the state at the thread's end. */
 function drawEnd(
   ctx: CanvasRenderingContext2D,
   { points, state, trial, ongoing }: Thread,
@@ -163,16 +158,17 @@ function drawEnd(
   ctx.globalAlpha = 1;
   ctx.setLineDash([]);
   ctx.lineWidth = 1.5;
-  ctx.fillStyle = colours[stateColours[state] ?? "muted"];
+  const { glyph, colour } = endMarkOf(state);
+  ctx.fillStyle = colours[colour];
   ctx.strokeStyle = ctx.fillStyle;
-  if (state === "stopped_early" || state === "stopping") line(ctx, x, y - r, x, y + r);
-  else if (state === "failed" || state === "invalid" || state === "canceled") {
+  if (glyph === "bar") line(ctx, x, y - r, x, y + r);
+  else if (glyph === "cross") {
     line(ctx, x - r, y - r, x + r, y + r);
     line(ctx, x - r, y + r, x + r, y - r);
   } else {
     ctx.beginPath();
     ctx.arc(x, y, r, 0, 2 * Math.PI);
-    if (state === "completed") ctx.fill();
+    if (glyph === "dot") ctx.fill();
     else ctx.stroke();
   }
   if (slot < 11 && !emphasised) return;
@@ -192,8 +188,7 @@ function drawMarks(
   ctx.globalAlpha = 1;
   ctx.lineWidth = 2;
   for (const { x, y, verb } of marks) {
-    ctx.strokeStyle =
-      verb === "stopped" ? colours.teal : verb === "failed" ? colours.red : colours.violet;
+    ctx.strokeStyle = colours[decisionMarkOf(verb).colour];
     line(ctx, x, y - r, x, y + r);
   }
 }

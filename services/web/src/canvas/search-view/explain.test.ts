@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { neighboursOf, standingOf, stepAt, stepsOf, stepText } from "./explain.ts";
+import { changedIn, neighboursOf, standingOf, stepAt, stepsOf, stepText } from "./explain.ts";
 import type { Picture, PictureDecision, PictureTrial } from "./layout.ts";
 
 function decision(version: number, of: Partial<PictureDecision> = {}): PictureDecision {
@@ -15,6 +15,31 @@ test("a decision at a rung is explained with rank, number kept and cutoff", () =
   );
   expect(standingOf(decision(1, { evidence: { units: 80 } }))).toBe("");
   expect(standingOf(decision(1))).toBe("");
+});
+
+test("a comparison in a population names its size if some members have not reported", () => {
+  const evidence = { rank: 6, of: 6, places: 8 };
+  expect(standingOf(decision(1, { evidence }))).toBe("rank 6 of 6, 8 members");
+  expect(standingOf(decision(1, { evidence: { ...evidence, of: 8 } }))).toBe("rank 6 of 8");
+});
+
+test("hyperparameters of a copy are shown with the donor's values of those that changed", () => {
+  const changes = [
+    { hyperparameter: "lr", from: 0.01, to: 0.008 },
+    { hyperparameter: "layers", from: 3, to: 3 },
+  ];
+  const copy = decision(2, { event: "TrialProposed", evidence: { changes } });
+  const pairs = [
+    ["lr", "0.008"],
+    ["layers", "3"],
+    ["seed", "7"],
+  ] as const;
+  const trial = { decisions: [copy, decision(3)] } as unknown as PictureTrial;
+  expect(changedIn(pairs, trial)).toEqual([
+    { name: "lr", value: "0.008", before: "0.01" },
+    { name: "layers", value: "3", before: null },
+    { name: "seed", value: "7", before: null },
+  ]);
 });
 
 test("neighbours are the trials in the evidence, of rungs and of populations", () => {

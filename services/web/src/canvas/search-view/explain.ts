@@ -1,11 +1,16 @@
 /** The texts of the search view: the decision that ended a trial, and the steps of the search. */
+import { type NestedValue, shownValue } from "../../components/nested.ts";
 import { type Picture, type PictureDecision, type PictureTrial, numberOf } from "./layout.ts";
 
-/** Returns "rank 7 of 9, 3 kept, cutoff 0.412"; empty for a decision whose evidence has no rank. */
+/**
+ * Returns "rank 7 of 9, 3 kept, cutoff 0.412"; empty for a decision whose evidence has no rank. In a population some
+ * members may not have reported: "rank 6 of 6, 8 members".
+ */
 export function standingOf({ evidence = {} }: PictureDecision): string {
-  const { rank, of, kept, cutoff } = evidence;
+  const { rank, of, places, kept, cutoff } = evidence;
   if (typeof rank !== "number" || typeof of !== "number") return "";
   const parts = [`rank ${rank} of ${of}`];
+  if (typeof places === "number" && places !== of) parts.push(`${places} members`);
   if (typeof kept === "number") parts.push(`${kept} kept`);
   if (typeof cutoff === "number") parts.push(`cutoff ${Number(cutoff.toPrecision(6))}`);
   return parts.join(", ");
@@ -22,6 +27,33 @@ export function neighboursOf({ evidence = {} }: PictureDecision): readonly Neigh
     return typeof trial === "number" && typeof value === "number" ? [{ trial, value }] : [];
   });
 }
+
+/** A hyperparameter of a trial; `before` is the donor's value if a copy has changed it. */
+export type ShownHyperparameter = {
+  readonly name: string;
+  readonly value: string;
+  readonly before: string | null;
+};
+
+/** Adds to a trial's hyperparameters what its search has changed of the trial from which it continues. */
+export function changedIn(
+  pairs: readonly (readonly [name: string, value: string])[],
+  { decisions }: PictureTrial,
+): readonly ShownHyperparameter[] {
+  const changes = decisions.find(({ event }) => event === "TrialProposed")?.evidence?.["changes"];
+  const before = new Map(
+    (Array.isArray(changes) ? changes : []).map((change) => {
+      const { hyperparameter, from } = change as Partial<Change>;
+      return [hyperparameter, shownValue(from)] as const;
+    }),
+  );
+  return pairs.map(([name, value]) => {
+    const was = before.get(name) ?? null;
+    return { name, value, before: was === value ? null : was };
+  });
+}
+
+type Change = { readonly hyperparameter: string; readonly from: NestedValue };
 
 export type SearchStep = {
   readonly version: number;

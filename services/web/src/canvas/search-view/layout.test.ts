@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { layoutOf, type Picture, type PictureTrial, stub, threadAt } from "./layout.ts";
+import {
+  layoutOf,
+  type Picture,
+  type PictureTrial,
+  type SearchLayout,
+  stub,
+  threadAt,
+} from "./layout.ts";
+import { legendOf } from "./marks.ts";
 
 const moment = { version: 1, atMs: 0, units: 0 };
 
@@ -174,37 +182,90 @@ test("a trial that trains towards its next rung extends beyond its last rung", (
   expect(threadAt(layout, (point?.x ?? 0) + stub - 1, point?.y ?? 0)?.trial).toBe(1);
 });
 
-test("without rungs x is the search's time, stops are marks, and copies are connected to their origin", () => {
-  const stopped = {
-    at: { version: 5, atMs: 0, units: 50 },
-    event: "TrialStopDecided",
-    verb: "stopped",
-    rule: "pbt_exploit",
-    sentence: "",
-  };
+const stopped = {
+  at: { version: 5, atMs: 0, units: 50 },
+  event: "TrialStopDecided",
+  verb: "stopped",
+  rule: "pbt_exploit",
+  sentence: "",
+  evidence: { time: 20 },
+};
+const full = { ...stopped, rule: "max_time", evidence: { units: 40 } };
+const xOf = ({ threads }: SearchLayout) => threads.map(({ points }) => points.map(({ x }) => x));
+
+test("without rungs x is the search's time, and stops are marks", () => {
   const layout = layoutOf(
     pictureOf({
       form: "",
       trials: [
         trialOf(1),
         trialOf(2, { state: "stopped_early", time: 20, decisions: [stopped] }),
-        trialOf(3, {
-          proposed: { version: 6, atMs: 0, units: 50 },
-          startFromTrial: "7.1",
-          startFromTime: 25,
-        }),
+        trialOf(3, { proposed: { version: 6, atMs: 0, units: 50 } }),
       ],
     }),
     1_128,
   );
-  expect(layout.threads.map(({ points }) => points.map(({ x }) => x))).toEqual([
+  expect(layout.timeOf).toBe("search");
+  expect(xOf(layout)).toEqual([
     [56, 1_056],
     [56, 556],
     [556, 1_056],
   ]);
   expect(layout.marks).toMatchObject([{ trial: 2, x: 556, verb: "stopped" }]);
+  expect(layout.lineage).toEqual([]);
+});
+
+test("in a population x is the member's own time, and copies are connected to their origin", () => {
+  const layout = layoutOf(
+    pictureOf({
+      algorithm: "pbt",
+      form: "",
+      units: 900,
+      trials: [
+        trialOf(1, { time: 40, state: "stopped_early", decisions: [full] }),
+        trialOf(2, { state: "stopped_early", time: 20, decisions: [stopped] }),
+        trialOf(3, {
+          proposed: { version: 6, atMs: 0, units: 50 },
+          startFromTrial: "7.1",
+          startFromTime: 10,
+          time: 30,
+        }),
+        trialOf(4, { startFromTrial: "7.1", startFromTime: 10 }),
+      ],
+    }),
+    1_128,
+  );
+  expect(layout.timeOf).toBe("trial");
+  expect(layout.axis.map(({ units }) => units)).toEqual([0, 10, 20, 30, 40]);
+  expect(xOf(layout)).toEqual([
+    [56, 1_056],
+    [56, 556],
+    [306, 806],
+    [306, 306],
+  ]);
+  expect(layout.marks).toMatchObject([{ trial: 2, x: 556, verb: "stopped" }]);
   const [one, , three] = layout.threads.map(({ points }) => points[0]?.y);
-  expect(layout.lineage).toEqual([{ from: 1, to: 3, x: 556, fromY: one, toY: three }]);
+  expect(layout.lineage[0]).toEqual({ from: 1, to: 3, x: 306, fromY: one, toY: three });
+  const texts = legendOf(layout).map(({ glyph, colour, text }) => `${colour} ${glyph}: ${text}`);
+  expect(texts).toEqual([
+    "muted line: training of a trial",
+    "violet dashes: starts from a checkpoint of another trial",
+    "teal bar: stopped by the search",
+    "green dot: trained to the full length",
+    "accent ring: running",
+  ]);
+});
+
+test("the legend names the cutoff and the states of a search with rungs", () => {
+  const { trials, ...halved } = halvingOf([[2, 1], [2]]);
+  const states = ["stopped_early", "completed"];
+  const ended = trials.map((trial, index) => ({ ...trial, state: states[index] ?? "" }));
+  expect(legendOf(layoutOf({ ...halved, trials: ended }, 600)).map(({ text }) => text)).toEqual([
+    "training of a trial",
+    "cutoff: trials above it continue",
+    "stopped by the search",
+    "completed",
+  ]);
 });
 
 test("a search without trials has an empty layout", () => {

@@ -3,10 +3,11 @@
  *
  * A search with rungs has a panel for each bracket. A column is a rung, at its units. A trial is a thread through the
  * columns that it reached, at the height of its rank, and the cutoff is below the last rank that continues. Without
- * rungs a trial is a lane over the search's time, from its proposal to its end, and a copy is connected to its origin.
+ * rungs a trial is a lane over time (`clock.ts`), from its start to its end, and a copy is connected to its origin.
  * Pure: the same picture has the same layout.
  */
 import type { ReplyOf } from "@trainyard/contracts";
+import { type Clock, clockOf } from "./clock.ts";
 
 export type Picture = ReplyOf<"getSearchPicture">;
 export type PictureTrial = Picture["trials"][number];
@@ -23,6 +24,7 @@ export type ThreadPoint = {
 export type Thread = {
   /** The trial's number in the experiment. */
   readonly trial: number;
+  /** The trial's state; max_time if the search stopped it at its full length. */
   readonly state: string;
   /** The points from left to right. */
   readonly points: readonly ThreadPoint[];
@@ -70,7 +72,9 @@ export type SearchLayout = {
   readonly threads: readonly Thread[];
   readonly lineage: readonly Lineage[];
   readonly marks: readonly DecisionMark[];
-  /** Ticks of the search's time, if that is the x axis. */
+  /** The owner of the time on the x axis of lanes; null with rungs. */
+  readonly timeOf: Clock["of"] | null;
+  /** Ticks of the time, if that is the x axis. */
   readonly axis: readonly { readonly x: number; readonly units: number }[];
 };
 
@@ -145,7 +149,7 @@ function rungLayout(picture: Picture, width: number): SearchLayout {
     const own = points.get(trial);
     if (own === undefined) return [];
     return [
-      { trial: numberOf(trial.trial), state: trial.state, points: own, ongoing: goesOn(trial) },
+      { trial: numberOf(trial.trial), state: endOf(trial), points: own, ongoing: goesOn(trial) },
     ];
   });
   return {
@@ -156,8 +160,17 @@ function rungLayout(picture: Picture, width: number): SearchLayout {
     threads,
     lineage: [],
     marks: [],
+    timeOf: null,
     axis: [],
   };
+}
+
+/** The rule that stops a trial that has trained to its end; the mark at the end of its thread says so. */
+const FULL_LENGTH = "max_time";
+
+/** Returns the trial's state, or the rule if the search stopped it at its full length. */
+function endOf({ state, decisions }: PictureTrial): string {
+  return state === "stopped_early" && decisions.at(-1)?.rule === FULL_LENGTH ? FULL_LENGTH : state;
 }
 
 /** Reports whether a trial trains beyond the last rung that it reached. */
@@ -168,22 +181,23 @@ function goesOn({ state, reports, rung = 0 }: PictureTrial): boolean {
 
 function laneLayout(picture: Picture, width: number): SearchLayout {
   const slot = slotOf(picture.trials.length);
-  const span = Math.max(picture.units, 1);
-  const xOf = (units: number): number =>
-    left + ((width - left - right) * Math.min(span, Math.max(0, units))) / span;
+  const clock = clockOf(picture);
+  const { span } = clock;
+  const xOf = (time: number): number =>
+    left + ((width - left - right) * Math.min(span, Math.max(0, time))) / span;
   const yAt = (index: number): number => head + slot * (index + 0.5);
   const rows = new Map(picture.trials.map(({ trial }, index) => [trial, yAt(index)]));
   const threads = picture.trials.map((trial): Thread => {
     const y = rows.get(trial.trial) ?? 0;
-    const from = xOf(unitsOf(trial.proposed));
+    const from = xOf(clock.start(trial));
     return {
       trial: numberOf(trial.trial),
-      state: trial.state,
+      state: endOf(trial),
       points: [
         { x: from, y },
-        { x: Math.max(from, xOf(endOf(trial, picture.units))), y },
+        { x: Math.max(from, xOf(clock.end(trial))), y },
       ],
-      ongoing: trial.state === "running",
+      ongoing: false,
     };
   });
   const lineage = picture.trials.flatMap((trial): Lineage[] => {
@@ -191,16 +205,16 @@ function laneLayout(picture: Picture, width: number): SearchLayout {
     const toY = rows.get(trial.trial);
     if (trial.startFromTrial === undefined || fromY === undefined || toY === undefined) return [];
     const ends = { from: numberOf(trial.startFromTrial), to: numberOf(trial.trial) };
-    return [{ ...ends, x: xOf(unitsOf(trial.proposed)), fromY, toY }];
+    return [{ ...ends, x: xOf(clock.start(trial)), fromY, toY }];
   });
   const marks = picture.trials.flatMap((trial) =>
     trial.decisions
-      .filter(({ event }) => event !== "TrialProposed")
-      .map(({ at, verb }) => ({
+      .filter(({ event, rule }) => event !== "TrialProposed" && rule !== FULL_LENGTH)
+      .map((decision) => ({
         trial: numberOf(trial.trial),
-        x: xOf(unitsOf(at)),
+        x: xOf(clock.at(trial, decision)),
         y: rows.get(trial.trial) ?? 0,
-        verb,
+        verb: decision.verb,
       })),
   );
   const height = head + slot * picture.trials.length;
@@ -208,18 +222,8 @@ function laneLayout(picture: Picture, width: number): SearchLayout {
     x: xOf(share * span),
     units: share * span,
   }));
-  return { width, height, slot, columns: [], threads, lineage, marks, axis };
-}
-
-const unitsOf = (moment: PictureTrial["proposed"]): number => moment?.units ?? 0;
-
-/**
- * The search's time at which the trial is last known to have trained: the present, or its last decision. A trial that
- * ended without a decision trained at least its own time after its proposal.
- */
-function endOf({ state, proposed, time, decisions }: PictureTrial, now: number): number {
-  if (state === "running" || state === "suspended") return now;
-  return Math.max(unitsOf(decisions.at(-1)?.at), unitsOf(proposed) + time);
+  const lanes = { threads, lineage, marks, axis, timeOf: clock.of };
+  return { width, height, slot, columns: [], ...lanes };
 }
 
 /** The height of a thread between two of its points; the curve is level at both ends. */

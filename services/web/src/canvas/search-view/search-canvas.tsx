@@ -2,7 +2,9 @@ import { type JSX, type KeyboardEvent, type PointerEvent, useMemo, useState } fr
 import { useColours } from "../../theme/colours.ts";
 import { useCanvas } from "../use-canvas.ts";
 import { drawSearch } from "./draw.ts";
-import { layoutOf, type Picture, threadAt } from "./layout.ts";
+import type { ShownHyperparameter } from "./explain.ts";
+import { layoutOf, numberOf, type Picture, type PictureTrial, threadAt } from "./layout.ts";
+import { SearchHover } from "./search-hover.tsx";
 import styles from "./search-canvas.module.css";
 
 type Props = {
@@ -13,22 +15,30 @@ type Props = {
   readonly onChoose: (trial: number | null) => void;
   /** Called with -1 for the previous decision, 1 for the next. */
   readonly onStep: (by: -1 | 1) => void;
+  readonly hyperparametersOf: (trial: PictureTrial) => readonly ShownHyperparameter[];
 };
 
+type Hovered = { readonly trial: number; readonly x: number; readonly y: number };
+
 /** The threads of a search. The left and right arrow keys replay it; up and down choose a trial. */
-export function SearchCanvas({ picture, best, chosen, onChoose, onStep }: Props): JSX.Element {
+export function SearchCanvas(props: Props): JSX.Element {
+  const { picture, best, chosen, onChoose, onStep } = props;
   const colours = useColours();
-  const [hovered, setHovered] = useState<number | null>(null);
+  const [hovered, setHovered] = useState<Hovered | null>(null);
   const [width, setWidth] = useState(0);
   const layout = useMemo(() => layoutOf(picture, Math.max(320, width)), [picture, width]);
   const size = { width: layout.width, height: layout.height };
+  const time = timeNameOf(picture);
   const { host, canvas } = useCanvas(size, setWidth, (ctx) =>
-    drawSearch(ctx, layout, { best, chosen, hovered }, colours),
+    drawSearch(ctx, layout, { best, chosen, hovered: hovered?.trial ?? null }, time, colours),
   );
-  const at = (event: PointerEvent<HTMLElement>): number | null => {
+  const at = (event: PointerEvent<HTMLElement>): Hovered | null => {
     const box = event.currentTarget.getBoundingClientRect();
-    return threadAt(layout, event.clientX - box.left, event.clientY - box.top)?.trial ?? null;
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const thread = threadAt(layout, x, y);
+    return thread === null ? null : { trial: thread.trial, x, y };
   };
+  const under = picture.trials.find(({ trial }) => numberOf(trial) === hovered?.trial);
   const onKey = (event: KeyboardEvent): void => {
     if (event.metaKey || event.ctrlKey || event.altKey) return;
     if (event.key === "ArrowLeft") onStep(-1);
@@ -51,11 +61,25 @@ export function SearchCanvas({ picture, best, chosen, onChoose, onStep }: Props)
         onKeyDown={onKey}
         onPointerMove={(event) => setHovered(at(event))}
         onPointerLeave={() => setHovered(null)}
-        onPointerDown={(event) => onChoose(at(event))}
+        onPointerDown={(event) => onChoose(at(event)?.trial ?? null)}
       />
+      {hovered !== null && under !== undefined && (
+        <SearchHover
+          trial={under}
+          metric={picture.metric}
+          time={time}
+          hyperparameters={props.hyperparametersOf(under)}
+          at={hovered}
+          size={size}
+        />
+      )}
     </div>
   );
 }
+
+/** The name of a search's time. */
+export const timeNameOf = ({ timeMetric }: Picture): string =>
+  timeMetric === "" ? "steps" : timeMetric;
 
 type Ended = {
   readonly trial: number;
@@ -75,6 +99,6 @@ function neighbour(threads: readonly Ended[], chosen: number | null, by: -1 | 1)
 
 function summaryOf({ algorithm, brackets, trials, version }: Picture): string {
   const rungs = brackets.reduce((sum, bracket) => sum + bracket.rungs.length, 0);
-  const columns = rungs === 0 ? "over the search's time" : `through ${rungs} rungs`;
+  const columns = rungs === 0 ? "over time" : `through ${rungs} rungs`;
   return `${trials.length} trials of ${algorithm} ${columns} at version ${version}. Arrow keys replay the search and choose a trial; the button Table shows the same.`;
 }

@@ -1,8 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo, useState } from "react";
+import { clockOf } from "../../canvas/search-view/clock.ts";
 import { stepAt, stepsOf } from "../../canvas/search-view/explain.ts";
 import { numberOf, type Picture } from "../../canvas/search-view/layout.ts";
-import { SearchCanvas } from "../../canvas/search-view/search-canvas.tsx";
+import { SearchCanvas, timeNameOf } from "../../canvas/search-view/search-canvas.tsx";
+import { SearchLegend } from "../../canvas/search-view/search-legend.tsx";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
@@ -13,6 +15,7 @@ import styles from "./search.module.css";
 import { SearchTable } from "./search-table.tsx";
 import type { TabProps } from "./tabs.ts";
 import { TrialOfSearch } from "./trial-of-search.tsx";
+import { useHyperparameters } from "./use-hyperparameters.ts";
 import { useReadAgain } from "./use-read-again.ts";
 
 const route = getRouteApi("/experiments/$experiment");
@@ -24,6 +27,7 @@ export function SearchTab({ experiment }: TabProps): JSX.Element {
   const [asTable, setAsTable] = useState(false);
   const latest = useCall("getSearchPicture", { experiment: id });
   useReadAgain(experiment, latest.refetch);
+  const hyperparametersOf = useHyperparameters(experiment);
   const past = useCall(
     "getSearchPicture",
     { experiment: id, version: version ?? 0 },
@@ -48,6 +52,7 @@ export function SearchTab({ experiment }: TabProps): JSX.Element {
     set({ version: last ? undefined : Math.max(1, steps[index]?.version ?? 1) });
   };
   const choose = (chosen: number | null): void => set({ trial: chosen ?? undefined });
+  const shown = { picture, hyperparametersOf, onChoose: choose };
   return (
     <div className={styles["search"]}>
       <div className={styles["main"]}>
@@ -59,24 +64,26 @@ export function SearchTab({ experiment }: TabProps): JSX.Element {
         </div>
         <Caption picture={picture} />
         {asTable ? (
-          <SearchTable picture={picture} onChoose={choose} />
+          <SearchTable {...shown} />
         ) : (
-          <SearchCanvas
-            picture={picture}
-            best={bestOf(picture)}
-            chosen={trial}
-            onChoose={choose}
-            onStep={(by) => show(Math.max(-1, Math.min(steps.length - 1, at + by)))}
-          />
+          <>
+            {/* The latest picture has all marks: a replay does not move the canvas. */}
+            <SearchLegend picture={latest.data} />
+            <SearchCanvas
+              {...shown}
+              best={bestOf(picture)}
+              chosen={trial}
+              onStep={(by) => show(Math.max(-1, Math.min(steps.length - 1, at + by)))}
+            />
+          </>
         )}
       </div>
       {trial !== null && (
         <TrialOfSearch
           experiment={id}
-          picture={picture}
+          {...shown}
           trial={trial}
-          onChoose={choose}
-          onVersion={(shown) => set({ version: shown })}
+          onVersion={(chosen) => set({ version: chosen })}
         />
       )}
     </div>
@@ -103,15 +110,17 @@ function bestOf({ trials, smallerIsBetter }: Picture): number | null {
 }
 
 function Caption({ picture }: { readonly picture: Picture }): JSX.Element {
-  const { algorithm, metric, smallerIsBetter, timeMetric, units, trials, trialsProposed } = picture;
-  const time = timeMetric === "" ? "steps" : timeMetric;
+  const { algorithm, metric, smallerIsBetter, units, trials, trialsProposed } = picture;
+  const time = timeNameOf(picture);
   const rungs = picture.brackets.length > 0;
   return (
     <p className={styles["note"]}>
       {algorithm}: {trialsProposed} trials, {number(units)} {time} of all trials so far.{" "}
       {rungs
         ? `Columns are rungs at their ${time}; the ${smallerIsBetter ? "smallest" : "largest"} ${metric} is on top.`
-        : `From left to right the ${time} of all trials together.`}
+        : clockOf(picture).of === "trial"
+          ? `From left to right the ${time} of each trial; a copy begins at those of its checkpoint.`
+          : `From left to right the ${time} of all trials together.`}
       {trials.length < trialsProposed && ` Only the first ${trials.length} trials are shown.`}
     </p>
   );

@@ -4,13 +4,19 @@ import { Button } from "../../components/button.tsx";
 import { number } from "../../components/format.ts";
 import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
 import styles from "./search.module.css";
+import type { HyperparametersOf } from "./use-hyperparameters.ts";
 
-type Props = { readonly picture: Picture; readonly onChoose: (trial: number) => void };
+type Props = {
+  readonly picture: Picture;
+  readonly hyperparametersOf: HyperparametersOf;
+  readonly onChoose: (trial: number) => void;
+};
 type Row = Picture["trials"][number];
 
 /** The picture as a table: a row for each trial, a column for each rung, with rank and value. */
-export function SearchTable({ picture, onChoose }: Props): JSX.Element {
+export function SearchTable({ picture, hyperparametersOf, onChoose }: Props): JSX.Element {
   const rungs = Math.max(0, ...picture.brackets.map((bracket) => bracket.rungs.length));
+  const continued = picture.trials.some(({ startFromTrial }) => startFromTrial !== undefined);
   const several = picture.brackets.length > 1;
   const columns: readonly PlainColumn<Row>[] = [
     {
@@ -25,6 +31,14 @@ export function SearchTable({ picture, onChoose }: Props): JSX.Element {
     { title: "State", cell: ({ state }) => state.replaceAll("_", " ") },
     { title: "Time", numeric: true, cell: ({ time }) => number(time) },
     { title: "Best", numeric: true, cell: ({ best }) => number(best) },
+    ...(continued ? [continuesColumn] : []),
+    {
+      title: "Hyperparameters",
+      cell: (row) =>
+        hyperparametersOf(row)
+          .map(({ name, value }) => `${name} ${value}`)
+          .join(", "),
+    },
     ...(several ? [bracketColumn] : []),
     ...Array.from({ length: rungs }, (_, rung) => rungColumn(rung)),
     { title: "Last decision", cell: ({ decisions }) => decisions.at(-1)?.sentence },
@@ -39,6 +53,12 @@ export function SearchTable({ picture, onChoose }: Props): JSX.Element {
     />
   );
 }
+
+const continuesColumn: PlainColumn<Row> = {
+  title: "Starts from",
+  cell: ({ startFromTrial, startFromTime }) =>
+    startFromTrial && `trial ${numberOf(startFromTrial)} at ${number(startFromTime)}`,
+};
 
 const bracketColumn: PlainColumn<Row> = {
   title: "Bracket",

@@ -3,15 +3,17 @@ import { neighboursOf, standingOf } from "../../canvas/search-view/explain.ts";
 import { numberOf, type Picture, type PictureDecision } from "../../canvas/search-view/layout.ts";
 import { Button } from "../../components/button.tsx";
 import { number } from "../../components/format.ts";
-import { Inspector } from "../../components/inspector.tsx";
+import { FactList, Inspector } from "../../components/inspector.tsx";
 import { PathLink } from "../../components/path-link.tsx";
 import { PlainTable } from "../../components/plain-table.tsx";
 import styles from "./search.module.css";
+import type { HyperparametersOf } from "./use-hyperparameters.ts";
 
 type Props = {
   readonly experiment: string;
   readonly picture: Picture;
   readonly trial: number;
+  readonly hyperparametersOf: HyperparametersOf;
   readonly onChoose: (trial: number | null) => void;
   readonly onVersion: (version: number) => void;
 };
@@ -21,6 +23,7 @@ export function TrialOfSearch({
   experiment,
   picture,
   trial,
+  hyperparametersOf,
   onChoose,
   onVersion,
 }: Props): JSX.Element {
@@ -42,6 +45,12 @@ export function TrialOfSearch({
             <PathLink to={link}>Open the trial</PathLink>,{" "}
             <PathLink to={`${link}?tab=validations`}>its reports</PathLink>
           </p>
+          <FactList
+            facts={hyperparametersOf(found).map(({ name, value, before }) => [
+              name,
+              before === null ? value : `${before} → ${value}`,
+            ])}
+          />
           {found.decisions.length === 0 && (
             <p className={styles["note"]}>The search has not decided about the trial yet.</p>
           )}
