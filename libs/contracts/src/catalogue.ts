@@ -103,7 +103,11 @@ const byAggregate = {
     allocation.JobUpdatedSchema,
     allocation.JobMovedSchema,
   ],
-  measurement: [measurement.ValidationReportedSchema, measurement.MeasurementsSupersededSchema],
+  measurement: [
+    measurement.ValidationReportedSchema,
+    measurement.MeasurementsSupersededSchema,
+    measurement.ProgressReportedSchema,
+  ],
   logsignal: [measurement.LogPolicyMatchedSchema],
   checkpoint: [
     checkpoint.CheckpointDeclaredSchema,

@@ -82,6 +82,21 @@ export {
   type World,
 } from "./simulation/simulate.ts";
 export { SearchMachine } from "./machine.ts";
+export {
+  emptyTally,
+  endedPlace,
+  moved,
+  newPlace,
+  placeAfter,
+  progressOf,
+  reachedOf,
+  remainingUnits,
+  reportedPlace,
+  type Tally,
+  type TrialPlace,
+  type UnitPlan,
+  unitPlanOf,
+} from "./progress/index.ts";
 export { timesOf } from "./times.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space/space.ts";
 export {

@@ -86,3 +86,19 @@ test("progress is the last report of the newest run, and absent if no run has re
   }
   expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
 });
+
+test("reported progress is an event of the trial, once in 10 s", async () => {
+  const trial = await newTrial();
+  const send = (key: number, atMs: number, value: number) =>
+    metrics.send(service, `${trial}#1`, {
+      reports: [{ ...report(key, "progress", 0, { progress: value }), atMs }],
+    });
+  await send(0, 1_000, 0.25);
+  await send(1, 10_999, 0.3);
+  await send(2, 11_000, 0.459);
+  await send(2, 11_000, 0.459);
+  expect(await metrics.stage.events(`measurement-${trial}`)).toMatchObject([
+    { type: "ProgressReported", data: { run: 1, percent: 25, atMs: 1_000 } },
+    { type: "ProgressReported", data: { run: 1, percent: 45, atMs: 11_000 } },
+  ]);
+});

@@ -26,6 +26,7 @@ import { firstLine, number, printable, time } from "../output.ts";
 import { startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { leftText, percentText, progressText, timesText } from "../progress-text.ts";
 import { readSubmission } from "../submission.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
 import { addDeleteCommands } from "./experiment-delete.ts";
@@ -166,10 +167,13 @@ async function list(
     output.message(ListExperimentsResponseSchema, page);
     return;
   }
+  const nowMs = client.clock.nowMs();
   output.table(page.items, [
     { title: "ID", value: ({ id }) => id, right: true },
     { title: "NAME", value: ({ name }) => name },
     { title: "STATE", value: stateOf },
+    { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
+    { title: "LEFT", value: (one) => leftText(one, nowMs), right: true },
     { title: "TRIALS", value: trialsOf, right: true },
     { title: "BEST", value: (one) => number(one.bestValue), right: true },
     { title: "METRIC", value: ({ metric }) => metric },
@@ -186,6 +190,8 @@ const fieldsShown: readonly string[] = [
   "id",
   "name",
   "state",
+  "progress",
+  "estimated_end_at_ms",
   "trials",
   "trials_completed",
   "best_value",
@@ -201,6 +207,7 @@ const trialsOf = ({ trialsCompleted, trials }: Plain<Experiment>): string =>
 
 async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
   const experiment = await client.call("getExperiment", { experiment: argument(args, 0) });
+  const nowMs = client.clock.nowMs();
   output.show(ExperimentSchema, experiment, () => [
     ["experiment", experiment.id],
     ["name", experiment.name],
@@ -228,7 +235,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       "trials",
       `${experiment.trials} created, ${experiment.trialsCompleted} completed, ${experiment.trialsFailed} failed`,
     ],
-    ["progress", `${Math.round(experiment.progress * 100)}%`],
+    ["progress", progressText(experiment, nowMs)],
+    ["time", timesText(experiment, nowMs)],
+    ["warning", experiment.warning],
     [
       "best",
       experiment.bestTrial === undefined

@@ -8,9 +8,10 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { percentText, progressText, timesText } from "../progress-text.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
-import { addMetricsCommand } from "./trial-metrics.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
+import { addMetricsCommand } from "./trial-metrics.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
@@ -60,6 +61,7 @@ export async function listTrials(
   output.table(page.items, [
     { title: "TRIAL", value: ({ id }) => id, right: true },
     { title: "STATE", value: ({ state }) => state },
+    { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
     { title: "BEST", value: (trial) => number(trial.bestValue), right: true },
     { title: "STEPS", value: (trial) => String(trial.stepsCompleted), right: true },
     { title: "RESTARTS", value: (trial) => String(trial.restarts), right: true },
@@ -98,6 +100,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.message(TrialSchema, trial);
     return;
   }
+  const nowMs = client.clock.nowMs();
   output.fields([
     ["trial", trial.id],
     ["state", trial.state],
@@ -108,6 +111,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["seed", String(trial.seed)],
     ["restarts", String(trial.restarts)],
     ["preemptions", String(preemptionsOf(trial))],
+    ["progress", progressText(trial, nowMs)],
+    ["time", timesText(trial, nowMs)],
+    ["warning", trial.warning],
     ["steps", String(trial.stepsCompleted)],
     ["best", scalarsOf(trial.bestValidation)],
     ["latest", scalarsOf(trial.latestValidation)],

@@ -39,7 +39,10 @@ import { undeliveredOf } from "../read-model/core/views/unstored.ts";
  */
 export function shownExperiment(
   {
-    trialsMax: _trialsMax,
+    units: _units,
+    startTimes: _startTimes,
+    running: _running,
+    warned: _warned,
     contextDigest: _contextDigest,
     revision,
     constants: _constants,
@@ -61,10 +64,13 @@ export function placeOf({ workspace, project }: Pick<ExperimentDocument, "worksp
 
 /** Shows a trial. An active trial of a paused experiment is shown as paused. */
 export function shownTrial(
-  { records: _records, recent: _recent, versions: _versions, sealed, ...shown }: TrialDocument,
+  document: TrialDocument,
   experiment: Pick<ExperimentDocument, "state"> | undefined,
   config: JsonObject | undefined,
 ): Plain<Trial> {
+  const { records: _records, recent: _recent, versions: _versions, sealed, ...known } = document;
+  const { place: _place, reported: _reported, running: _running, ...rest } = known;
+  const { hasNotFinite: _hasNotFinite, warned: _warned, ...shown } = rest;
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));

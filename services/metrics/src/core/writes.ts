@@ -84,3 +84,17 @@ export function progressAfter(
   }
   return latest;
 }
+
+/** Returns the last progress of the chief by the reporting clock, with the key of its report; null for none. */
+export function latestProgress(
+  reports: readonly NewReport[],
+): (Progress & Pick<NewReport, "key">) | null {
+  let latest: (Progress & Pick<NewReport, "key">) | null = null;
+  for (const { group, rank, system, atMs, key, metrics } of reports) {
+    if (group !== "progress" || rank !== 0 || system !== null) continue;
+    if (latest !== null && latest.atMs > atMs) continue;
+    const { progress: fraction } = valuesOf(metrics).scalars;
+    if (fraction !== undefined && Number.isFinite(fraction)) latest = { fraction, atMs, key };
+  }
+  return latest;
+}

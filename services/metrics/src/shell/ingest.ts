@@ -19,18 +19,20 @@ import { isRejection, type RunParts, reject, runId, streamName } from "@trainyar
 import {
   Batches,
   type Executor,
+  foldOf,
   KeyedQueue,
   newTraceparent,
   type RunTokenContent,
   serviceMeta,
 } from "@trainyard/runtime";
+import { measurement } from "../core/measurement/measurement.ts";
 import { validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { valuesOf } from "../core/values.ts";
-import type { NewReport } from "../core/writes.ts";
-import type { Telemetry } from "../telemetry.ts";
+import { latestProgress, type NewReport } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
 import { deletions, measurements, runHistories } from "../streams.ts";
+import type { Telemetry } from "../telemetry.ts";
 import type { PointStore } from "./point-store.ts";
 import type { PointRow } from "./write-points.ts";
 
@@ -57,6 +59,21 @@ const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
   system === null
     ? 256 + bytes + 64 * Object.keys(metrics).length
     : 256 + 160 * system.values.length;
+
+/** The identity of the commit of a report's event. */
+function identityOf(run: RunContext, kind: "report" | "progress", key: string) {
+  const { grantPosition: position, grantId: id } = run.grant;
+  return {
+    commitId: deriveCommitId(kind, run.id, id, key),
+    // A log that went back meanwhile does not take the event.
+    seen: { position, id },
+    meta: serviceMeta("metrics", {
+      correlationid: `experiment-${run.experiment}`,
+      authid: `run:${run.id}`,
+      traceparent: newTraceparent(),
+    }),
+  };
+}
 
 export class Ingest {
   readonly #executor: Executor;
@@ -91,6 +108,7 @@ export class Ingest {
     const lastStep = lastStepThatCounts(history, run.run);
     // System samples count even at steps that a later run repeats.
     const counting = reports.filter(({ system, step }) => system !== null || step <= lastStep);
+    await this.#announceProgress(run, counting);
     const kept = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
         await this.#queue.run(run.trial, () => this.#announceAndStore(run, counting))
@@ -127,18 +145,23 @@ export class Ingest {
     return this.#store(run, kept);
   }
 
+  /** Records the latest progress of a request, if it is due. */
+  async #announceProgress(run: RunContext, reports: readonly NewReport[]): Promise<void> {
+    const latest = latestProgress(reports);
+    if (latest === null) return;
+    const { key, ...reported } = latest;
+    const command = { kind: "report_progress", run: run.run, ...reported } as const;
+    const { state } = await this.#executor.cache.load(foldOf(measurements), run.trial);
+    const decided = measurement.decide(state, command);
+    if (isRejection(decided) || decided.length === 0) return;
+    await this.#executor.execute(identityOf(run, "progress", key), async (work) => {
+      const rejected = await work.decide(measurements, run.trial, command);
+      return isRejection(rejected) ? rejected : undefined;
+    });
+  }
+
   async #announce(run: RunContext, report: NewReport): Promise<boolean> {
-    const { grantPosition: position, grantId: id } = run.grant;
-    const identity = {
-      commitId: deriveCommitId("report", run.id, id, report.key),
-      // A log that went back meanwhile does not take the event.
-      seen: { position, id },
-      meta: serviceMeta("metrics", {
-        correlationid: `experiment-${run.experiment}`,
-        authid: `run:${run.id}`,
-        traceparent: newTraceparent(),
-      }),
-    };
+    const identity = identityOf(run, "report", report.key);
     const result = await this.#executor.execute(identity, async (work) => {
       const history = await work.guard(runHistories, run.trial);
       if (report.step > lastStepThatCounts(history, run.run)) {

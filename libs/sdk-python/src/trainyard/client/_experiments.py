@@ -56,10 +56,11 @@ class Experiment(Task):
     ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED, STOPPING_CANCELED,
     STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``, ``workspace``, ``project``, ``seed``,
     ``config`` (with every default), ``trials`` (their number), ``values`` (the hyperparameters and metrics
-    requested from ``list_experiments``), ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty
-    for none), ``best_value`` (None for none), ``archived``, ``parent`` (the experiment that it was forked from;
-    empty for none) and ``etag`` (of name, description, notes and labels). ``warnings`` are those of the submission
-    that returned this object.
+    requested from ``list_experiments``), ``progress`` (0 to 1), ``estimated_end_s`` (seconds since 1970; None if it is
+    unknown), ``metric_warning`` (about completed trials without a value of the metric; empty for none), ``metric`` (of
+    the search), ``best_trial`` (empty for none), ``best_value`` (None for none), ``archived``, ``parent`` (the
+    experiment that it was forked from; empty for none) and ``etag`` (of name, description, notes and labels).
+    ``warnings`` are those of the submission that returned this object.
     """
 
     _shown: ClassVar = ("id", "name", "state", "trials", "metric", "best_value", "best_trial")
@@ -82,6 +83,9 @@ class Experiment(Task):
         self.values: dict[str, Any] = dict(message.get("values") or {})
         self.trials = int(message.get("trials") or 0)
         self.progress = number_of(message.get("progress") or 0)
+        end = message.get("estimatedEndAtMs")
+        self.estimated_end_s = None if end is None else number_of(end) / 1000
+        self.metric_warning = str(message.get("warning") or "")
         self.metric = str(message.get("metric") or "")
         self.best_trial = str(message.get("bestTrial") or "")
         best = message.get("bestValue")

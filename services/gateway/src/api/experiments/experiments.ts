@@ -15,7 +15,6 @@ import { searchClients } from "../../streams.ts";
 import { searchWaitsFor } from "../core/search-client.ts";
 import { rowsPage, shownColumns, withoutArchived } from "../lists.ts";
 import { lastLines } from "../logs/trial-logs.ts";
-import { reportedProgress } from "../metrics/trial-metrics.ts";
 import { shownExperiment, shownTrial } from "../shown.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
@@ -167,10 +166,6 @@ async function getTrial(backend: Backend, request: RequestOf<"getTrial">, contex
     await backend.configOf(doc.experiment),
   );
   const trial = { ...shown, logPoliciesMatched: await matchedPolicies(backend, request.trial) };
-  if (trial.state === "COMPLETED") return { ...trial, progress: 1 };
-  if (trial.endedAtMs === undefined) {
-    return { ...trial, progress: await reportedProgress(backend, trial.id, context) };
-  }
   if (trial.state !== "ERROR") return trial;
   const lastLogLines = await lastLines(backend, trial.id, shownLogLines, context);
   return { ...trial, lastLogLines };

@@ -12,20 +12,6 @@ const seriesBucketsDefault = 1_000;
 /** The parallel queries to the metrics service for one request; the limit leaves room for other requests. */
 const seriesAtOnce = 4;
 
-/** Returns the trial's last reported progress; 0 without a report, or if the metrics service does not answer. */
-export async function reportedProgress(
-  backend: Backend,
-  trial: string,
-  context: RequestContext,
-): Promise<number> {
-  try {
-    return (await backend.command("metrics", "QueryProgress", { trial }, context)).fraction ?? 0;
-  } catch (error) {
-    if (error instanceof Problem && error.status === 503) return 0;
-    throw error;
-  }
-}
-
 type SeriesAnswer = {
   readonly series: readonly Plain<Series>[];
   readonly position: number;

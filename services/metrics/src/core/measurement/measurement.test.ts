@@ -25,3 +25,40 @@ test("a later run supersedes earlier reports again", () => {
     .when({ kind: "supersede", run: 3, afterStep: 0 })
     .then(superseded(3, 0));
 });
+
+const progressed = (run: number, percent: number, atMs: number) =>
+  ({ type: "ProgressReported", data: { run, percent, atMs } }) as const;
+const progress = (run: number, fraction: number, atMs: number) =>
+  ({ kind: "report_progress", run, fraction, atMs }) as const;
+
+test("reported progress is recorded as a whole percent", () => {
+  given(measurement)
+    .when(progress(1, 0.6789, 5_000))
+    .then(progressed(1, 67, 5_000));
+  given(measurement)
+    .when(progress(1, 1, 5_000))
+    .then(progressed(1, 100, 5_000));
+});
+
+test("progress is recorded at most once in 10 s, and only another percent", () => {
+  const first = progressed(1, 10, 5_000);
+  given(measurement, first)
+    .when(progress(1, 0.2, 14_999))
+    .thenNothing();
+  given(measurement, first)
+    .when(progress(1, 0.109, 15_000))
+    .thenNothing();
+  given(measurement, first)
+    .when(progress(1, 0.2, 15_000))
+    .then(progressed(1, 20, 15_000));
+});
+
+test("a later run reports its progress at once, and an earlier run no more", () => {
+  const second = progressed(2, 10, 5_000);
+  given(measurement, progressed(1, 10, 4_000))
+    .when(progress(2, 0.1, 5_000))
+    .then(second);
+  given(measurement, second)
+    .when(progress(1, 0.5, 50_000))
+    .thenNothing();
+});

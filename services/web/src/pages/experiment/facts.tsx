@@ -1,27 +1,26 @@
 import type { JSX } from "react";
-import { number, percent, time } from "../../components/format.ts";
+import { number, time } from "../../components/format.ts";
+import { ProgressBar } from "../../components/progress.tsx";
 import { Reason } from "../../components/reason.tsx";
+import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
+import { Warning } from "../../components/warning.tsx";
+import { useNow } from "../../data/clock.ts";
 import styles from "./page.module.css";
 import type { Experiment } from "./tabs.ts";
 
 /** The line that describes an experiment and its progress. */
 export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.Element {
-  const { progress, reason, waitsFor, searcher, metric, bestValue } = experiment;
+  const { reason, waitsFor, searcher, metric, bestValue } = experiment;
   const { trials, trialsCompleted, trialsFailed, endedAtMs, createdAtMs } = experiment;
+  const nowMs = useNow(1_000);
+  const left = leftOf(experiment, nowMs);
   return (
     <div className={styles["summary"]}>
       <dl className={styles["facts"]}>
-        {endedAtMs === undefined && (
-          <Fact name="progress">
-            <progress
-              className={styles["progress"]}
-              max={1}
-              value={progress}
-              aria-label="Progress"
-            />{" "}
-            {percent(progress)}
-          </Fact>
-        )}
+        <Fact name="progress">
+          <ProgressBar of={experiment} wide />
+        </Fact>
+        {left !== "" && <Fact name="left">about {left}</Fact>}
         <Fact name="searcher">{searcher}</Fact>
         <Fact name="trials">
           {trialsCompleted} of {trials}
@@ -32,7 +31,10 @@ export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.
         </Fact>
         <Fact name="created">{time(createdAtMs)}</Fact>
         {endedAtMs !== undefined && <Fact name="ended">{time(endedAtMs)}</Fact>}
+        <Fact name="elapsed">{elapsedOf(experiment, nowMs)}</Fact>
+        <Fact name="ran">{ranOf(experiment, nowMs)}</Fact>
       </dl>
+      <Warning text={experiment.warning} />
       {(reason !== "" || waitsFor !== "") && (
         <p className={styles["muted"]}>
           <Reason text={reason} experiment={experiment.id} />

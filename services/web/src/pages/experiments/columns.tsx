@@ -1,16 +1,18 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Experiment } from "@trainyard/contracts/api";
 import type { ReactNode } from "react";
-import { age, duration, number, percent, time } from "../../components/format.ts";
+import { age, duration, number, time } from "../../components/format.ts";
 import { PathLink } from "../../components/path-link.tsx";
 import { experimentPath } from "../../components/paths.ts";
+import { ProgressBar } from "../../components/progress.tsx";
 import { experimentState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { leftOf, ranOf } from "../../components/times.ts";
+import { WarningSign } from "../../components/warning.tsx";
 import { own } from "../../data/own.ts";
 import { isAttributeField } from "./attributes.ts";
 import { LabelCell } from "./label-cell.tsx";
-import styles from "./page.module.css";
 
 export type Row = Plain<Experiment>;
 
@@ -65,7 +67,12 @@ export function columnsOf(context: CellContext): readonly Column<Row>[] {
     ),
     shown(
       plain("state", "State", 128, ({ state }) => state),
-      (row) => <StateBadge state={experimentState(row)} title={row.reason} />,
+      (row) => (
+        <span>
+          <StateBadge state={experimentState(row)} title={row.reason} />
+          <WarningSign text={row.warning} />
+        </span>
+      ),
     ),
     ...figures(),
     shown(labelColumn, (row) => (
@@ -89,12 +96,7 @@ function figures(): readonly Column<Row>[] {
   return [
     shown(
       plain("progress", "Progress", 96, ({ progress }) => full(progress), right),
-      (row) => (
-        <span className={styles["progress"]}>
-          <progress value={row.progress} max={1} aria-hidden />
-          {percent(row.progress)}
-        </span>
-      ),
+      (row) => <ProgressBar of={row} />,
     ),
     plain("trials", "Trials", 88, (row) => `${row.trialsCompleted}/${row.trials}`, right),
     plain("trials_failed", "Failed trials", 96, (row) => String(row.trialsFailed), right),
@@ -128,6 +130,8 @@ function times(nowMs: number): readonly Column<Row>[] {
   const { sort: _none, ...took } = plain("took", "Duration", 96, (row) =>
     String((row.endedAtMs ?? nowMs) - row.createdAtMs),
   );
+  const { sort: _unsortedLeft, ...left } = plain("left", "Left", 80, (row) => leftOf(row, nowMs));
+  const { sort: _unsortedRan, ...ran } = plain("ran", "Ran", 96, (row) => ranOf(row, nowMs));
   const iso = (ms: number | undefined): string =>
     ms === undefined ? "" : new Date(ms).toISOString();
   const ago = (ms: number | undefined): ReactNode =>
@@ -144,6 +148,8 @@ function times(nowMs: number): readonly Column<Row>[] {
     shown({ ...took, right: true }, (row) => (
       <span>{duration((row.endedAtMs ?? nowMs) - row.createdAtMs)}</span>
     )),
+    { ...ran, right: true },
+    { ...left, right: true },
   ];
 }
 

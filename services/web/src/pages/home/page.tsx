@@ -4,13 +4,15 @@ import type { Experiment, Job } from "@trainyard/contracts/api";
 import type { JSX, ReactNode } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { age, count, number, percent, time } from "../../components/format.ts";
+import { age, count, number, time } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
 import { PathLink } from "../../components/path-link.tsx";
 import { experimentPath } from "../../components/paths.ts";
+import { ProgressBar, TimeLeft } from "../../components/progress.tsx";
 import { Reason } from "../../components/reason.tsx";
 import { experimentState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
+import { WarningSign } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
 import { poolsOf } from "./cluster.ts";
@@ -127,15 +129,21 @@ function Progress({ row }: { readonly row: Row }): JSX.Element {
   const errors = row.trialsFailed === 0 ? "" : `, ${count(row.trialsFailed)} failed`;
   return (
     <span>
-      {percent(row.progress)}, {row.trialsCompleted} of {row.trials} trials{errors}
+      <ProgressBar of={row} /> <TimeLeft of={row} /> {row.trialsCompleted} of {row.trials} trials
+      {errors}
       {row.bestValue !== undefined && `, best ${row.metric} ${number(row.bestValue)}`}
     </span>
   );
 }
 
 function Best({ row }: { readonly row: Row }): JSX.Element {
-  const { bestValue, metric } = row;
-  return <span>{bestValue !== undefined && `best ${metric} ${number(bestValue)}`}</span>;
+  const { bestValue, metric, warning } = row;
+  return (
+    <span>
+      {bestValue !== undefined && `best ${metric} ${number(bestValue)}`}
+      <WarningSign text={warning} />
+    </span>
+  );
 }
 
 /** Experiments with runs in the queue, read again when an active experiment changes. */

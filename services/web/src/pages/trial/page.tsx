@@ -1,13 +1,16 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo } from "react";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { duration, number, percent } from "../../components/format.ts";
+import { number, percent } from "../../components/format.ts";
 import { LogView } from "../../components/log-view/log-view.tsx";
 import { Page } from "../../components/page/page.tsx";
 import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
+import { Warning } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
 import { Checkpoints } from "./checkpoints.tsx";
 import { Overview } from "./overview.tsx";
 import { Profile } from "./profile.tsx";
@@ -54,6 +57,7 @@ function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
     [trial, search, navigate],
   );
   const { tab = "overview" } = search;
+  const nowMs = useNow();
   return (
     <Page
       title={`Trial ${trial.id}`}
@@ -64,12 +68,13 @@ function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
       state={
         <>
           <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
-          <span className={styles["summary"]}>{summaryOf(trial)}</span>
+          <span className={styles["summary"]}>{summaryOf(trial, nowMs)}</span>
         </>
       }
       verbs={verbs}
     >
       {problem !== null && <ErrorNote error={problem} />}
+      <Warning text={trial.warning} />
       <Tabs
         label={`Trial ${trial.id}`}
         tabs={tabsOf(trial)}
@@ -92,11 +97,15 @@ const tabsOf = ({ runs }: ShownTrial) => [
   { id: "logs", title: "Logs" },
 ];
 
-function summaryOf(trial: ShownTrial): string {
-  const { stepsCompleted, createdAtMs, endedAtMs, progress, bestValue } = trial;
+function summaryOf(trial: ShownTrial, nowMs: number): string {
+  const { stepsCompleted, endedAtMs, progress, bestValue } = trial;
+  const left = leftOf(trial, nowMs);
   const parts = [
     `${number(stepsCompleted)} steps`,
-    endedAtMs === undefined ? percent(progress) : `took ${duration(endedAtMs - createdAtMs)}`,
+    percent(progress),
+    left === "" ? "" : `about ${left} left`,
+    `${endedAtMs === undefined ? "since" : "took"} ${elapsedOf(trial, nowMs)}`,
+    `ran ${ranOf(trial, nowMs)}`,
     bestValue === undefined ? "" : `best ${number(bestValue)}`,
   ];
   return parts.filter((part) => part !== "").join(" · ");

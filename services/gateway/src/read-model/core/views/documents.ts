@@ -14,6 +14,7 @@ import type {
 } from "@trainyard/contracts/api";
 import type { SealedCheckpoint } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/kernel";
+import type { Tally, TrialPlace, UnitPlan } from "@trainyard/search";
 import type { Attribute } from "./attributes.ts";
 
 /** The document of an experiment: the API's message without computed fields, and the facts that the fold needs. */
@@ -21,8 +22,18 @@ export type ExperimentDocument = Omit<
   Plain<Experiment>,
   "notes" | "etag" | "archived" | "parent" | "config" | "values"
 > & {
-  /** The most trials that the search will make; 0 while unknown. */
-  readonly trialsMax: number;
+  /** The units that the search plans and has trained; absent if its client tells the progress, or before its start. */
+  readonly units?: {
+    readonly plan: UnitPlan;
+    readonly tally: Tally;
+    readonly proposesNoMore: boolean;
+  };
+  /** The times from which proposed trials count, by number, until the trials are created; absent for none. */
+  readonly startTimes?: Readonly<Record<string, number>>;
+  /** The number of runs that train. */
+  readonly running: number;
+  /** The completed trials without a value of the metric, and with one that is no number; absent for none. */
+  readonly warned?: { readonly missing: number; readonly notFinite: number };
   /** The digest of the experiment's model code; empty for none. */
   readonly contextDigest: string;
   readonly notes: string;
@@ -68,6 +79,16 @@ export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched" | "undeliver
   readonly recent: readonly BestRecord[];
   /** The checkpoints that the last run has left and that are not stored yet; absent for none. */
   readonly sealed?: readonly Plain<SealedCheckpoint>[];
+  /** The place of the trial in its search; absent before the search has a plan. */
+  readonly place?: TrialPlace;
+  /** The progress that the present run reported last; absent for none. */
+  readonly reported?: number;
+  /** The number of runs that train. */
+  readonly running: number;
+  /** Whether a value of the searcher's metric was NaN or infinite; absent for no. */
+  readonly hasNotFinite?: boolean;
+  /** The warning that counts in the experiment; absent before the first one. */
+  readonly warned?: "missing" | "not_finite" | null;
   /** The model versions that are checkpoints of the trial. */
   readonly versions: readonly TrialVersion[];
 };

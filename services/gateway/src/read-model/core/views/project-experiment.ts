@@ -35,7 +35,9 @@ const unset = {
   searcher: "",
   metric: "",
   smallerIsBetter: true,
-  trialsMax: 0,
+  ranMs: 0,
+  running: 0,
+  warning: "",
   waitsFor: "",
   notes: "",
   archived: false,
@@ -98,11 +100,10 @@ export const experimentProjections: Projections = {
   },
   ExperimentEnded({ id, data, timeMs }, documents) {
     const state = outcomeStates[data.outcome] ?? "ERROR";
-    documents.update("experiment", id, (doc) => ({
+    documents.update("experiment", id, () => ({
       state,
       reason: data.reason,
       endedAtMs: timeMs,
-      progress: state === "COMPLETED" ? 1 : doc.progress,
     }));
   },
   ExperimentContinued({ id, data }, documents) {
@@ -115,19 +116,12 @@ export const experimentProjections: Projections = {
       config: continuedConfig(config, data) as NonNullable<typeof config>,
     }));
   },
-  SearchContinued({ id, data }, documents) {
-    documents.update("experiment", id, () => ({ trialsMax: data.trialsMax }));
-  },
   TrialContinued({ id }, documents) {
     const { experiment = "", state = "" } = documents.get("trial", id) ?? {};
-    documents.update("experiment", experiment, (doc) => {
-      const trialsCompleted = doc.trialsCompleted - Number(state === "COMPLETED");
-      const trialsFailed = doc.trialsFailed - Number(state === "ERROR");
-      const { trialsMax } = doc;
-      const ended = trialsCompleted + trialsFailed;
-      const progress = trialsMax > 0 ? Math.min(1, ended / trialsMax) : doc.progress;
-      return { trialsCompleted, trialsFailed, progress };
-    });
+    documents.update("experiment", experiment, (doc) => ({
+      trialsCompleted: doc.trialsCompleted - Number(state === "COMPLETED"),
+      trialsFailed: doc.trialsFailed - Number(state === "ERROR"),
+    }));
   },
   ExperimentArchived({ id }, documents) {
     documents.update("experiment", id, () => ({ archived: true }));
@@ -155,15 +149,7 @@ export const experimentProjections: Projections = {
       searcher: data.algorithm,
       metric: data.metric,
       smallerIsBetter: data.smallerIsBetter,
-      trialsMax: data.trialsMax,
     }));
-  },
-  OperationsPosted({ id, data }, documents) {
-    const told = data.operations.findLast(({ operation }) => operation.case === "progress");
-    if (told?.operation.case !== "progress") return;
-    const { progress } = told.operation.value;
-    // The progress that the search's client posts replaces the computed one.
-    documents.update("experiment", id, () => ({ progress, trialsMax: 0 }));
   },
   TrialCreated({ data }, documents) {
     documents.update("experiment", data.experiment, (doc) => ({ trials: doc.trials + 1 }));
@@ -175,12 +161,9 @@ export const experimentProjections: Projections = {
     const failed = data.outcome === TrialOutcome.FAILED;
     // A completed trial may later be reported as failed.
     const again = documents.get("trial", id)?.endedAtMs !== undefined;
-    documents.update("experiment", experiment, (doc) => {
-      const trialsCompleted = doc.trialsCompleted + (completed ? 1 : 0) - (again ? 1 : 0);
-      const trialsFailed = doc.trialsFailed + (failed ? 1 : 0);
-      const ended = trialsCompleted + trialsFailed;
-      const progress = doc.trialsMax > 0 ? Math.min(1, ended / doc.trialsMax) : doc.progress;
-      return { trialsCompleted, trialsFailed, progress };
-    });
+    documents.update("experiment", experiment, (doc) => ({
+      trialsCompleted: doc.trialsCompleted + (completed ? 1 : 0) - (again ? 1 : 0),
+      trialsFailed: doc.trialsFailed + (failed ? 1 : 0),
+    }));
   },
 };

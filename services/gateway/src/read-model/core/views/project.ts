@@ -10,9 +10,11 @@ import { checkpointProjections } from "./project-checkpoint.ts";
 import { experimentProjections } from "./project-experiment.ts";
 import { jobProjections } from "./project-job.ts";
 import { modelProjections } from "./project-model.ts";
+import { progressProjections } from "./project-progress.ts";
 import { spaceProjections } from "./project-space.ts";
 import { tokenProjections } from "./project-token.ts";
 import { trialProjections } from "./project-trial.ts";
+import { warningProjections } from "./project-warnings.ts";
 import type { Projected, Projections } from "./projections.ts";
 
 type AnyProjection = (event: Projected<EventName>, documents: DocumentSet) => void;
@@ -26,6 +28,9 @@ const parts: readonly Projections[] = [
   modelProjections,
   spaceProjections,
   jobProjections,
+  // After the others, as these read the states that an event leads to.
+  progressProjections,
+  warningProjections,
 ];
 
 /** The position and the time of an event in the log. */

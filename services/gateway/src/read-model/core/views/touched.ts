@@ -1,5 +1,5 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import { categoryOf, idOf, parseRunId, parseTrialId } from "@trainyard/kernel";
+import { categoryOf, idOf, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
 import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
 import { runsOn } from "./project-agent.ts";
 
@@ -12,7 +12,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
     case "experiment":
       return [{ kind: "experiment", id }, ...besideExperiment(id, event)];
     case "search":
-      return [{ kind: "experiment", id }];
+      return [{ kind: "experiment", id }, ...searchedTrials(id, event)];
     case "trial":
       return [...trialKeys(id), ...sealedKeys(event)];
     case "measurement":
@@ -71,6 +71,25 @@ export function touchedThrough(
   return versions
     .filter((version) => version.run === run && version.step === step)
     .map(({ model, number }): DocumentKey => ({ kind: "version", id: versionKey(model, number) }));
+}
+
+/** Returns the trials whose place in the search changes. */
+function searchedTrials(experiment: string, event: AnyEvent): readonly DocumentKey[] {
+  const keyOf = (number: number): DocumentKey => ({
+    kind: "trial",
+    id: trialId(experiment, number),
+  });
+  switch (event.type) {
+    case "ObservationRecorded":
+    case "TrialSuspended":
+    case "TrialResumed":
+    case "TrialStopDecided":
+      return [keyOf(event.data.trial)];
+    case "SearchContinued":
+      return event.data.trials.map(keyOf);
+    default:
+      return [];
+  }
 }
 
 /** Returns the checkpoints that a run has left. */

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/measurement.proto.
  */
 export const file_trainyard_event_v1_measurement: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEimwEKEExvZ1BvbGljeU1hdGNoZWQSDgoGcG9saWN5GAEgASgJEg4KBmFjdGlvbhgCIAEoCRIMCgRsaW5lGAMgASgJEgsKA3J1bhgEIAEoDRINCgVhZ2VudBgFIAEoCRIRCglub2RlX3JhbmsYBiABKA0SEQoEcmFuaxgHIAEoDUgAiAEBEg4KBmN1cnNvchgIIAEoCUIHCgVfcmFua2IGcHJvdG8z");
+  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEiPwoQUHJvZ3Jlc3NSZXBvcnRlZBILCgNydW4YASABKA0SDwoHcGVyY2VudBgCIAEoDRINCgVhdF9tcxgDIAEoASKbAQoQTG9nUG9saWN5TWF0Y2hlZBIOCgZwb2xpY3kYASABKAkSDgoGYWN0aW9uGAIgASgJEgwKBGxpbmUYAyABKAkSCwoDcnVuGAQgASgNEg0KBWFnZW50GAUgASgJEhEKCW5vZGVfcmFuaxgGIAEoDRIRCgRyYW5rGAcgASgNSACIAQESDgoGY3Vyc29yGAggASgJQgcKBV9yYW5rYgZwcm90bzM");
 
 /**
  * A validation report. It is appended before the report is acknowledged.
@@ -92,6 +92,40 @@ export const MeasurementsSupersededSchema: GenMessage<MeasurementsSuperseded> = 
   messageDesc(file_trainyard_event_v1_measurement, 1);
 
 /**
+ * The trial's code reported the completed part of its training, as a whole percent: at most one event in 10 seconds.
+ * All reports are points in the group progress.
+ *
+ * @generated from message trainyard.event.v1.ProgressReported
+ */
+export type ProgressReported = Message<"trainyard.event.v1.ProgressReported"> & {
+  /**
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+
+  /**
+   * From 0 to 100.
+   *
+   * @generated from field: uint32 percent = 2;
+   */
+  percent: number;
+
+  /**
+   * The time of the report, in milliseconds since 1970.
+   *
+   * @generated from field: double at_ms = 3;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ProgressReported.
+ * Use `create(ProgressReportedSchema)` to create a new message.
+ */
+export const ProgressReportedSchema: GenMessage<ProgressReported> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_measurement, 2);
+
+/**
  * A log line matched a log policy of the experiment. The event is recorded once for each policy and node of a run, for
  * the first matching line.
  *
@@ -156,5 +190,5 @@ export type LogPolicyMatched = Message<"trainyard.event.v1.LogPolicyMatched"> & 
  * Use `create(LogPolicyMatchedSchema)` to create a new message.
  */
 export const LogPolicyMatchedSchema: GenMessage<LogPolicyMatched> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_measurement, 2);
+  messageDesc(file_trainyard_event_v1_measurement, 3);
 

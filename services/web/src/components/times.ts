@@ -1,0 +1,28 @@
+/** The times of an experiment or a trial: elapsed, in training, and left. */
+import { duration } from "./format.ts";
+
+type Times = {
+  readonly createdAtMs: number;
+  readonly endedAtMs?: number | undefined;
+  readonly ranMs: number;
+  readonly runningSinceMs?: number | undefined;
+};
+
+/** Formats the rest in its largest unit, as "4m"; empty without an estimate, or if it is over. */
+export function leftOf(
+  { estimatedEndAtMs }: { readonly estimatedEndAtMs?: number | undefined },
+  nowMs: number,
+): string {
+  const left = (estimatedEndAtMs ?? 0) - nowMs;
+  // The seconds of an hour are no information in an estimate.
+  return left <= 0 ? "" : (duration(Math.max(1_000, left)).split(" ", 1)[0] ?? "");
+}
+
+export function elapsedOf({ createdAtMs, endedAtMs }: Times, nowMs: number): string {
+  return duration((endedAtMs ?? nowMs) - createdAtMs);
+}
+
+/** Formats the time in which a run trained. */
+export function ranOf({ ranMs, runningSinceMs }: Times, nowMs: number): string {
+  return duration(ranMs + (runningSinceMs === undefined ? 0 : Math.max(0, nowMs - runningSinceMs)));
+}
