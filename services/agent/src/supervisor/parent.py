@@ -7,6 +7,9 @@ leader of a new session, reports on descriptor 3, a line of JSON each, and ends 
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
 
+A run that was asked to end, of which only the leader got SIGTERM, ends when its last process has ended. What loses its
+parent gets the signal then, so that each process may save its state while those that it needs still live.
+
 An order with {"cgroup": path} is for a process that is born there.
 
 Started as `python3 -I -S -E parent.py` it adopts nothing: it reads its order from descriptor 3 and becomes the command
@@ -241,24 +244,56 @@ def send(pid, number):
         pass  # The process has ended.
 
 
-def wait_for_all(leader):
+def ask_children(asked):
+    """Sends SIGTERM to what has lost its parent, once. A process that reads another's output, such as tee, ends by
+    itself, when the other has ended.
+    """
+    outputs = {pipe_of(pid, end) for pid in descendants() for end in (1, 2)}
+    for pid in children_by_parent().get(os.getpid(), ()):
+        read = pipe_of(pid, 0)
+        if pid not in asked and (read is None or read not in outputs):
+            asked.add(pid)
+            send(pid, signal.SIGTERM)
+
+
+def pipe_of(pid, descriptor):
+    try:
+        target = os.readlink("/proc/%d/fd/%d" % (pid, descriptor))
+    except OSError:
+        return None
+    return target if target.startswith("pipe:") else None
+
+
+def wait_for_all(leader, is_asked):
     """Returns when no child is left, adopted ones included."""
-    is_over = False
-    killed = set()
+    end = None
+    is_told = False
+    asked, killed = set(), set()
     pause = LOOK_FIRST_S
     while True:
         try:
             # This call blocks until the leader ends.
-            pid, status = os.waitpid(-1, os.WNOHANG if is_over else 0)
+            pid, status = os.waitpid(-1, 0 if end is None else os.WNOHANG)
         except OSError as problem:
             if problem.errno == errno.EINTR:
                 continue
-            return
+            break
         if pid == leader:
-            tell_end(status)
-            is_over = True
-        if not is_over:
+            end = status
+        if end is None:
             continue
+        if not is_told and is_asked():
+            asked.discard(pid)
+            ask_children(asked)
+            if pid == 0:
+                time.sleep(pause)
+                pause = min(pause * 2, LOOK_LAST_S)
+            else:
+                pause = LOOK_FIRST_S
+            continue
+        if not is_told:
+            tell_end(end)
+            is_told = True
         if pid == 0:
             kill_descendants(killed)
             time.sleep(pause)
@@ -269,6 +304,8 @@ def wait_for_all(leader):
         if pid not in killed:
             kill_children(killed)
         killed.discard(pid)
+    if end is not None and not is_told:
+        tell_end(end)
 
 
 def main():
@@ -298,8 +335,8 @@ def adoption_problem():
     return None
 
 
-def run(order):
-    """Runs one run, and returns when none of its processes is left."""
+def run(order, is_asked):
+    """Runs one run, and returns when none of its processes is left. `is_asked` tells whether it was asked to end."""
     try:
         leader = start(order)
     except (OSError, ValueError) as problem:
@@ -314,7 +351,7 @@ def run(order):
     # Waits, so that the leader's start can be read in /proc, however soon it ends. The read also
     # ends if the supervisor dies.
     line_of(ORDER)
-    wait_for_all(leader)
+    wait_for_all(leader, is_asked)
 
 
 def tell_failure(problem):
