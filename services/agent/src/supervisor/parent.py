@@ -15,8 +15,8 @@ An order with {"cgroup": path} is for a process that is born there.
 Started as `python3 -I -S -E parent.py` it adopts nothing: it reads its order from descriptor 3 and becomes the command
 itself, or reports why it cannot.
 
-An order with {"own": {"shm": true, "tmp": path}} is for a process with a /dev/shm and a /tmp of its own, with a null
-path for the host's /tmp.
+An order with {"own": {"shm": bytes, "tmp": path}} is for a process with a /dev/shm, of at most this size, and a /tmp of
+its own; null is for the host's.
 
 An order with {"user": {"uid", "gid", "groups"}} is for a process of that user, which can get no other rights again.
 Until it is that user's, nothing that the order says has any effect: its variables, its program and its folder are the
@@ -40,6 +40,7 @@ CLONE_NEWNS = 0x20000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 0x2, 0x4, 0x1000, 0x4000, 0x80000
 # The run's files belong to its user and group: in a folder with setgid that is the group of the storage.
 USER_UMASK = 0o007
+PROBE_BYTES = 1024**2
 CONTROL = 3
 ORDER = 0
 # The supervisor ignores the same signals: the signal that ends the run must not end this process
@@ -128,16 +129,19 @@ def become_user(uid, gid, groups):
 
 
 def separate(shm, tmp):
-    """Gives this process and its descendants a /dev/shm of their own, and `tmp` as /tmp if it is
-    not None. The mounts go with the last of these processes. What the host mounts meanwhile appears
-    here too.
+    """Gives this process and its descendants a /dev/shm of `shm` bytes of their own, and `tmp` as /tmp; None is for the
+    host's. The mounts go with the last of these processes. What the host mounts meanwhile appears here too.
     """
     call("unshare", CLONE_NEWNS)
     call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)
-    if shm:
-        call("mount", b"tmpfs", b"/dev/shm", b"tmpfs", MS_NOSUID | MS_NODEV, b"mode=1777")
+    if shm is not None:
+        data = b"mode=1777,size=%d" % shm
+        call("mount", b"tmpfs", b"/dev/shm", b"tmpfs", MS_NOSUID | MS_NODEV, data)
     if tmp is not None:
-        os.makedirs(tmp, mode=0o700, exist_ok=True)
+        # Programs with users of their own, such as apt, write to it; on the host only the owner gets to it.
+        os.makedirs(os.path.dirname(tmp), mode=0o700, exist_ok=True)
+        os.makedirs(tmp, exist_ok=True)
+        os.chmod(tmp, 0o1777)
         call("mount", text(tmp), b"/tmp", None, MS_BIND, None)
 
 

@@ -105,6 +105,7 @@ class Supervisor:
             self.look(deadline - time.monotonic())
         for source, splitter in self.splitters.items():
             self.write(source, splitter.end())
+        self.tell_tmp()
         self.record_end()
 
     def hold(self):
@@ -262,6 +263,11 @@ class Supervisor:
         if text and text != self.told["left"]:
             self.output.say(text)
         self.told["left"] = text
+
+    def tell_tmp(self):
+        text = files.describe_tmp(self.order.get("own", {}).get("tmp"))
+        if text:
+            self.output.say(text)
 
     def is_parent(self, one):
         return one.pid == self.parent
