@@ -153,7 +153,8 @@ test("a run that uses the SDK gets no signal", async () => {
 });
 
 test("a run that ignores SIGTERM ends by a later kill, which is then its end", async () => {
-  const launch = await upWith(saving);
+  // Without exec, the shell is the first process, and its end by SIGTERM is the run's.
+  const launch = await upWith(saving, `exec ${command}`);
   platform.stop(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "told"]), patient);
   platform.kill(launch);
