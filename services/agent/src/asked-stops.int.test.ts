@@ -85,10 +85,51 @@ test("a run that does not use the SDK gets SIGTERM at once, and only once, also 
   await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   writeFileSync(join(runDirOf(launch), "end"), "");
   const ended = await platform.ended(launch);
-  // The shell ends by the signal when its command has ended.
-  expect(ended).toMatchObject({ terminated: true, killed: false, exit: { signal: "SIGTERM" } });
+  expect(ended).toMatchObject({ terminated: true, killed: false });
   expect(platform.texts(launch)).toEqual(["up", "told", "done"]);
   expect(readFileSync(join(runDirOf(launch), "saved"), "utf8")).toBe("state");
+});
+
+/** A training that needs its workers to save, which takes a while. */
+const training = `
+import os, signal, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+if __name__ == "__main__":
+    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    pool.submit(abs, 1).result()
+    asked = []
+    signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+    print("up", flush=True)
+    while not asked: time.sleep(0.02)
+    time.sleep(1)
+    print(pool.submit(sum, asked).result(), flush=True)
+    sys.exit(0)
+`;
+const forwarding = `
+import signal, subprocess, sys, time
+training = subprocess.Popen([sys.executable, "train.py"], start_new_session=True)
+signal.signal(signal.SIGTERM, lambda *_: training.terminate())
+sys.exit(training.wait())
+`;
+const script = "set -e\nexport A=1\npython3 train.py\necho after\n";
+
+test.each([
+  "python3 train.py",
+  "bash run.sh",
+  "sh run.sh & wait",
+  "(python3 train.py; echo after)",
+  "python3 train.py 2>&1 | tee log.txt",
+  "python3 launch.py",
+])("at a stop, %j saves beside what it needs, and is asked once", async (entrypoint) => {
+  const files = { "train.py": training, "run.sh": script, "launch.py": forwarding };
+  const launch = launchOf(entrypoint, { contextDigest: platform.addContext(await packed(files)) });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  platform.stop(launch);
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ terminated: true, killed: false });
+  expect(platform.texts(launch)).toEqual(["up", "1"]);
 });
 
 test("the commands in the background of an entrypoint may end before its shell", async () => {
@@ -112,7 +153,8 @@ test("a run that uses the SDK gets no signal", async () => {
 });
 
 test("a run that ignores SIGTERM ends by a later kill, which is then its end", async () => {
-  const launch = await upWith(saving);
+  // Without exec, the shell is the first process, and its end by SIGTERM is the run's.
+  const launch = await upWith(saving, `exec ${command}`);
   platform.stop(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "told"]), patient);
   platform.kill(launch);

@@ -117,14 +117,8 @@ function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
   };
 }
 
-/**
- * A shell that gets SIGTERM together with its commands first lets them end, and then ends by the signal. By default it
- * would end at once, and the rest of the run is killed when its first process has ended.
- */
-const afterItsCommands = `trap 'trap - TERM; wait; kill -TERM $$' TERM; `;
-
-/** A string runs under sh -c; a list is used unchanged. */
-export function argvOf({ entrypoint }: Plain<Launch>): readonly string[] {
-  if (entrypoint.case === "shell") return ["sh", "-c", afterItsCommands + entrypoint.value];
+/** A string runs under sh -c, after the commands `before`; a list is used unchanged. */
+export function argvOf({ entrypoint }: Plain<Launch>, before = ""): readonly string[] {
+  if (entrypoint.case === "shell") return ["sh", "-c", before + entrypoint.value];
   return entrypoint.case === "command" ? entrypoint.value.arguments : [];
 }

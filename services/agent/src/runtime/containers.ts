@@ -93,7 +93,7 @@ async function orderOf(
   const inherited = pythonPathOf(env);
   const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, storages, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
-  const argv = commandIn(work, argvOf(launch));
+  const argv = commandIn(work, argvOf(launch, afterItsCommands));
   const pipes = join(path, pipesName);
   const labels = labelsOf(settings.folder, launch);
   const places = { image, argv, environment, runDir, pipes, work, sdkPath, ...mounts };
@@ -103,6 +103,12 @@ async function orderOf(
   const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
   return { socket, name, pipes, body, ...libpod };
 }
+
+/**
+ * A container ends with its first process. So the shell of an entrypoint first lets its commands end at SIGTERM, and
+ * then ends by the signal.
+ */
+const afterItsCommands = `trap 'trap - TERM; wait; kill -TERM $$' TERM; `;
 
 /** The image's PYTHONPATH with the SDK's path before it; the engine adds the image's other variables itself. */
 function pythonPathOf(env: readonly string[]): Readonly<Record<string, string>> {

@@ -1,8 +1,9 @@
 /** Runs as processes of this host. */
 import { existsSync } from "node:fs";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { argvOf, environmentOf, type Surroundings } from "../core/environment.ts";
-import { ownFoldersOf } from "../core/own-folders.ts";
+import { ownFoldersOf, shmBytes } from "../core/own-folders.ts";
 import { limitsOf, type SlotLimits } from "../core/run-limits.ts";
 import { hookName, withHook } from "../core/startup-hook.ts";
 import { names } from "../state/layout.ts";
@@ -26,14 +27,19 @@ export type ProcessSettings = Pick<
 export function processRuntime(settings: ProcessSettings): Runtime {
   return {
     mechanism: settings.mechanism,
-    sharesMemory: !settings.isSeparate,
-    async order({ folder, work, slots, storages }) {
+    // A run that names a path below it keeps the host's.
+    sharesMemory: true,
+    async order({ folder, work, slots, hostSlots, storages }) {
       const { launch, runDir } = folder;
       const inherited = settings.users.variables(folder, settings.inherited);
       const surroundings = { ...settings, inherited, runDir, storages, slots };
       const environment = { ...environmentOf(launch, surroundings), PWD: work };
       const argv = commandIn(work, argvOf(launch));
-      const own = ownFoldersOf(argv, environment, join(folder.path, names.tmp));
+      const named = { ...environmentOf(launch, { ...surroundings, inherited: {} }), PWD: work };
+      const own = ownFoldersOf(argv, named, {
+        shm: shmBytes(totalmem(), slots.length, hostSlots),
+        tmp: join(folder.path, names.tmp, names.tmp),
+      });
       const limits = limitsOf(settings.slotLimits, slots.length);
       return {
         argv,

@@ -16,6 +16,8 @@ export type Launching = {
   /** The folder with the model code. */
   readonly work: string;
   readonly slots: readonly Plain<Slot>[];
+  /** The number of slots that the host offers. */
+  readonly hostSlots: number;
   readonly storages: StoragePlaces;
   /** Called at intervals during a long launch, to show that it progresses. */
   readonly onProgress: () => void;

@@ -70,8 +70,10 @@ export class RunEnding {
 
   /** Checks a run without a recorded end for processes that should be dead. */
   look(): void {
-    const { process: leader } = this.#folder;
-    const isOverdue = this.#signalled.name === "SIGKILL" || (leader !== null && !isAlive(leader));
+    const { process: leader, kill } = this.#folder;
+    // After a request to end, processes may outlive the leader until they are killed.
+    const isLeft = kill === null && leader !== null && !isAlive(leader);
+    const isOverdue = this.#signalled.name === "SIGKILL" || isLeft;
     if (isOverdue) this.#look();
   }
 

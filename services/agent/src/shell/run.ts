@@ -256,7 +256,8 @@ export class Run implements AsyncDisposable {
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
       const storages = await openStorages(this.folder, this.#deps);
-      const launching = { folder: this.folder, work, slots, storages, onProgress };
+      const hostSlots = this.#deps.offer.slots.length;
+      const launching = { folder: this.folder, work, slots, hostSlots, storages, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
       if (preparing.aborted) throw new Error("the run was killed before its start");
       supervisor.order(order);

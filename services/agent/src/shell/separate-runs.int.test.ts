@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
@@ -29,6 +30,7 @@ const here = holdingHere();
 /** Root of a container often lacks this capability, which has the number 24. */
 const capabilities = /^CapEff:\t([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
 const mayProtect = ((BigInt(`0x${capabilities ?? "0"}`) >> 24n) & 1n) === 1n;
+const shm = 64 * 1024 ** 2;
 const limits = { memory: 64 * 1024 ** 2, pids: 64 };
 
 let runs = "";
@@ -52,6 +54,10 @@ function start(script: string, more: Partial<ProcessOrder> = {}): RunFolder {
   return folder;
 }
 
+/** The line that a run's end adds about files in its own /tmp. */
+const removed = (count: number, bytes: number, first: string): string =>
+  `the run's own /tmp is removed with ${count} files of ${bytes} bytes, such as /tmp/${first}: keep what must last in checkpoints or in the storage`;
+
 const linesOf = (folder: RunFolder) =>
   new OutputReader(folder.path)
     .read({ lines: 100, bytes: 100_000, lineOverheadBytes: 0 })
@@ -67,19 +73,22 @@ test("the /dev/shm and /tmp of a killed run are gone, and no other run saw them"
   const write = `dd if=/dev/zero of=/dev/shm/${mark} bs=1M count=8 2>/dev/null; echo here > /tmp/x`;
   const child = `sh -c "ls /dev/shm /tmp"`;
   const folder = start(`${write}; ${child}; echo up; exec sleep 1000`, {
-    own: { shm: true, tmp: join(runs, "own-tmp") },
+    own: { shm, tmp: join(runs, "own-tmp") },
   });
   await vi.waitFor(() => expect(linesOf(folder)).toContain("up"), patient);
   expect(linesOf(folder)).toEqual(["/dev/shm:", mark, "", "/tmp:", "x", "up"]);
   expect(readFileSync(join(runs, "own-tmp", "x"), "utf8")).toBe("here\n");
-  const other = start("ls /dev/shm /tmp; exit 3", {
-    own: { shm: true, tmp: join(runs, "other-tmp") },
-  });
+  const look =
+    "echo $(df --output=size -B1 /dev/shm | tail -1); stat -c %a /tmp; ls /dev/shm /tmp; exit 3";
+  const other = start(look, { own: { shm, tmp: join(runs, "private", "tmp") } });
   await ended(other);
-  expect([linesOf(other), other.exit?.code]).toEqual([["/dev/shm:", "", "/tmp:"], 3]);
+  const seen = [String(shm), "1777", "/dev/shm:", "", "/tmp:"];
+  expect([linesOf(other), other.exit?.code]).toEqual([seen, 3]);
+  expect(statSync(join(runs, "private")).mode & 0o777).toBe(0o700);
   process.kill(folder.process?.pid ?? 0, "SIGKILL");
   await ended(folder);
   expect(existsSync(join("/dev/shm", mark))).toBe(false);
+  expect(linesOf(folder).at(-1)).toBe(removed(1, 5, "x"));
   expect(readFileSync("/proc/mounts", "utf8")).not.toContain(runs);
 });
 
@@ -89,7 +98,7 @@ test("a run that names a path below /tmp has its own /dev/shm, and the host's /t
   if (here.folders !== null) notRun(skip, here.folders);
   const path = mkdtempSync("/tmp/trainyard-shared-");
   try {
-    const folder = start(`: > ${path}/seen; ls /dev/shm`, { own: { shm: true, tmp: null } });
+    const folder = start(`: > ${path}/seen; ls /dev/shm`, { own: { shm, tmp: null } });
     await ended(folder);
     expect([readdirSync(path), linesOf(folder)]).toEqual([["seen"], []]);
   } finally {

@@ -3,8 +3,11 @@
  * so the run is over when its init is gone, and SIGKILL to the init ends the run even while the engine is down. If this
  * user may not signal the init (Docker runs it as root and the agent is not root), the engine is asked.
  *
- * SIGTERM goes to all processes except the init, which would pass it on a second time.
+ * SIGTERM goes to what the init has started, and not to the init, which would pass it on a second time. A shell would
+ * end at once, and the container with it: what the shell has started gets the signal, and the shell only if it handles
+ * the signal.
  */
+import { readFileSync, readlinkSync } from "node:fs";
 import {
   carries,
   isAlive,
@@ -44,9 +47,8 @@ export function containerGroupOf(
       const living = members();
       const leader = init()?.pid;
       const isKill = signal === "SIGKILL";
-      const targets = living.filter(
-        ({ pid }) => isKill === (leader === undefined || pid === leader),
-      );
+      const isTarget = ({ pid }: LivingProcess): boolean => leader === undefined || pid === leader;
+      const targets = isKill ? living.filter(isTarget) : askable(living, leader);
       const sent = targets.filter(({ pid }) => sendSignal(pid, signal));
       if (sent.length < targets.length) void askEngine(socket, name, signal);
       return living.length > 0;
@@ -60,6 +62,53 @@ function withDescendants(processes: readonly LivingProcess[], root: number): Liv
   const found = processes.filter(({ pid }) => pid === root);
   for (const { pid } of found) found.push(...(children.get(pid) ?? []));
   return found;
+}
+
+const shells = new Set(["sh", "ash", "bash", "dash", "ksh", "zsh"]);
+/** The bit of SIGTERM in a mask of signals. */
+const termBit = 1n << 14n;
+
+/** A process that reads another's output, such as tee, ends by itself, when the other has ended. */
+function askable(
+  living: readonly LivingProcess[],
+  init: number | undefined,
+): readonly LivingProcess[] {
+  const children = Map.groupBy(living, ({ parent }) => parent);
+  const outputs = new Set(living.flatMap(({ pid }) => [pipeOf(pid, 1), pipeOf(pid, 2)]));
+  const found: LivingProcess[] = [];
+  const open = init === undefined ? [] : [init];
+  for (const parent of open) {
+    for (const child of children.get(parent) ?? []) {
+      const input = pipeOf(child.pid, 0);
+      const isShell = shells.has(child.name);
+      if (isShell) open.push(child.pid);
+      if (isShell ? !handlesTerm(child.pid) : input !== "" && outputs.has(input)) continue;
+      found.push(child);
+    }
+  }
+  return found;
+}
+
+function handlesTerm(pid: number): boolean {
+  const caught = /^SigCgt:\t(\w+)$/m.exec(
+    readOr(() => readFileSync(`/proc/${pid}/status`, "utf8")),
+  );
+  return (BigInt(`0x${caught?.[1] ?? "0"}`) & termBit) !== 0n;
+}
+
+/** Empty for a descriptor that is no pipe. */
+function pipeOf(pid: number, descriptor: number): string {
+  const target = readOr(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+  return target.startsWith("pipe:") ? target : "";
+}
+
+/** Empty for a process that has ended, or that this user may not read. */
+function readOr(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
 }
 
 /** Signals are repeated, so a failed request is ignored. */

@@ -46,7 +46,10 @@ export type RunGroup = {
    * on it repeats it.
    */
   isOver(): boolean;
-  /** Sends the signal to all living processes; false if there were none. */
+  /**
+   * Sends SIGKILL to all living processes, and SIGTERM to the leader; false if there were none. What the leader leaves
+   * when it ends gets SIGTERM then, by the run's parent.
+   */
   signal(name: NodeJS.Signals): boolean;
   /**
    * Called once the run is over: releases its cgroup or container. Returns a sentence about what could not be released;
@@ -71,8 +74,9 @@ export function runGroupOf(
     },
     isOver: () => found.isOver() && cgroup?.isPopulated() !== true,
     signal(name) {
+      if (name !== "SIGKILL") return found.askLeader(name);
       const inCgroup = cgroup?.signal(name) ?? false;
-      return found.signal(name, new Set(cgroup?.members().map(({ pid }) => pid))) || inCgroup;
+      return found.kill() || inCgroup;
     },
     async remove() {
       cgroup?.remove();
@@ -137,23 +141,19 @@ class Found {
     return owner === null || userOf(pid) === owner.uid;
   }
 
-  signal(name: NodeJS.Signals, besides: ReadonlySet<number>): boolean {
+  askLeader(name: NodeJS.Signals): boolean {
     const leader = this.#leader();
-    // The cgroup's processes have the signal already; programs take a second SIGTERM as "at once".
-    const isTold = name !== "SIGKILL" && leader !== null && besides.has(leader.pid);
-    const isLed = leader !== null && isAlive(leader) && !isTold;
+    return leader !== null && isAlive(leader) && sendSignal(leader.pid, name);
+  }
+
+  kill(): boolean {
     // The members are listed before the first one dies, since its children then get another parent.
     const members = this.members();
     // A fork bomb makes processes faster than they are killed one by one.
-    if (name === "SIGKILL") for (const { pid } of members) sendSignal(pid, "SIGSTOP");
-    if (isLed) sendSignal(-leader.pid, name);
-    for (const { pid, group } of members) {
-      // Members of the group have the signal already; a second SIGKILL is harmless, and SIGTERM is sent only to the
-      // others.
-      if (name === "SIGKILL" || !((isLed && group === leader.pid) || besides.has(pid))) {
-        sendSignal(pid, name);
-      }
-    }
+    for (const { pid } of members) sendSignal(pid, "SIGSTOP");
+    const leader = this.#leader();
+    if (leader !== null && isAlive(leader)) sendSignal(-leader.pid, "SIGKILL");
+    for (const { pid } of members) sendSignal(pid, "SIGKILL");
     return members.length > 0 || this.#isParentThere();
   }
 }

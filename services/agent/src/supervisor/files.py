@@ -307,3 +307,20 @@ def segment_path(folder, first):
 
 def segments_of(folder):
     return [int(n[:12]) for n in os.listdir(folder) if re.match(r"[0-9]{12}\.ndjson\Z", n)]
+
+
+def describe_tmp(folder):
+    """Describes the files in a run's own /tmp; empty for none."""
+    first, count, size = None, 0, 0
+    for place, _, names in os.walk(folder) if folder else ():
+        for name in names:
+            path = os.path.join(place, name)
+            first = first or os.path.join("/tmp", os.path.relpath(path, folder))
+            count += 1
+            size += os.lstat(path).st_size
+    if first is None:
+        return ""
+    return (
+        "the run's own /tmp is removed with %d files of %d bytes, such as %s: "
+        "keep what must last in checkpoints or in the storage" % (count, size, first)
+    )

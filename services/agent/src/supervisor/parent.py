@@ -7,13 +7,16 @@ leader of a new session, reports on descriptor 3, a line of JSON each, and ends 
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
 
+A run that was asked to end, of which only the leader got SIGTERM, ends when its last process has ended. What loses its
+parent gets the signal then, so that each process may save its state while those that it needs still live.
+
 An order with {"cgroup": path} is for a process that is born there.
 
 Started as `python3 -I -S -E parent.py` it adopts nothing: it reads its order from descriptor 3 and becomes the command
 itself, or reports why it cannot.
 
-An order with {"own": {"shm": true, "tmp": path}} is for a process with a /dev/shm and a /tmp of its own, with a null
-path for the host's /tmp.
+An order with {"own": {"shm": bytes, "tmp": path}} is for a process with a /dev/shm, of at most this size, and a /tmp of
+its own; null is for the host's.
 
 An order with {"user": {"uid", "gid", "groups"}} is for a process of that user, which can get no other rights again.
 Until it is that user's, nothing that the order says has any effect: its variables, its program and its folder are the
@@ -37,6 +40,7 @@ CLONE_NEWNS = 0x20000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 0x2, 0x4, 0x1000, 0x4000, 0x80000
 # The run's files belong to its user and group: in a folder with setgid that is the group of the storage.
 USER_UMASK = 0o007
+PROBE_BYTES = 1024**2
 CONTROL = 3
 ORDER = 0
 # The supervisor ignores the same signals: the signal that ends the run must not end this process
@@ -125,16 +129,19 @@ def become_user(uid, gid, groups):
 
 
 def separate(shm, tmp):
-    """Gives this process and its descendants a /dev/shm of their own, and `tmp` as /tmp if it is
-    not None. The mounts go with the last of these processes. What the host mounts meanwhile appears
-    here too.
+    """Gives this process and its descendants a /dev/shm of `shm` bytes of their own, and `tmp` as /tmp; None is for the
+    host's. The mounts go with the last of these processes. What the host mounts meanwhile appears here too.
     """
     call("unshare", CLONE_NEWNS)
     call("mount", None, b"/", None, MS_REC | MS_SLAVE, None)
-    if shm:
-        call("mount", b"tmpfs", b"/dev/shm", b"tmpfs", MS_NOSUID | MS_NODEV, b"mode=1777")
+    if shm is not None:
+        data = b"mode=1777,size=%d" % shm
+        call("mount", b"tmpfs", b"/dev/shm", b"tmpfs", MS_NOSUID | MS_NODEV, data)
     if tmp is not None:
-        os.makedirs(tmp, mode=0o700, exist_ok=True)
+        # Programs with users of their own, such as apt, write to it; on the host only the owner gets to it.
+        os.makedirs(os.path.dirname(tmp), mode=0o700, exist_ok=True)
+        os.makedirs(tmp, exist_ok=True)
+        os.chmod(tmp, 0o1777)
         call("mount", text(tmp), b"/tmp", None, MS_BIND, None)
 
 
@@ -241,24 +248,56 @@ def send(pid, number):
         pass  # The process has ended.
 
 
-def wait_for_all(leader):
+def ask_children(asked):
+    """Sends SIGTERM to what has lost its parent, once. A process that reads another's output, such as tee, ends by
+    itself, when the other has ended.
+    """
+    outputs = {pipe_of(pid, end) for pid in descendants() for end in (1, 2)}
+    for pid in children_by_parent().get(os.getpid(), ()):
+        read = pipe_of(pid, 0)
+        if pid not in asked and (read is None or read not in outputs):
+            asked.add(pid)
+            send(pid, signal.SIGTERM)
+
+
+def pipe_of(pid, descriptor):
+    try:
+        target = os.readlink("/proc/%d/fd/%d" % (pid, descriptor))
+    except OSError:
+        return None
+    return target if target.startswith("pipe:") else None
+
+
+def wait_for_all(leader, is_asked):
     """Returns when no child is left, adopted ones included."""
-    is_over = False
-    killed = set()
+    end = None
+    is_told = False
+    asked, killed = set(), set()
     pause = LOOK_FIRST_S
     while True:
         try:
             # This call blocks until the leader ends.
-            pid, status = os.waitpid(-1, os.WNOHANG if is_over else 0)
+            pid, status = os.waitpid(-1, 0 if end is None else os.WNOHANG)
         except OSError as problem:
             if problem.errno == errno.EINTR:
                 continue
-            return
+            break
         if pid == leader:
-            tell_end(status)
-            is_over = True
-        if not is_over:
+            end = status
+        if end is None:
             continue
+        if not is_told and is_asked():
+            asked.discard(pid)
+            ask_children(asked)
+            if pid == 0:
+                time.sleep(pause)
+                pause = min(pause * 2, LOOK_LAST_S)
+            else:
+                pause = LOOK_FIRST_S
+            continue
+        if not is_told:
+            tell_end(end)
+            is_told = True
         if pid == 0:
             kill_descendants(killed)
             time.sleep(pause)
@@ -269,6 +308,8 @@ def wait_for_all(leader):
         if pid not in killed:
             kill_children(killed)
         killed.discard(pid)
+    if end is not None and not is_told:
+        tell_end(end)
 
 
 def main():
@@ -298,8 +339,8 @@ def adoption_problem():
     return None
 
 
-def run(order):
-    """Runs one run, and returns when none of its processes is left."""
+def run(order, is_asked):
+    """Runs one run, and returns when none of its processes is left. `is_asked` tells whether it was asked to end."""
     try:
         leader = start(order)
     except (OSError, ValueError) as problem:
@@ -314,7 +355,7 @@ def run(order):
     # Waits, so that the leader's start can be read in /proc, however soon it ends. The read also
     # ends if the supervisor dies.
     line_of(ORDER)
-    wait_for_all(leader)
+    wait_for_all(leader, is_asked)
 
 
 def tell_failure(problem):

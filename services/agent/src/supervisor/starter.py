@@ -56,7 +56,7 @@ def main():
 
 def probe(limits):
     cgroup = processes.cgroup_problem(processes.own_cgroups(), limits)
-    folders = processes.problem_of(lambda: parent.separate(True, None))
+    folders = processes.problem_of(lambda: parent.separate(parent.PROBE_BYTES, None))
     print(json.dumps({"cgroup": cgroup, "parent": parent.adoption_problem(), "folders": folders}))
 
 

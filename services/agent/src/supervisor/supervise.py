@@ -105,6 +105,7 @@ class Supervisor:
             self.look(deadline - time.monotonic())
         for source, splitter in self.splitters.items():
             self.write(source, splitter.end())
+        self.tell_tmp()
         self.record_end()
 
     def hold(self):
@@ -152,11 +153,19 @@ class Supervisor:
             parent.adopt()
             if parent.line_of(parent.ORDER) is not None:
                 order = self.order if self.leaf is None else dict(self.order, cgroup=self.leaf)
-                parent.run(order)
+                parent.run(order, self.is_asked)
         except OSError as problem:
             parent.tell_failure(problem)
         finally:
             os._exit(0)
+
+    def is_asked(self):
+        """False for a run that is to be killed."""
+        try:
+            kill = files.read_record(self.folder, "kill.json")
+        except OSError:
+            return False
+        return kill is not None and kill["why"] != "wanted"
 
     def tell_parent(self):
         try:
@@ -255,6 +264,11 @@ class Supervisor:
             self.output.say(text)
         self.told["left"] = text
 
+    def tell_tmp(self):
+        text = files.describe_tmp(self.order.get("own", {}).get("tmp"))
+        if text:
+            self.output.say(text)
+
     def is_parent(self, one):
         return one.pid == self.parent
 
@@ -305,14 +319,7 @@ class Supervisor:
             except OSError as problem:
                 if not files.is_disk_full(problem):
                     raise
-        leader = self.leader["pid"]
-        strays = [one for one in self.members() if one.group != leader and not self.is_parent(one)]
-        try:
-            os.killpg(leader, signal.SIGTERM)
-        except OSError:
-            pass  # The process group has just ended.
-        for one in strays:
-            processes.send(one.pid, signal.SIGTERM)
+        processes.send(self.leader["pid"], signal.SIGTERM)
 
     def record_end(self):
         if self.failure is not None:
