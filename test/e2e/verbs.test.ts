@@ -314,7 +314,10 @@ describe("yard", () => {
     const changes = ["--set", "hyperparameters.lr=0.4", "--checkpoint", kept];
     const forked = await world.yard("e", "fork", experiment, ...changes);
     const id = /created experiment (\d+)/.exec(forked.out)?.[1] ?? "";
-    expect(forked).toMatchObject({ code: 0, err: "" });
+    expect(forked).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^http:\S+\/experiments\/\d+\n$/),
+    });
     expect(await world.end(id)).toBe("COMPLETED");
     const { seed } = await world.client.call("getExperiment", { experiment });
     const fork = await world.client.call("getExperiment", { experiment: id });

@@ -5,11 +5,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { world } from "./cluster.ts";
 
-const config = (trials: number, script: string): string => `
+const config = (trials: number, concurrent: number, script: string): string => `
 name: tried
 entrypoint: >-
   ${script}
-searcher: { name: random, metric: loss, max_trials: ${trials}, max_concurrent_trials: ${trials} }
+searcher: { name: random, metric: loss, max_trials: ${trials}, max_concurrent_trials: ${concurrent} }
 hyperparameters: { n: { type: int, minval: 1, maxval: 1000000 } }
 resources: { slots_per_trial: 1 }
 max_restarts: 2
@@ -24,7 +24,7 @@ async function failedOf(experiment: string): Promise<readonly string[]> {
 
 test("a sweep beside a host on which every run fails completes, and the host gets no runs", async () => {
   const script = 'case "$TRAINYARD_RUN_DIR" in */agent-2/*) exit 1;; esac; sleep 0.3';
-  const id = await world.submit(config(24, script), world.code("noop"));
+  const id = await world.submit(config(24, 24, script), world.code("noop"));
   const state = await world.end(id);
   expect(await failedOf(id)).toEqual([]);
   expect(state).toBe("COMPLETED");
@@ -37,7 +37,8 @@ test("experiments whose folder is away for seconds complete, none of its trials 
   const folder = join(world.folder, "file-server");
   mkdirSync(folder);
   const script = `for step in 1 2 3 4 5; do test -d ${folder} || exit 1; sleep 0.2; done`;
-  const submit = () => world.submit(config(8, script), world.code("noop"));
+  // One trial at a time each, so that all three train while the folder is away.
+  const submit = () => world.submit(config(8, 1, script), world.code("noop"));
   const ids = [await submit(), await submit(), await submit()];
   // Only failures of experiments of which a run has done well speak for the folder.
   await Promise.all(
