@@ -45,7 +45,7 @@ test("a run that kills its supervisor at each start is started five times, and t
   const id = await world.submit(config(["sh", "-c", "kill -9 $PPID"]), world.code("ranks"));
   expect(await world.end(id)).toBe("ERROR");
   const { reason, restarts, runs } = await world.client.call("getTrial", { trial: `${id}.1` });
-  expect(reason).toMatch(/^5 attempts in a row made no checkpoint .*\(agent-1\); run 5: /);
+  expect(reason).toMatch(/^5 attempts in a row made no new checkpoint .*\(agent-1\); run 5: /);
   expect(restarts).toBe(0);
   expect(runs.map(({ fault, triesInRow }) => [fault, triesInRow])).toEqual(
     [1, 2, 3, 4, 5].map((row) => ["host", row]),
