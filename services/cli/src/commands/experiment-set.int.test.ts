@@ -183,6 +183,8 @@ const shown = [
   "id",
   "name",
   "state",
+  "progress",
+  "estimated_end_at_ms",
   "trials",
   "trials_completed",
   "best_value",
