@@ -129,9 +129,10 @@ function Progress({ row }: { readonly row: Row }): JSX.Element {
   const errors = row.trialsFailed === 0 ? "" : `, ${count(row.trialsFailed)} failed`;
   return (
     <span>
-      <ProgressBar of={row} /> <TimeLeft of={row} /> {row.trialsCompleted} of {row.trials} trials
+      <ProgressBar of={row} /> {row.trialsCompleted} of {row.trials} trials
       {errors}
-      {row.bestValue !== undefined && `, best ${row.metric} ${number(row.bestValue)}`}
+      {row.bestValue !== undefined && `, best ${row.metric} ${number(row.bestValue)}`}{" "}
+      <TimeLeft of={row} />
     </span>
   );
 }
