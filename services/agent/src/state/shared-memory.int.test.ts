@@ -1,4 +1,4 @@
-/** The test stands in a folder of its own for /dev/shm: what it counts there is the same. */
+/** Tests the count of unused shared memory in a folder that plays /dev/shm. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
