@@ -12,6 +12,7 @@ import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
 import * as model from "./gen/trainyard/event/v1/model_pb.ts";
 import * as search from "./gen/trainyard/event/v1/search_pb.ts";
 import * as space from "./gen/trainyard/event/v1/space_pb.ts";
+import * as task from "./gen/trainyard/event/v1/task_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
 import type { Plain } from "./plain.ts";
 
@@ -43,6 +44,12 @@ const byAggregate = {
     experiment.TrialEndedSchema,
     life.TrialContinuedSchema,
     life.TrialKillRequestedSchema,
+  ],
+  task: [
+    task.TaskCreatedSchema,
+    task.TaskKillRequestedSchema,
+    task.TaskEndedSchema,
+    task.TaskDeletedSchema,
   ],
   search: [
     search.SearchStartedSchema,

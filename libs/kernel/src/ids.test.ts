@@ -5,10 +5,14 @@ import {
   isCheckpointId,
   isLabel,
   isName,
+  isTaskId,
   parseRunId,
+  parseTaskRunId,
   parseTrialId,
   runId,
   streamName,
+  taskId,
+  taskRunId,
   trialId,
 } from "./ids.ts";
 
@@ -32,6 +36,14 @@ describe("ids", () => {
 
   it.each(["12.3", "12.3#0", "12.3#", "12#1", "12.3#1#2"])("%j is no run id", (text) => {
     expect(parseRunId(text)).toBeNull();
+  });
+
+  it("of tasks and their runs are no ids of trials and their runs", () => {
+    expect(parseTaskRunId(taskRunId(taskId(12), 2))).toEqual({ task: "t12", run: 2 });
+    expect(parseRunId("t12#2")).toBeNull();
+    expect(parseTrialId("t12")).toBeNull();
+    expect(parseTaskRunId("12.3#2")).toBeNull();
+    expect(["t0", "t012", "t", "12", "t12.1", "T12"].filter(isTaskId)).toEqual([]);
   });
 
   it("name streams whose category ends at the first dash", () => {

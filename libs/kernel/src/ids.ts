@@ -9,7 +9,11 @@ export type ExperimentId = Id<"ExperimentId">;
 export type TrialId = Id<"TrialId">;
 /** An id such as `12.3#2`. */
 export type RunId = Id<"RunId">;
-/** A run's or a task's id. */
+/** An id such as `t12`: of a command or a shell. */
+export type TaskId = Id<"TaskId">;
+/** An id such as `t12#1`. */
+export type TaskRunId = Id<"TaskRunId">;
+/** The id of a run of a trial or of a task. */
 export type AllocationId = Id<"AllocationId">;
 export type CheckpointId = Id<"CheckpointId">;
 export type AgentId = Id<"AgentId">;
@@ -20,6 +24,8 @@ export type StreamName = Id<"StreamName">;
 const experimentPattern = /^[1-9][0-9]{0,15}$/;
 const trialPattern = /^([1-9][0-9]{0,15})\.([1-9][0-9]{0,8})$/;
 const runPattern = /^(([1-9][0-9]{0,15})\.([1-9][0-9]{0,8}))#([1-9][0-9]{0,8})$/;
+const taskPattern = /^t[1-9][0-9]{0,15}$/;
+const taskRunPattern = /^(t[1-9][0-9]{0,15})#([1-9][0-9]{0,8})$/;
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Names that people give to agents and pools: each is one NATS token and one path component without escaping. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
@@ -30,6 +36,7 @@ const labelPattern = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
 export const isExperimentId = (text: string): text is ExperimentId => experimentPattern.test(text);
 export const isTrialId = (text: string): text is TrialId => trialPattern.test(text);
 export const isRunId = (text: string): text is RunId => runPattern.test(text);
+export const isTaskId = (text: string): text is TaskId => taskPattern.test(text);
 export const isCheckpointId = (text: string): text is CheckpointId => uuidPattern.test(text);
 export const isName = (text: string): boolean => namePattern.test(text);
 export const isLabel = (text: string): boolean => labelPattern.test(text);
@@ -52,6 +59,19 @@ export function runId(trial: string, run: number): RunId {
   return text;
 }
 
+export function taskId(number: string | number): TaskId {
+  const text = `t${number}`;
+  assert(isTaskId(text), `"${text}" is a task's id`);
+  return text;
+}
+
+export function taskRunId(task: string, run: number): TaskRunId {
+  const text = `${task}#${run}`;
+  assert(taskRunPattern.test(text), `"${text}" is the id of a task's run`);
+  return text as TaskRunId;
+}
+
+export type TaskRunParts = { readonly task: TaskId; readonly run: number };
 export type TrialParts = { readonly experiment: ExperimentId; readonly number: number };
 export type RunParts = TrialParts & { readonly trial: TrialId; readonly run: number };
 
@@ -73,7 +93,13 @@ export function parseReportKey(text: string): ReportKey | null {
   return match === null ? null : { nodeRank: Number(match[1]), number: Number(match[2]) };
 }
 
-/** Returns the parts of a run's id; null for any other text. */
+/** Returns the parts of the id of a task's run, such as `t12#1`; null for any other text. */
+export function parseTaskRunId(text: string): TaskRunParts | null {
+  const match = taskRunPattern.exec(text);
+  return match === null ? null : { task: match[1] as TaskId, run: Number(match[2]) };
+}
+
+/** Returns the parts of the id of a trial's run; null for any other text, such as the id of a task's run. */
 export function parseRunId(text: string): RunParts | null {
   const match = runPattern.exec(text);
   if (match === null) return null;

@@ -11,6 +11,7 @@ export * from "./trainyard/command/v1/retention_pb.ts";
 export * from "./trainyard/command/v1/scheduler_pb.ts";
 export * from "./trainyard/command/v1/searcher_pb.ts";
 export * from "./trainyard/command/v1/services_pb.ts";
+export * from "./trainyard/command/v1/tasks_pb.ts";
 export * from "./trainyard/command/v1/verify_pb.ts";
 export * from "./trainyard/command/v1/views_pb.ts";
 export * from "./trainyard/common/v1/checkpoints_pb.ts";

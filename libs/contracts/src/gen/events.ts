@@ -10,6 +10,7 @@ export * from "./trainyard/event/v1/measurement_pb.ts";
 export * from "./trainyard/event/v1/model_pb.ts";
 export * from "./trainyard/event/v1/search_pb.ts";
 export * from "./trainyard/event/v1/space_pb.ts";
+export * from "./trainyard/event/v1/task_pb.ts";
 export * from "./trainyard/event/v1/token_pb.ts";
 export * from "./trainyard/common/v1/checkpoints_pb.ts";
 export * from "./trainyard/common/v1/envelope_pb.ts";

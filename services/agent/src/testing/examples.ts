@@ -89,6 +89,7 @@ export function configured(config: object, device: DeviceKind = "cpu") {
     checkpointStorage: recordedPlace(recorded.checkpoint_storage),
     ...(tensorboards === undefined ? {} : { tensorboardStorage: recordedPlace(tensorboards) }),
     container: recordedContainer(config, device),
+    proxyPorts: [],
     searchNeedsMetric: false,
   } satisfies Partial<Plain<Launch>>;
 }

@@ -39,6 +39,7 @@ export function launchOf(
   if (entrypoint === null) return { problem: "the configuration has no entrypoint" };
   const device = deviceOf(agent, placement.slots);
   const { tensorboard_storage: tensorboards } = config;
+  const container = recordedContainer(experiment.config, device);
   return {
     allocation: allocation.id,
     experiment: trial.experiment,
@@ -63,7 +64,8 @@ export function launchOf(
     requestId: allocation.request,
     checkpointStorage: recordedPlace(config.checkpoint_storage),
     ...(tensorboards === undefined ? {} : { tensorboardStorage: recordedPlace(tensorboards) }),
-    container: recordedContainer(experiment.config, device),
+    container,
+    proxyPorts: container.proxyPorts,
     searchNeedsMetric:
       config.early_stopping.length > 0 || searcherFacts(config.searcher.name).needsMetric,
     log,

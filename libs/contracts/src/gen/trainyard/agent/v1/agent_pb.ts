@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/agent/v1/agent.proto.
  */
 export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKTAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhI3CgZmb3JnZXQYBCADKAsyJy50cmFpbnlhcmQuYWdlbnQudjEuRm9yZ290dGVuQWxsb2NhdGlvbhINCgVwcm9iZRgFIAEoARITCgtpbmNhcm5hdGlvbhgGIAEoCRIXCgpuYW1lX3Rha2VuGAcgASgJSACIAQESEAoIcHJvdG9jb2wYCCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GAkgASgNQg0KC19uYW1lX3Rha2VuIqYBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhIKCnJlcXVlc3RfaWQYBCABKAlCCQoHX2xhdW5jaCI9ChNGb3Jnb3R0ZW5BbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSLcBQoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmNvbmZpZxgKIAEoCRISCgp0cmlhbF9zZWVkGAsgASgNEhkKEWxhdGVzdF9jaGVja3BvaW50GAwgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgNIAEoARIWCg5jb250ZXh0X2RpZ2VzdBgOIAEoCRIdChVlbnZpcm9ubWVudF92YXJpYWJsZXMYDyADKAkSDQoFc2xvdHMYECADKAkSEQoJbm9kZV9yYW5rGBEgASgNEg0KBW5vZGVzGBIgASgNEhYKDm1hc3Rlcl9hZGRyZXNzGBMgASgJEhMKC21hc3Rlcl9wb3J0GBQgASgNEhYKDm5vZGVfYWRkcmVzc2VzGBUgAygJEhIKCnJlcXVlc3RfaWQYFiABKAkSNwoSY2hlY2twb2ludF9zdG9yYWdlGBcgASgLMhsudHJhaW55YXJkLmFnZW50LnYxLlN0b3JhZ2USOAoTdGVuc29yYm9hcmRfc3RvcmFnZRgYIAEoCzIbLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlEjAKCWNvbnRhaW5lchgZIAEoCzIdLnRyYWlueWFyZC5hZ2VudC52MS5Db250YWluZXISGwoTc2VhcmNoX25lZWRzX21ldHJpYxgaIAEoCBILCgNsb2cYGyABKAlCDAoKZW50cnlwb2ludCIcCgdDb21tYW5kEhEKCWFyZ3VtZW50cxgBIAMoCSJ8CgdTdG9yYWdlEgwKBHR5cGUYASABKAkSNQoFcGxhY2UYAiADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZS5QbGFjZUVudHJ5GiwKClBsYWNlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLeAgoJQ29udGFpbmVyEg0KBWltYWdlGAEgASgJEhIKCmZvcmNlX3B1bGwYAiABKAgSFgoJc2htX2J5dGVzGAMgASgBSACIAQESMgoHZGV2aWNlcxgEIAMoCzIhLnRyYWlueWFyZC5hZ2VudC52MS5EZXZpY2VNYXBwaW5nEjIKC2JpbmRfbW91bnRzGAUgAygLMh0udHJhaW55YXJkLmFnZW50LnYxLkJpbmRNb3VudBIYChBhZGRfY2FwYWJpbGl0aWVzGAYgAygJEhkKEWRyb3BfY2FwYWJpbGl0aWVzGAcgAygJEjIKC3Byb3h5X3BvcnRzGAggAygLMh0udHJhaW55YXJkLmFnZW50LnYxLlByb3h5UG9ydBI3Cg1zdG9yYWdlX21vdW50GAkgASgLMiAudHJhaW55YXJkLmFnZW50LnYxLlN0b3JhZ2VNb3VudEIMCgpfc2htX2J5dGVzIkgKDURldmljZU1hcHBpbmcSEQoJaG9zdF9wYXRoGAEgASgJEhYKDmNvbnRhaW5lcl9wYXRoGAIgASgJEgwKBG1vZGUYAyABKAkiXgoJQmluZE1vdW50EhEKCWhvc3RfcGF0aBgBIAEoCRIWCg5jb250YWluZXJfcGF0aBgCIAEoCRIRCglyZWFkX29ubHkYAyABKAgSEwoLcHJvcGFnYXRpb24YBCABKAkiKQoJUHJveHlQb3J0EgwKBHBvcnQYASABKA0SDgoGaXNfdGNwGAIgASgIIk4KDFN0b3JhZ2VNb3VudBIRCglob3N0X3BhdGgYASABKAkSFgoOY29udGFpbmVyX3BhdGgYAiABKAkSEwoLcHJvcGFnYXRpb24YAyABKAkitgUKBlJlcG9ydBINCgVhZ2VudBgBIAEoCRITCgtpbmNhcm5hdGlvbhgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoARINCgVlcG9jaBgEIAEoARIPCgd2ZXJzaW9uGAUgASgBEg0KBXByb2JlGAYgASgBEgwKBHBvb2wYByABKAkSJwoFc2xvdHMYCCADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgZsYWJlbHMYCSADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuUmVwb3J0LkxhYmVsc0VudHJ5EhUKDWFnZW50X3ZlcnNpb24YCiABKAkSDwoHYWRkcmVzcxgLIAEoCRI5CgthbGxvY2F0aW9ucxgMIAMoCzIkLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0EhEKBHBhcnQYDSABKA1IAIgBARISCgVwYXJ0cxgOIAEoDUgBiAEBEhUKDWhpZ2hlc3RfZXBvY2gYDyABKAESDgoGZm9sZGVyGBAgASgJEg0KBXBsYWNlGBEgASgJEhIKCnN0YXJ0ZWRfbXMYEiABKAESFgoOcHJvY2Vzc19ncm91cHMYEyABKAkSFwoPZGlza19mcmVlX2J5dGVzGBQgASgBEhAKCHByb3RvY29sGBUgASgNEhcKD3Byb3RvY29sX29sZGVzdBgWIAEoDRJFCgt1bmRlbGl2ZXJlZBgXIAEoCzIrLnRyYWlueWFyZC5jb21tb24udjEuVW5kZWxpdmVyZWRDaGVja3BvaW50c0gCiAEBEg8KB25vdGljZXMYGCADKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfcGFydEIICgZfcGFydHNCDgoMX3VuZGVsaXZlcmVkIqcFChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIEjsKBnNlYWxlZBgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAogBARIRCgRsZWZ0GAsgASgJSAOIAQESFQoIcHJvZ3Jlc3MYDCABKAFIBIgBARIfChJ3YWl0c19mb3JfcGxhdGZvcm0YDSABKAhIBYgBARIUCgdsYWNraW5nGA4gASgISAaIAQESEgoKcmVxdWVzdF9pZBgPIAEoCRIcCg9sYXN0X3ZhbGlkYXRpb24YECABKAlIB4gBARIUCgd1c2VyX2lkGBEgASgNSAiIAQESFwoKdGVybWluYXRlZBgSIAEoCEgJiAEBQgcKBV9leGl0Qg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCBwoFX2xlZnRCCwoJX3Byb2dyZXNzQhUKE193YWl0c19mb3JfcGxhdGZvcm1CCgoIX2xhY2tpbmdCEgoQX2xhc3RfdmFsaWRhdGlvbkIKCghfdXNlcl9pZEINCgtfdGVybWluYXRlZCpvCgtXYW50ZWRTdGF0ZRIcChhXQU5URURfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBXQU5URURfU1RBVEVfUlVOEAESFQoRV0FOVEVEX1NUQVRFX0tJTEwQAhIVChFXQU5URURfU1RBVEVfU1RPUBADKq8BChVBbGxvY2F0aW9uUmVwb3J0U3RhdGUSJwojQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfVU5TUEVDSUZJRUQQABIlCiFBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9QUkVQQVJJTkcQARIjCh9BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9SVU5OSU5HEAISIQodQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfRU5ERUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
+  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKTAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhI3CgZmb3JnZXQYBCADKAsyJy50cmFpbnlhcmQuYWdlbnQudjEuRm9yZ290dGVuQWxsb2NhdGlvbhINCgVwcm9iZRgFIAEoARITCgtpbmNhcm5hdGlvbhgGIAEoCRIXCgpuYW1lX3Rha2VuGAcgASgJSACIAQESEAoIcHJvdG9jb2wYCCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GAkgASgNQg0KC19uYW1lX3Rha2VuIqYBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhIKCnJlcXVlc3RfaWQYBCABKAlCCQoHX2xhdW5jaCI9ChNGb3Jnb3R0ZW5BbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSLMBgoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmNvbmZpZxgKIAEoCRISCgp0cmlhbF9zZWVkGAsgASgNEhkKEWxhdGVzdF9jaGVja3BvaW50GAwgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgNIAEoARIWCg5jb250ZXh0X2RpZ2VzdBgOIAEoCRIdChVlbnZpcm9ubWVudF92YXJpYWJsZXMYDyADKAkSDQoFc2xvdHMYECADKAkSEQoJbm9kZV9yYW5rGBEgASgNEg0KBW5vZGVzGBIgASgNEhYKDm1hc3Rlcl9hZGRyZXNzGBMgASgJEhMKC21hc3Rlcl9wb3J0GBQgASgNEhYKDm5vZGVfYWRkcmVzc2VzGBUgAygJEhIKCnJlcXVlc3RfaWQYFiABKAkSNwoSY2hlY2twb2ludF9zdG9yYWdlGBcgASgLMhsudHJhaW55YXJkLmFnZW50LnYxLlN0b3JhZ2USOAoTdGVuc29yYm9hcmRfc3RvcmFnZRgYIAEoCzIbLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlEjAKCWNvbnRhaW5lchgZIAEoCzIdLnRyYWlueWFyZC5hZ2VudC52MS5Db250YWluZXISGwoTc2VhcmNoX25lZWRzX21ldHJpYxgaIAEoCBILCgNsb2cYGyABKAkSMQoEdGFzaxgcIAEoCzIeLnRyYWlueWFyZC5hZ2VudC52MS5UYXNrTGF1bmNoSAGIAQESMgoLcHJveHlfcG9ydHMYHSADKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuUHJveHlQb3J0QgwKCmVudHJ5cG9pbnRCBwoFX3Rhc2siJgoKVGFza0xhdW5jaBIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJIhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJInwKB1N0b3JhZ2USDAoEdHlwZRgBIAEoCRI1CgVwbGFjZRgCIAMoCzImLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlLlBsYWNlRW50cnkaLAoKUGxhY2VFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIt4CCglDb250YWluZXISDQoFaW1hZ2UYASABKAkSEgoKZm9yY2VfcHVsbBgCIAEoCBIWCglzaG1fYnl0ZXMYAyABKAFIAIgBARIyCgdkZXZpY2VzGAQgAygLMiEudHJhaW55YXJkLmFnZW50LnYxLkRldmljZU1hcHBpbmcSMgoLYmluZF9tb3VudHMYBSADKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuQmluZE1vdW50EhgKEGFkZF9jYXBhYmlsaXRpZXMYBiADKAkSGQoRZHJvcF9jYXBhYmlsaXRpZXMYByADKAkSMgoLcHJveHlfcG9ydHMYCCADKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuUHJveHlQb3J0EjcKDXN0b3JhZ2VfbW91bnQYCSABKAsyIC50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZU1vdW50QgwKCl9zaG1fYnl0ZXMiSAoNRGV2aWNlTWFwcGluZxIRCglob3N0X3BhdGgYASABKAkSFgoOY29udGFpbmVyX3BhdGgYAiABKAkSDAoEbW9kZRgDIAEoCSJeCglCaW5kTW91bnQSEQoJaG9zdF9wYXRoGAEgASgJEhYKDmNvbnRhaW5lcl9wYXRoGAIgASgJEhEKCXJlYWRfb25seRgDIAEoCBITCgtwcm9wYWdhdGlvbhgEIAEoCSIpCglQcm94eVBvcnQSDAoEcG9ydBgBIAEoDRIOCgZpc190Y3AYAiABKAgiTgoMU3RvcmFnZU1vdW50EhEKCWhvc3RfcGF0aBgBIAEoCRIWCg5jb250YWluZXJfcGF0aBgCIAEoCRITCgtwcm9wYWdhdGlvbhgDIAEoCSK2BQoGUmVwb3J0Eg0KBWFnZW50GAEgASgJEhMKC2luY2FybmF0aW9uGAIgASgJEhAKCHNlcXVlbmNlGAMgASgBEg0KBWVwb2NoGAQgASgBEg8KB3ZlcnNpb24YBSABKAESDQoFcHJvYmUYBiABKAESDAoEcG9vbBgHIAEoCRInCgVzbG90cxgIIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBmxhYmVscxgJIAMoCzImLnRyYWlueWFyZC5hZ2VudC52MS5SZXBvcnQuTGFiZWxzRW50cnkSFQoNYWdlbnRfdmVyc2lvbhgKIAEoCRIPCgdhZGRyZXNzGAsgASgJEjkKC2FsbG9jYXRpb25zGAwgAygLMiQudHJhaW55YXJkLmFnZW50LnYxLkFsbG9jYXRpb25SZXBvcnQSEQoEcGFydBgNIAEoDUgAiAEBEhIKBXBhcnRzGA4gASgNSAGIAQESFQoNaGlnaGVzdF9lcG9jaBgPIAEoARIOCgZmb2xkZXIYECABKAkSDQoFcGxhY2UYESABKAkSEgoKc3RhcnRlZF9tcxgSIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgTIAEoCRIXCg9kaXNrX2ZyZWVfYnl0ZXMYFCABKAESEAoIcHJvdG9jb2wYFSABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GBYgASgNEkUKC3VuZGVsaXZlcmVkGBcgASgLMisudHJhaW55YXJkLmNvbW1vbi52MS5VbmRlbGl2ZXJlZENoZWNrcG9pbnRzSAKIAQESDwoHbm90aWNlcxgYIAMoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9wYXJ0QggKBl9wYXJ0c0IOCgxfdW5kZWxpdmVyZWQipwUKEEFsbG9jYXRpb25SZXBvcnQSEgoKYWxsb2NhdGlvbhgBIAEoCRI4CgVzdGF0ZRgCIAEoDjIpLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0U3RhdGUSEQoJbm9kZV9yYW5rGAMgASgNEg0KBXNsb3RzGAQgAygJEgsKA3BpZBgFIAEoDRIsCgRleGl0GAYgASgLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0SACIAQESNwoKZW5kX3JlY29yZBgHIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSAGIAQESFQoNbGF1bmNoX2ZhaWxlZBgIIAEoCBIOCgZraWxsZWQYCSABKAgSOwoGc2VhbGVkGAogASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gCiAEBEhEKBGxlZnQYCyABKAlIA4gBARIVCghwcm9ncmVzcxgMIAEoAUgEiAEBEh8KEndhaXRzX2Zvcl9wbGF0Zm9ybRgNIAEoCEgFiAEBEhQKB2xhY2tpbmcYDiABKAhIBogBARISCgpyZXF1ZXN0X2lkGA8gASgJEhwKD2xhc3RfdmFsaWRhdGlvbhgQIAEoCUgHiAEBEhQKB3VzZXJfaWQYESABKA1ICIgBARIXCgp0ZXJtaW5hdGVkGBIgASgISAmIAQFCBwoFX2V4aXRCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIHCgVfbGVmdEILCglfcHJvZ3Jlc3NCFQoTX3dhaXRzX2Zvcl9wbGF0Zm9ybUIKCghfbGFja2luZ0ISChBfbGFzdF92YWxpZGF0aW9uQgoKCF91c2VyX2lkQg0KC190ZXJtaW5hdGVkKm8KC1dhbnRlZFN0YXRlEhwKGFdBTlRFRF9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFdBTlRFRF9TVEFURV9SVU4QARIVChFXQU5URURfU1RBVEVfS0lMTBACEhUKEVdBTlRFRF9TVEFURV9TVE9QEAMqrwEKFUFsbG9jYXRpb25SZXBvcnRTdGF0ZRInCiNBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9VTlNQRUNJRklFRBAAEiUKIUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1BSRVBBUklORxABEiMKH0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1JVTk5JTkcQAhIhCh1BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9FTkRFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
  * The scheduler's message to an agent, on subject ty.agent.<id>.do. It has all wanted allocations, and a launch for
@@ -325,6 +325,20 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
    * @generated from field: string log = 27;
    */
   log: string;
+
+  /**
+   * Present for a run of a task. The fields for experiment, trial and hyperparameters are then empty.
+   *
+   * @generated from field: optional trainyard.agent.v1.TaskLaunch task = 28;
+   */
+  task?: TaskLaunch | undefined;
+
+  /**
+   * The ports of environment.proxy_ports, which people reach through the tunnel of the run.
+   *
+   * @generated from field: repeated trainyard.agent.v1.ProxyPort proxy_ports = 29;
+   */
+  proxyPorts: ProxyPort[];
 };
 
 /**
@@ -333,6 +347,32 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
  */
 export const LaunchSchema: GenMessage<Launch> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 3);
+
+/**
+ * @generated from message trainyard.agent.v1.TaskLaunch
+ */
+export type TaskLaunch = Message<"trainyard.agent.v1.TaskLaunch"> & {
+  /**
+   * The id of the task, for example t12.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The kind of the task: command or shell.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.TaskLaunch.
+ * Use `create(TaskLaunchSchema)` to create a new message.
+ */
+export const TaskLaunchSchema: GenMessage<TaskLaunch> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 4);
 
 /**
  * @generated from message trainyard.agent.v1.Command
@@ -349,7 +389,7 @@ export type Command = Message<"trainyard.agent.v1.Command"> & {
  * Use `create(CommandSchema)` to create a new message.
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 4);
+  messageDesc(file_trainyard_agent_v1_agent, 5);
 
 /**
  * A storage of the configuration.
@@ -377,7 +417,7 @@ export type Storage = Message<"trainyard.agent.v1.Storage"> & {
  * Use `create(StorageSchema)` to create a new message.
  */
 export const StorageSchema: GenMessage<Storage> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 5);
+  messageDesc(file_trainyard_agent_v1_agent, 6);
 
 /**
  * The part of the configuration that describes a run's container.
@@ -445,7 +485,7 @@ export type Container = Message<"trainyard.agent.v1.Container"> & {
  * Use `create(ContainerSchema)` to create a new message.
  */
 export const ContainerSchema: GenMessage<Container> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 6);
+  messageDesc(file_trainyard_agent_v1_agent, 7);
 
 /**
  * @generated from message trainyard.agent.v1.DeviceMapping
@@ -474,7 +514,7 @@ export type DeviceMapping = Message<"trainyard.agent.v1.DeviceMapping"> & {
  * Use `create(DeviceMappingSchema)` to create a new message.
  */
 export const DeviceMappingSchema: GenMessage<DeviceMapping> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 7);
+  messageDesc(file_trainyard_agent_v1_agent, 8);
 
 /**
  * @generated from message trainyard.agent.v1.BindMount
@@ -508,7 +548,7 @@ export type BindMount = Message<"trainyard.agent.v1.BindMount"> & {
  * Use `create(BindMountSchema)` to create a new message.
  */
 export const BindMountSchema: GenMessage<BindMount> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 8);
+  messageDesc(file_trainyard_agent_v1_agent, 9);
 
 /**
  * @generated from message trainyard.agent.v1.ProxyPort
@@ -532,7 +572,7 @@ export type ProxyPort = Message<"trainyard.agent.v1.ProxyPort"> & {
  * Use `create(ProxyPortSchema)` to create a new message.
  */
 export const ProxyPortSchema: GenMessage<ProxyPort> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 9);
+  messageDesc(file_trainyard_agent_v1_agent, 10);
 
 /**
  * @generated from message trainyard.agent.v1.StorageMount
@@ -559,7 +599,7 @@ export type StorageMount = Message<"trainyard.agent.v1.StorageMount"> & {
  * Use `create(StorageMountSchema)` to create a new message.
  */
 export const StorageMountSchema: GenMessage<StorageMount> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 10);
+  messageDesc(file_trainyard_agent_v1_agent, 11);
 
 /**
  * The agent's message to the scheduler, on subject ty.agent.<id>.report, where <id> is the value of `agent`. It names
@@ -737,7 +777,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 11);
+  messageDesc(file_trainyard_agent_v1_agent, 12);
 
 /**
  * @generated from message trainyard.agent.v1.AllocationReport
@@ -879,7 +919,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
  * Use `create(AllocationReportSchema)` to create a new message.
  */
 export const AllocationReportSchema: GenMessage<AllocationReport> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 12);
+  messageDesc(file_trainyard_agent_v1_agent, 13);
 
 /**
  * @generated from enum trainyard.agent.v1.WantedState

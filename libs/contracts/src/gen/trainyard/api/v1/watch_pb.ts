@@ -62,8 +62,8 @@ export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
  */
 export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   /**
-   * The kind of the topic: experiments, trials, checkpoints, models, agents, jobs, workspaces, projects, points or
-   * lines.
+   * The kind of the topic: experiments, trials, checkpoints, models, agents, jobs, tasks, workspaces, projects, points
+   * or lines.
    *
    * @generated from field: string kind = 1;
    */
