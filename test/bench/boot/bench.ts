@@ -1,4 +1,4 @@
-/** The duration of `cluster up` on an existing cluster, the memory of an idle cluster, and the start of the commands. */
+/** The duration of `cluster up` on an existing cluster, memory of an idle cluster, and the start of commands. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { benchCluster } from "../support/cluster.ts";

@@ -8,7 +8,7 @@ import { interleave } from "../support/measure.ts";
 const yardBar = { id: "yard_start_extra_ms", unit: "ms", floor: null, goal: null };
 const trainyardBar = { id: "trainyard_start_extra_ms", unit: "ms", floor: null, goal: null };
 
-/** As pip writes the program of a wheel. */
+/** The text of the program that pip installs. */
 const program = "import sys; from trainyard._command import main; sys.exit(main())";
 const refused = ["experiment", "no-such-verb"];
 
