@@ -47,6 +47,7 @@ export {
   taskName,
 } from "./tasks/recorded.ts";
 export type { VariablesByDevice } from "./sections/variables.ts";
+export { type RecordedTask, recordedTask } from "./tasks/recorded-task.ts";
 
 /**
  * Reads a configuration recorded by any version; never fails: absent or malformed values get their defaults. A
