@@ -42,7 +42,7 @@ export async function createTask(
   const workspace = await workspaceOf(backend, request.workspace, config.workspace);
   await refuseImpossible(backend, requestedTaskResources(config), context, "slots");
   const packed = request.context;
-  const code = packed.length === 0 ? null : { ...(await checkContext(packed)), packed };
+  const code = packed.length === 0 ? null : { ...(await checkContext(packed, null)), packed };
   if (request.validateOnly) return { warnings, position: backend.position };
   const submission = { kind, config, workspace, code };
   const { stream, position } = await namingContents(() => ask(backend, submission, context));

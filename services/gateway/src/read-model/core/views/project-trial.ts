@@ -5,6 +5,7 @@ import { parseTrialId, runId } from "@trainyard/kernel";
 import type { DocumentSet } from "./documents.ts";
 import { rankTrial } from "./leaders.ts";
 import { type Projections, runOf } from "./projections.ts";
+import { neverRan } from "./run-times.ts";
 import {
   endedRun,
   grantedRun,
@@ -65,8 +66,7 @@ export const trialProjections: Projections = {
         createdAtMs: timeMs,
         lastLogLines: [],
         progress: 0,
-        ranMs: 0,
-        running: 0,
+        ...neverRan,
         warning: "",
         origin,
         sourceTrial,
