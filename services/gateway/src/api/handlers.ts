@@ -5,6 +5,7 @@ import type { PositionSignal } from "../live/position-signal.ts";
 import { analysisHandlers } from "./analysis/analysis.ts";
 import { searchPictureHandlers } from "./analysis/search-picture.ts";
 import { checkpointHandlers } from "./checkpoints/checkpoints.ts";
+import { withWholeCheckpointIds } from "./checkpoints/short-ids.ts";
 import { agentHandlers } from "./cluster/agents.ts";
 import { clusterHandlers } from "./cluster/cluster.ts";
 import { codeHandlers } from "./code/code.ts";
@@ -42,7 +43,7 @@ export function apiHandlers(
   const watches = watchHandlers(backend);
   const submissions = submissionHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
-  return {
+  return withWholeCheckpointIds(backend, {
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
@@ -75,5 +76,5 @@ export function apiHandlers(
       ...metricStreamHandlers(backend).streams,
     },
     raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },
-  };
+  });
 }
