@@ -102,15 +102,37 @@ const printed = (out: string): readonly unknown[] =>
     .filter((line) => line !== "")
     .map((line) => ({ ...(JSON.parse(line) as object), position: "" }));
 
-test("trainyard and yard print equal JSON, sentences and exit codes, and trainyard submits and downloads", {
-  timeout: 300_000,
-}, async () => {
+function writeInputs(): void {
   world.write("command.yaml", config);
   world.write("command/train.py", train);
   world.write("wrong.yaml", config.replace("metric:", "metrics:"));
   world.write("script.yaml", config.replace("train.py", "trian.py"));
   world.write("linked/train.py", train);
   symlinkSync("/var/data", join(world.folder, "linked", "data"));
+}
+
+/** Runs command lines with both programs, and compares what they print and their exit codes. */
+async function withBoth(lines: readonly (readonly string[])[]): Promise<readonly Ran[]> {
+  const ours = await trainyard(lines);
+  const theirs = await Promise.all(lines.map((line) => world.yard(...line)));
+  for (const [at, line] of lines.entries()) {
+    const [one, their] = [ours[at], theirs[at]];
+    const name = line.join(" ");
+    expect([name, one?.code, printed(one?.out ?? "")]).toEqual([
+      name,
+      their?.code,
+      printed(their?.out ?? ""),
+    ]);
+    // yard draws its progress on stderr, too, while it waits.
+    if (line[1] !== "wait") expect([name, one?.err]).toEqual([name, their?.err]);
+  }
+  return ours;
+}
+
+test("trainyard and yard print equal JSON, sentences and exit codes, and trainyard submits and downloads", {
+  timeout: 300_000,
+}, async () => {
+  writeInputs();
   const [created, paused] = await trainyard([
     ["experiment", "create", "command.yaml", "command", "--follow"],
     ["e", "create", "command.yaml", "command", "--paused", "--config", "name=b", "-o", "json"],
@@ -152,19 +174,7 @@ test("trainyard and yard print equal JSON, sentences and exit codes, and trainya
     ["checkpoint", "describe", uuid.slice(0, 8)],
     ...refused.map(([line]) => line.map((word) => word.replace("TRIAL", trial))),
   ].map((line) => [...line, "-o", "json"]);
-  const ours = await trainyard(lines);
-  const theirs = await Promise.all(lines.map((line) => world.yard(...line)));
-  for (const [at, line] of lines.entries()) {
-    const [one, their] = [ours[at], theirs[at]];
-    const name = line.join(" ");
-    expect([name, one?.code, printed(one?.out ?? "")]).toEqual([
-      name,
-      their?.code,
-      printed(their?.out ?? ""),
-    ]);
-    // yard draws its progress on stderr, too, while it waits.
-    if (line[1] !== "wait") expect([name, one?.err]).toEqual([name, their?.err]);
-  }
+  const ours = await withBoth(lines);
   const done = [0, 1, 0, 0, 2, 0, 1, 2, 0, 0, 0, 0, 2, 0, 0, 0];
   expect(ours.map(({ code }) => code)).toEqual([...done, ...refused.map(() => 2)]);
   for (const [at, [line, sentence]] of refused.entries()) {

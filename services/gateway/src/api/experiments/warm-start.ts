@@ -10,8 +10,8 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { comparison } from "../../read-model/core/lists/filter.ts";
 import { checkpointList } from "../../read-model/core/lists/lists.ts";
 import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
-import { wholeCheckpointId } from "../checkpoints/short-ids.ts";
 import { type ListScope, rowsPage, wholeList } from "../lists.ts";
+import { wholeCheckpointId } from "../short-checkpoint-ids.ts";
 
 /** Returns the configuration with the checkpoint and its trial, as it is recorded; unchanged if it names neither. */
 export async function resolveSource(

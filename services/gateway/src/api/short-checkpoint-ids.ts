@@ -1,11 +1,11 @@
 /**
- * Accepts the beginning of a checkpoint's id wherever a person names a checkpoint: tables and pages show its first eight
- * digits. Calls by which runs write their checkpoints take whole ids only: their checkpoints may not exist yet.
+ * Accepts the beginning of a checkpoint's id wherever a person names a checkpoint: tables and pages show its first
+ * eight digits. Calls by which runs write their checkpoints take whole ids only: their checkpoints may not exist yet.
  */
 import type { RawName, UnaryName } from "@trainyard/contracts";
-import type { Backend } from "../../backend.ts";
-import { Problem } from "../../http/problem.ts";
-import type { Handlers, RequestContext } from "../../http/request-context.ts";
+import type { Backend } from "../backend.ts";
+import { Problem } from "../http/problem.ts";
+import type { Handlers, RequestContext } from "../http/request-context.ts";
 
 /** The first group of a UUID, and more; a whole id needs no look. */
 const beginning = /^[0-9a-f]{8}[0-9a-f-]{0,27}$/;
