@@ -77,7 +77,7 @@ test("a list is filtered, sorted and placed, and its address shows others the sa
   await stage.looks(other, "experiments-empty");
 });
 
-test("a refused filter is explained at its column", async ({ skip, stage }) => {
+test("a refused filter is explained at its column, and the last result stays", async ({ skip, stage }) => {
   const page = await stage.page(skip, "/experiments");
   stage.guardOf(page).expect(/400/);
   await row(page, "unet").waitFor();
@@ -86,7 +86,7 @@ test("a refused filter is explained at its column", async ({ skip, stage }) => {
   await page.keyboard.press("Enter");
   await page.getByText(/Column 19: .*nme/).waitFor();
   await stage.looks(page, "experiments-fault");
-  expect(await page.getByRole("grid").getByRole("link").count()).toBe(0);
+  expect(await page.getByRole("grid").getByRole("link").count()).toBeGreaterThan(0);
 });
 
 test("columns are chosen, hyperparameters too, and a CSV file has them", async ({

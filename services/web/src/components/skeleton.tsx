@@ -1,0 +1,63 @@
+/** Grey bars in the place and height of what is being loaded, so that nothing jumps when it arrives. */
+import type { CSSProperties, JSX, ReactNode } from "react";
+import styles from "./skeleton.module.css";
+
+type LoadingProps = {
+  /** Names what is being loaded, for screen readers. */
+  readonly label: string;
+  readonly className?: string | undefined;
+  readonly children: ReactNode;
+};
+
+/** The frame of the bars of one object. */
+export function Loading({ label, className, children }: LoadingProps): JSX.Element {
+  return (
+    <div className={className} role="status" aria-label={`Loading ${label}`} aria-busy>
+      {children}
+    </div>
+  );
+}
+
+/** A bar in a line of this height, in pixels. */
+export function SkeletonLine(props: {
+  readonly height: number;
+  readonly width?: CSSProperties["width"];
+}): JSX.Element {
+  const { height, width = "100%" } = props;
+  return (
+    <span className={styles["block"]} style={{ height }} aria-hidden>
+      <span className={styles["bar"]} style={{ width }} />
+    </span>
+  );
+}
+
+/** A bar that fills a drawing's height. */
+export function SkeletonBlock({ height }: { readonly height: number }): JSX.Element {
+  return <span className={styles["bar"]} style={{ height }} aria-hidden />;
+}
+
+/** Widths of the bars in a row, in percent; the second differs by row, as names do. */
+const widths = [4, 22, 9, 12, 8] as const;
+const nameWidths = [22, 16, 19, 12] as const;
+
+/** Rows of a table. */
+export function SkeletonRows(props: {
+  readonly rows: number;
+  readonly height: number;
+}): JSX.Element {
+  return (
+    <span className={styles["rows"]} aria-hidden>
+      {Array.from({ length: props.rows }, (_, row) => (
+        <span key={row} className={styles["row"]} style={{ height: props.height }}>
+          {widths.map((width, at) => (
+            <span
+              key={at}
+              className={styles["bar"]}
+              style={{ width: `${at === 1 ? nameWidths[row % nameWidths.length] : width}%` }}
+            />
+          ))}
+        </span>
+      ))}
+    </span>
+  );
+}
