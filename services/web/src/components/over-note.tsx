@@ -10,7 +10,7 @@ type Props = {
   readonly alone?: boolean;
 };
 
-/** An error that lies over the end of its list or page, so that nothing moves when it comes and goes. */
+/** An error, drawn over the end of its list or page: nothing moves when it comes and goes. */
 export function OverNote({ error, onRetry, alone = false }: Props): JSX.Element | null {
   if (error === null || error === undefined) return null;
   return (

@@ -36,9 +36,10 @@ export function SkeletonBlock({ height }: { readonly height: number }): JSX.Elem
   return <span className={styles["bar"]} style={{ height }} aria-hidden />;
 }
 
-/** Widths of the bars in a row, in percent; the second differs by row, as names do. */
+/** Widths of the columns, in percent. */
 const widths = [4, 22, 9, 12, 8] as const;
-const nameWidths = [22, 16, 19, 12] as const;
+/** Widths of the bars in the column of names, in percent of the column. */
+const nameWidths = [100, 72, 86, 55] as const;
 
 /** Rows of a table. */
 export function SkeletonRows(props: {
@@ -50,11 +51,12 @@ export function SkeletonRows(props: {
       {Array.from({ length: props.rows }, (_, row) => (
         <span key={row} className={styles["row"]} style={{ height: props.height }}>
           {widths.map((width, at) => (
-            <span
-              key={at}
-              className={styles["bar"]}
-              style={{ width: `${at === 1 ? nameWidths[row % nameWidths.length] : width}%` }}
-            />
+            <span key={at} style={{ width: `${width}%` }}>
+              <span
+                className={styles["bar"]}
+                style={{ width: at === 1 ? `${nameWidths[row % nameWidths.length]}%` : "100%" }}
+              />
+            </span>
           ))}
         </span>
       ))}

@@ -1,7 +1,7 @@
 /**
- * The rows of a live list while a user is in it: their order stands still, their contents follow. Rows that were added
- * between them or moved are held back, and rows that were removed stay in their place, until the changes are shown.
- * Rows after the last known one, such as the next page, are appended, since that moves no row. Pure.
+ * The rows of a live list while a user is in it: their order is fixed, and their contents follow the list. Rows that
+ * were added between them or moved are held back, and rows that were removed stay in their place, until the changes are
+ * shown. Rows after the last known one, such as the next page, are appended, since that moves no row. Pure.
  */
 export type Held<Row> = {
   readonly rows: readonly Row[];
@@ -13,7 +13,7 @@ export type Held<Row> = {
   readonly moved: boolean;
 };
 
-/** What is held back. */
+/** The changes that are held back. */
 export type HeldBack = Omit<Held<unknown>, "rows">;
 
 const none: ReadonlySet<string> = new Set();

@@ -30,8 +30,8 @@ type Shown<Row> = { readonly list: string | null; readonly rows: readonly Row[] 
 
 /**
  * Returns the rows to show of a list that changes: in the order that they have on the page while the list is in use,
- * otherwise the latest. `list` names the filter and order that were asked for, so that another list is shown at once; it
- * is null while the rows are still those of the previous list. `show` shows what is held back.
+ * otherwise the latest. `list` names the requested filter and order, so that another list is shown at once; it is null
+ * while the rows are still those of the previous list. `show` shows the changes that are held back.
  */
 export function useHeld<Row>(
   rows: readonly Row[],

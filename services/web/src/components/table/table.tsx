@@ -2,8 +2,8 @@
  * A grid of rows of equal height; only those in view are in the document. The focus is on the grid; the row that keys
  * move is its active descendant. Rows are loaded in pages: `onEnd` is called when the last ones come into view.
  *
- * Nothing moves under the pointer: while the pointer or the focus is in the table, its order stands still (`useHeld`);
- * the foot, of one height, says what is held back and has the actions on the selected rows; an error lies over the rows.
+ * Nothing moves under the pointer: while the pointer or the focus is in the table, its order is fixed (`useHeld`). The
+ * foot, of one height, says what is held back and has the actions on the selected rows. An error is drawn over the rows.
  */
 import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
 import {

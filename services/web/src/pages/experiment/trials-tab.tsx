@@ -6,7 +6,7 @@ import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
 import { count } from "../../components/format.ts";
-import { filterFault } from "../../components/problem.ts";
+import { listError } from "../../components/problem.ts";
 import { SkeletonBlock } from "../../components/skeleton.tsx";
 import {
   type ColumnLayout,
@@ -15,11 +15,12 @@ import {
   nextSort,
   readLayout,
   readSort,
+  type Sort,
   sortText,
   Table,
 } from "../../components/table/index.ts";
 import { useList } from "../../data/calls.ts";
-import { listNamed, useKept } from "../../data/kept.ts";
+import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { HyperparameterPlots, usePlotted } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
 import type { TabProps } from "./tabs.ts";
@@ -55,30 +56,14 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
     set({ columns: next === initial ? undefined : layoutText(next) });
   return (
     <div className={styles["trials"]}>
-      <div className={styles["above"]}>
-        {answer.isPending ? (
-          <SkeletonBlock height={aboveHeight} />
-        ) : (
-          <Above experiment={experiment} trials={trials} selected={selected} onSelect={select} />
-        )}
-      </div>
-      <div className={styles["bar"]}>
-        <FilterField
-          placeholder="Filter: metrics.loss < 0.2 and hparams.lr > 1e-3"
-          filter={filter}
-          onFilter={(text) => set({ filter: text === "" ? undefined : text })}
-          error={answer.error}
-        />
-        <WhichChoice
-          shown={trials.length}
-          total={answer.data === undefined ? 0 : total}
-          metric={experiment.metric}
-          which={whichOf(sortText(sort), experiment.smallerIsBetter)}
-          orderText={`the first by ${sort?.field ?? "number"}`}
-          onWhich={(which) => set({ sort: orderOf(which, experiment.smallerIsBetter) })}
-        />
-        <Button onClick={() => setChoosing(true)}>Columns</Button>
-      </div>
+      <Above isPending={answer.isPending} {...{ experiment, trials, selected }} onSelect={select} />
+      <Bar
+        {...{ experiment, filter, sort, set }}
+        error={answer.error}
+        shown={trials.length}
+        total={answer.data === undefined ? 0 : total}
+        onColumns={() => setChoosing(true)}
+      />
       <Table
         label="Trials"
         columns={columns}
@@ -96,7 +81,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         empty={<Empty id={id} filter={filter} />}
         pending={answer.isPending}
         list={list}
-        error={filterFault(answer.error) === null ? answer.error : null}
+        error={listError(answer.error)}
         onRetry={() => void answer.refetch()}
         status={statusText(
           !answer.isPending && trials.length >= total ? total : null,
@@ -111,6 +96,39 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         onClose={() => setChoosing(false)}
         {...{ columns, layout, onLayout, initial }}
       />
+    </div>
+  );
+}
+
+type BarProps = TabProps & {
+  readonly filter: string;
+  readonly sort: Sort | null;
+  readonly set: (change: { filter?: string | undefined; sort?: string }) => void;
+  readonly error: unknown;
+  readonly shown: number;
+  readonly total: number;
+  readonly onColumns: () => void;
+};
+
+/** Between the drawings and the table: the filter, which trials are read, the columns. */
+function Bar(props: BarProps): JSX.Element {
+  const { experiment, filter, sort, set, error, shown, total, onColumns } = props;
+  const { metric, smallerIsBetter } = experiment;
+  return (
+    <div className={styles["bar"]}>
+      <FilterField
+        placeholder="Filter: metrics.loss < 0.2 and hparams.lr > 1e-3"
+        filter={filter}
+        onFilter={(text) => set({ filter: text === "" ? undefined : text })}
+        error={error}
+      />
+      <WhichChoice
+        {...{ shown, total, metric }}
+        which={whichOf(sortText(sort), smallerIsBetter)}
+        orderText={`the first by ${sort?.field ?? "number"}`}
+        onWhich={(which) => set({ sort: orderOf(which, smallerIsBetter) })}
+      />
+      <Button onClick={onColumns}>Columns</Button>
     </div>
   );
 }
@@ -134,7 +152,7 @@ function useRows(experiment: string, filter: string, orderBy: string) {
     order: orderBy === "" ? "oldest first" : undefined,
   });
   const { hasNextPage, isFetching, fetchNextPage } = answer;
-  const data = useKept(answer, experiment);
+  const data = useLastReply(answer, experiment);
   const trials = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? none, [data]);
   const more = useCallback((): void => {
     if (hasNextPage && !isFetching) void fetchNextPage();
@@ -160,13 +178,14 @@ function Empty({ id, filter }: { readonly id: string; readonly filter: string })
 }
 
 type AboveProps = TabProps & {
+  readonly isPending: boolean;
   readonly trials: readonly Trial[];
   readonly selected: ReadonlySet<number>;
   readonly onSelect: (ids: ReadonlySet<string>) => void;
 };
 
 /** The height of the drawings above the table, which is the same for each of them: a selection moves no row. */
-const aboveHeight = 384;
+const aboveHeight = 372;
 /** The rest of the height has the choices and the titles of the chart. */
 const plotHeight = aboveHeight - 76;
 
@@ -174,7 +193,15 @@ const plotHeight = aboveHeight - 76;
  * Above the table: the curves of the selected trials, or the plots of hyperparameters against the metric. Where no
  * hyperparameter differs, the curves are of all trials.
  */
-function Above(props: AboveProps): JSX.Element | null {
+function Above(props: AboveProps): JSX.Element {
+  return (
+    <div className={styles["above"]}>
+      {props.isPending ? <SkeletonBlock height={aboveHeight} /> : <Drawings {...props} />}
+    </div>
+  );
+}
+
+function Drawings(props: AboveProps): JSX.Element | null {
   const { experiment, trials, selected, onSelect } = props;
   const plotted = usePlotted(experiment, trials);
   const all = useMemo(() => trials.map(({ number }) => number), [trials]);

@@ -7,7 +7,7 @@ import { count } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { experimentPath } from "../../components/paths.ts";
-import { filterFault } from "../../components/problem.ts";
+import { listError } from "../../components/problem.ts";
 import {
   layoutText,
   nextSort,
@@ -149,8 +149,6 @@ function Rows(props: RowsProps): JSX.Element {
   const { history } = useRouter();
   const { list, name, rows, more, total, isEstimate } = shown;
   const sort = readSort(search.sort ?? "");
-  // The filter explains its own faults.
-  const error = filterFault(list.error) === null ? list.error : null;
   return (
     <Table
       label="Experiments"
@@ -177,7 +175,7 @@ function Rows(props: RowsProps): JSX.Element {
       empty={list.isSuccess && <Empty search={search} />}
       pending={list.isPending}
       list={name}
-      error={error}
+      error={listError(list.error)}
       onRetry={() => void list.refetch()}
       status={
         list.isPending

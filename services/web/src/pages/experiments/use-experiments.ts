@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { useList } from "../../data/calls.ts";
-import { listNamed, useKept } from "../../data/kept.ts";
+import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { shownList } from "./list.ts";
 import type { Search } from "./search.ts";
 
@@ -9,7 +9,7 @@ export function useExperiments(search: Search, attributes: readonly string[]) {
   const { request, live } = shownList(search, attributes);
   const list = useList("listExperiments", request, { ...live, keepPrevious: true });
   const { fetchNextPage, hasNextPage, isFetching } = list;
-  const data = useKept(list, "experiments");
+  const data = useLastReply(list, "experiments");
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
   const first = data?.pages[0];
   const more = useCallback(() => {

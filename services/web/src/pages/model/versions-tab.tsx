@@ -6,7 +6,7 @@ import { Field } from "../../components/field.tsx";
 import { count } from "../../components/format.ts";
 import { noSelection, type Selection, Table } from "../../components/table/index.ts";
 import { useCall, useList } from "../../data/calls.ts";
-import { listNamed, useKept } from "../../data/kept.ts";
+import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { useNow } from "../../data/clock.ts";
 import { conditionsOf } from "./compare.ts";
 import { Comparison } from "./comparison.tsx";
@@ -97,8 +97,8 @@ function useVersions(model: string, where: string, best: string) {
     { watch, follow: true, enabled: best !== "", keepPrevious: true },
   );
   const isRanked = best !== "";
-  const bestOnes = useKept(ranked, model);
-  const pages = useKept(all, model)?.pages;
+  const bestOnes = useLastReply(ranked, model);
+  const pages = useLastReply(all, model)?.pages;
   const rows: readonly Version[] = isRanked
     ? (bestOnes?.items ?? [])
     : (pages?.flatMap(({ items }) => items) ?? []);

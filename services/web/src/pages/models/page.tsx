@@ -4,10 +4,10 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
 import { count } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
-import { filterFault } from "../../components/problem.ts";
+import { listError } from "../../components/problem.ts";
 import { nextSort, readSort, sortText, Table } from "../../components/table/index.ts";
 import { useList } from "../../data/calls.ts";
-import { listNamed, useKept } from "../../data/kept.ts";
+import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { useNow } from "../../data/clock.ts";
 import { initialLayout, modelColumns } from "./columns.tsx";
 import { CreateModelDialog } from "./create-model-dialog.tsx";
@@ -28,7 +28,7 @@ export function ModelsPage(): JSX.Element {
     follow: true,
     keepPrevious: true,
   });
-  const data = useKept(models, "models");
+  const data = useLastReply(models, "models");
   const total = data?.pages[0]?.total;
   const rows = data?.pages.flatMap(({ items }) => items) ?? [];
   const openModel = (model: string) =>
@@ -68,7 +68,7 @@ export function ModelsPage(): JSX.Element {
         empty={<NoModels isFiltered={filter !== ""} />}
         pending={models.isPending}
         list={listNamed(models, request)}
-        error={filterFault(models.error) === null ? models.error : null}
+        error={listError(models.error)}
         onRetry={() => void models.refetch()}
         status={total === undefined ? "" : `${count(Math.max(total, rows.length))} models`}
       />

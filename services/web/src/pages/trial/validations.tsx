@@ -44,7 +44,7 @@ export function Validations({ trial, search, onSearch }: TabProps): JSX.Element 
           </EmptyState>
         }
         pending={points.rows === undefined}
-        // Later pages are above the first, so the order stands still once all are read.
+        // Later pages are above the first, so the order is fixed once all are read.
         list={points.isPartial ? null : trial.id}
         error={points.error}
         onRetry={() => void points.refetch()}

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from "react";
 
 /** Returns the answer, or while its request fails the last answer for the same object: a wrong filter hides no rows. */
-export function useKept<Answer>(
-  { data, isError }: { readonly data: Answer | undefined; readonly isError: boolean },
+export function useLastReply<Reply>(
+  { data, isError }: { readonly data: Reply | undefined; readonly isError: boolean },
   object: string,
-): Answer | undefined {
-  const last = useRef<{ readonly object: string; readonly data: Answer } | null>(null);
+): Reply | undefined {
+  const last = useRef<{ readonly object: string; readonly data: Reply } | null>(null);
   useEffect(() => {
     if (data !== undefined) last.current = { object, data };
   });
