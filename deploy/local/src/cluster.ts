@@ -27,7 +27,7 @@ import { isLocked, type Lock, waitForLock } from "./processes/lock.ts";
 import { lastLines } from "./processes/log-files.ts";
 import { type ClusterOptions, optionArguments } from "./options.ts";
 import { removeOutside } from "./servers/postgres-place.ts";
-import { type ProcessIdentity, signal } from "./processes/process-identity.ts";
+import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
 import { endRuns } from "./processes/runs.ts";
 import { requireItsPath } from "./home-path.ts";
 import { failureFile, supervisorFile, supervisorLock } from "./home/supervisor-files.ts";
@@ -180,7 +180,11 @@ async function lockWithoutSupervisor(home: Home, isGoingDown: boolean): Promise<
     signal(holder, "SIGKILL");
     lock = await waitForLock(path, limits.orphansMs);
   }
-  if (lock !== null) return lock;
+  if (lock !== null) {
+    // The kernel closes the files of an ending process, and with them its lock, shortly before the process is gone.
+    if (holder !== null) await waitUntil(() => !isAlive(holder), limits.killedMs);
+    return lock;
+  }
   throw new ClusterError(
     "busy",
     `Processes of this cluster do not end, or another command started it at the same time: try again ("lsof ${path}" lists them).`,
