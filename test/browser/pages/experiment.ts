@@ -134,6 +134,32 @@ test("selecting trials, a wrong filter and choosing a checkpoint move no row", a
   await stage.looks(page, "experiment-checkpoints");
 });
 
+test("a clicked tab has no focus ring, and the configuration is copied", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, "/");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${stage.world.api}/experiments/${experiment}`);
+  const tab = (name: string) => page.getByRole("tab", { name });
+  const hasRing = (name: string) =>
+    tab(name).evaluate((element) => getComputedStyle(element).outlineStyle !== "none");
+  for (const name of ["Trials", "Search", "Notes", "Configuration"]) {
+    await tab(name).click();
+    await expect.poll(() => tab(name).getAttribute("aria-selected")).toBe("true");
+    expect(await hasRing(name)).toBe(false);
+  }
+  await page.getByRole("button", { name: "Copy the configuration" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("searcher:");
+  await stage.looks(page, "experiment-configuration");
+  await tab("Code").click();
+  expect(await hasRing("Code")).toBe(false);
+  await page.keyboard.press("ArrowRight");
+  expect(await hasRing("Logs")).toBe(true);
+});
+
 test("hyperparameters are drawn against the metric, and a click on a cell selects its trials", async ({
   skip,
   stage,

@@ -52,6 +52,10 @@ test("Home shows the cluster and leads to the experiments of each part", async (
   await page.getByRole("region", { name: "Failed" }).getByRole("link", { name: "going" }).waitFor();
   await page.getByText("Nothing runs.").waitFor();
   expect(await page.title()).toBe("Home · Trainyard");
+  await page.setViewportSize({ width: 390, height: 844 });
+  const message = page.getByRole("region", { name: "Failed" }).getByText(/exited with code/);
+  await message.waitFor();
+  await stage.looks(page, "phone-home");
   await client.call("deleteExperiment", { experiment: id });
 });
 

@@ -31,6 +31,19 @@ export function SkeletonLine(props: {
   );
 }
 
+const lineWidths = ["62%", "48%", "71%", "35%", "55%", "44%", "66%", "29%"] as const;
+
+/** The lines of a text, or of the content of a tab. */
+export function LoadingText({ label }: { readonly label: string }): JSX.Element {
+  return (
+    <Loading label={label} className={styles["text"]}>
+      {lineWidths.map((width) => (
+        <SkeletonLine key={width} height={20} width={width} />
+      ))}
+    </Loading>
+  );
+}
+
 /** A bar that fills a drawing's height. */
 export function SkeletonBlock({ height }: { readonly height: number }): JSX.Element {
   return <span className={styles["bar"]} style={{ height }} aria-hidden />;

@@ -21,6 +21,11 @@ test("rows after the last shown one are appended", () => {
   expect(shown(held("", "ab"))).toBe("ab");
 });
 
+test("above other parts of a page nothing is appended", () => {
+  const list = heldRows(rowsOf("a"), rowsOf("ab"), idOf, false);
+  expect([shown(list), heldText(list)]).toEqual(["a", "1 new, show"]);
+});
+
 test("a removed row keeps its place and its last contents", () => {
   const list = held("abc", "ac");
   expect([shown(list), heldText(list), [...list.gone]]).toEqual(["abc", "1 gone, show", ["b"]]);

@@ -26,16 +26,20 @@ export const freeRows = <Row>(rows: readonly Row[]): Held<Row> => ({
   moved: false,
 });
 
-/** Returns the rows that were shown before, with the contents of the latest ones. */
+/**
+ * Returns the rows that were shown before, with the contents of the latest ones. With other parts of the page below the
+ * list, nothing may be appended.
+ */
 export function heldRows<Row>(
   before: readonly Row[],
   latest: readonly Row[],
   idOf: (row: Row) => string,
+  appends = true,
 ): Held<Row> {
   const byId = new Map(latest.map((row) => [idOf(row), row]));
   const known = new Set(before.map(idOf));
   const isKnown = (row: Row): boolean => known.has(idOf(row));
-  const appended = latest.slice(latest.findLastIndex(isKnown) + 1);
+  const appended = appends ? latest.slice(latest.findLastIndex(isKnown) + 1) : [];
   const remaining = latest.filter(isKnown);
   const inPlace = before.filter((row) => byId.has(idOf(row)));
   return {

@@ -38,12 +38,13 @@ export function useHeld<Row>(
   idOf: (row: Row) => string,
   used: boolean,
   list: string | null = "",
+  appends = true,
 ): Held<Row> & { readonly show: () => void } {
   const shown = useRef<Shown<Row> | null>(null);
   const [, drawAgain] = useReducer((times: number) => times + 1, 0);
   const before = shown.current;
   const isHeld = used && before !== null && list !== null && before.list === list;
-  const held = isHeld ? heldRows(before.rows, rows, idOf) : freeRows(rows);
+  const held = isHeld ? heldRows(before.rows, rows, idOf, appends) : freeRows(rows);
   useLayoutEffect(() => {
     shown.current = { list, rows: held.rows };
   });

@@ -3,7 +3,7 @@
  * move is its active descendant. Rows are loaded in pages: `onEnd` is called when the last ones come into view.
  *
  * Nothing moves under the pointer: while the pointer or the focus is in the table, its order is fixed (`useHeld`). The
- * foot, of one height, says what is held back and has the actions on the selected rows. An error is drawn over the rows.
+ * foot, of one height, says what is held back and has the actions on the selected rows. An error is drawn over rows.
  */
 import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
 import {
