@@ -157,7 +157,7 @@ test("a clicked tab has no focus ring, and the configuration is copied", async (
   await tab("Code").click();
   expect(await hasRing("Code")).toBe(false);
   await page.keyboard.press("ArrowRight");
-  expect(await hasRing("Logs")).toBe(true);
+  await expect.poll(() => hasRing("Logs")).toBe(true);
 });
 
 test("hyperparameters are drawn against the metric, and a click on a cell selects its trials", async ({
