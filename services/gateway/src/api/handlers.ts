@@ -21,6 +21,7 @@ import { retentionHandlers } from "./retention/retention.ts";
 import { runHandlers } from "./runs/runs.ts";
 import { searchHandlers } from "./search/searches.ts";
 import { type Door, sessionHandlers } from "./sessions/sessions.ts";
+import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
 import { viewHandlers } from "./views/views.ts";
@@ -42,7 +43,7 @@ export function apiHandlers(
   const watches = watchHandlers(backend);
   const submissions = submissionHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
-  return {
+  return withWholeCheckpointIds(backend, {
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
@@ -75,5 +76,5 @@ export function apiHandlers(
       ...metricStreamHandlers(backend).streams,
     },
     raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },
-  };
+  });
 }
