@@ -131,7 +131,35 @@ test("selecting trials, a wrong filter and choosing a checkpoint move no row", a
     await checkpoints.nth(3).getByRole("gridcell").first().click();
     await page.getByRole("complementary", { name: "Inspector" }).waitFor();
   });
-  await stage.looks(page, "experiment-checkpoints");
+  await stage.looks(page, "experiment-checkpoint-chosen");
+});
+
+test("the pages of an experiment and a trial have their tabs in place while they load", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, "/tokens");
+  let answer: (() => void) | undefined;
+  await page.route(/\/api\/v1\/(experiments\/\d+|trials\/\d+\.\d+)$/, async (route) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await route.continue();
+  });
+  for (const [path, tab] of [
+    [`experiments/${experiment}`, "Notes"],
+    [`trials/${experiment}.1`, "Validations"],
+  ] as const) {
+    await page.goto(`${stage.world.api}/${path}`);
+    const loading = page.getByRole("status", { name: /^Loading (experiment|trial)/ });
+    await loading.waitFor();
+    await stage.looks(page, `loading-${path.split("/", 1)[0]}`);
+    await expectStill(page.getByRole("tab", { name: tab }), async () => {
+      answer?.();
+      await loading.waitFor({ state: "detached" });
+    });
+  }
 });
 
 test("a clicked tab has no focus ring, and the configuration is copied", async ({

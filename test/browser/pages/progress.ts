@@ -4,7 +4,9 @@ import type { Locator } from "playwright-core";
 import { expect } from "vitest";
 import { eventually } from "../../world/eventually.ts";
 import { findChromium } from "../support/chromium.ts";
+import type { Stage } from "../support/cluster-stage.ts";
 import { test as base } from "../support/stage.ts";
+import { expectStill } from "../support/still.ts";
 
 /** The script reports a share, and then fails or trains until its folder contains the file `enough`. */
 const script = `
@@ -20,22 +22,26 @@ with trainyard.init() as ctx:
         time.sleep(0.05)
 `;
 
-/** An experiment that has begun, and one that failed at 40 %. */
-const test = base.extend("progressing", { scope: "file" }, async ({ shared }) => {
-  if (findChromium().program === null) return { runs: "", fails: "" };
-  const { world } = shared;
-  world.write("progress-code/train.py", script);
-  const submit = (name: string, share: number): Promise<string> =>
-    world.submit(
-      `name: ${name}
+const submit = ({ world }: Stage, name: string, share: number): Promise<string> =>
+  world.submit(
+    `name: ${name}
 entrypoint: python3 train.py
 hyperparameters: { share: ${share}, enough: ${join(world.folder, "enough")} }
 searcher: { name: single, metric: loss, smaller_is_better: true, max_length: { batches: 9 } }
 max_restarts: 0
 `,
-      "progress-code",
-    );
-  const [runs, fails] = await Promise.all([submit("advances", 0.02), submit("breaks", 0.4)]);
+    "progress-code",
+  );
+
+/** An experiment that has begun, and one that failed at 40 %. */
+const test = base.extend("progressing", { scope: "file" }, async ({ shared }) => {
+  if (findChromium().program === null) return { runs: "", fails: "" };
+  const { world } = shared;
+  world.write("progress-code/train.py", script);
+  const [runs, fails] = await Promise.all([
+    submit(shared, "advances", 0.02),
+    submit(shared, "breaks", 0.4),
+  ]);
   await world.untilTrials(fails, ([trial]) => trial?.state === "ERROR");
   await eventually("the experiment that runs has progress", async () => {
     const { progress } = await world.client.call("getExperiment", { experiment: runs });
@@ -62,6 +68,13 @@ test("a running experiment has its percent and the time left, and a failed one's
     .getByRole("row", { name: "advances" });
   await running.getByText("2 %").waitFor();
   await running.getByText(/about \d+[smh] left/).waitFor();
+  await running.hover();
+  await expectStill(running, async () => {
+    await submit(stage, "follows", 0.4);
+    const held = page.getByRole("region", { name: "Failed" }).getByRole("button");
+    await held.filter({ hasText: "1 new, show" }).waitFor();
+  });
+  await stage.looks(page, "home-held");
   await page.goto(`${stage.world.api}/experiments/${runs}`);
   await page.getByText(/^about \d+[smh]$/).waitFor();
   await page.goto(`${stage.world.api}/experiments?filter=breaks`);

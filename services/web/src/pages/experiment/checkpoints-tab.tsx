@@ -4,7 +4,7 @@ import { type JSX, useMemo } from "react";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
 import { policyText, verdictText } from "../../components/checkpoint/verdict.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { bytes, count, number, time } from "../../components/format.ts";
+import { bytes, counted, number, time } from "../../components/format.ts";
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
@@ -65,7 +65,7 @@ export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
           onRetry={() => void checkpoints.refetch()}
           status={
             checkpoints.isSuccess &&
-            `${count(rows.length)} checkpoints${checkpoints.hasNextPage ? " loaded" : ""}`
+            `${counted(rows.length, "checkpoint")}${checkpoints.hasNextPage ? " loaded" : ""}`
           }
         />
         {checkpoint !== undefined && (

@@ -5,7 +5,7 @@ import { trialNumberOf } from "../../components/chart/line.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
-import { count } from "../../components/format.ts";
+import { count, counted } from "../../components/format.ts";
 import { listError } from "../../components/problem.ts";
 import { SkeletonBlock } from "../../components/skeleton.tsx";
 import {
@@ -136,7 +136,7 @@ function Bar(props: BarProps): JSX.Element {
 /** The number of trials is left out if `WhichChoice` shows it. */
 function statusText(trials: number | null, selected: number): string {
   const parts = [
-    ...(trials === null ? [] : [`${count(trials)} trials`]),
+    ...(trials === null ? [] : [counted(trials, "trial")]),
     ...(selected === 0 ? [] : [`${count(selected)} selected`]),
   ];
   return parts.join(", ");

@@ -3,7 +3,7 @@ import { ChevronDown } from "lucide-react";
 import { type JSX, useCallback, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { count } from "../../components/format.ts";
+import { count, counted } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { experimentPath } from "../../components/paths.ts";
@@ -180,7 +180,7 @@ function Rows(props: RowsProps): JSX.Element {
       status={
         list.isPending
           ? ""
-          : `${isEstimate ? "about " : ""}${count(total)} experiments${rows.length < total ? `, ${count(rows.length)} loaded` : ""}`
+          : `${isEstimate ? "about " : ""}${counted(total, "experiment")}${rows.length < total ? `, ${count(rows.length)} loaded` : ""}`
       }
       actions={<BulkBar selection={selection} rows={rows} onSelect={setSelection} />}
     />

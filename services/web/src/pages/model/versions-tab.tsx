@@ -3,7 +3,7 @@ import { type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Field } from "../../components/field.tsx";
-import { count } from "../../components/format.ts";
+import { counted } from "../../components/format.ts";
 import { noSelection, type Selection, Table } from "../../components/table/index.ts";
 import { useCall, useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
@@ -59,7 +59,7 @@ export function VersionsTab({ model }: { readonly model: string }): JSX.Element 
           pending={isPending}
           list={name}
           error={error}
-          status={isPending ? "" : `${count(rows.length)} versions`}
+          status={isPending ? "" : counted(rows.length, "version")}
         />
         {shown !== undefined && (
           <VersionInspector

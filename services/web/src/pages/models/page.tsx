@@ -2,7 +2,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
-import { count } from "../../components/format.ts";
+import { counted } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
 import { listError } from "../../components/problem.ts";
 import { nextSort, readSort, sortText, Table } from "../../components/table/index.ts";
@@ -70,7 +70,7 @@ export function ModelsPage(): JSX.Element {
         list={listNamed(models, request)}
         error={listError(models.error)}
         onRetry={() => void models.refetch()}
-        status={total === undefined ? "" : `${count(Math.max(total, rows.length))} models`}
+        status={total === undefined ? "" : counted(Math.max(total, rows.length), "model")}
       />
       {creating && <CreateModelDialog onClose={() => setCreating(false)} onCreated={openModel} />}
     </Page>

@@ -5,7 +5,7 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { age, count, time } from "../../components/format.ts";
+import { age, counted, time } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
 import { type Column, type ColumnLayout, Table } from "../../components/table/index.ts";
 import { useSay } from "../../components/toasts.tsx";
@@ -46,7 +46,7 @@ export function TokensPage(): JSX.Element {
         pending={tokens.isPending}
         error={tokens.error}
         onRetry={() => void tokens.refetch()}
-        status={tokens.isSuccess && `${count(rows.length)} tokens`}
+        status={tokens.isSuccess && counted(rows.length, "token")}
       />
       {isCreating && <NewToken onClose={() => setCreating(false)} />}
       {revoking !== null && <Revoke token={revoking} onClose={() => setRevoking(null)} />}

@@ -2,7 +2,7 @@ import { type JSX, useMemo } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { bytes, count, number, time } from "../../components/format.ts";
+import { bytes, count, counted, number, time } from "../../components/format.ts";
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
@@ -46,7 +46,7 @@ export function Checkpoints({ trial, search, onSearch }: TabProps): JSX.Element 
         pending={checkpoints.rows === undefined}
         error={checkpoints.error}
         onRetry={() => void checkpoints.refetch()}
-        status={checkpoints.rows !== undefined && `${count(rows.length)} checkpoints`}
+        status={checkpoints.rows !== undefined && counted(rows.length, "checkpoint")}
       />
       {search.checkpoint !== undefined && (
         <CheckpointInspector

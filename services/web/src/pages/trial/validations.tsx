@@ -2,7 +2,7 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useMemo } from "react";
 import { Value } from "../../canvas/value/value.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { count, number, time } from "../../components/format.ts";
+import { counted, number, time } from "../../components/format.ts";
 import { FactList, Inspector } from "../../components/inspector.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
 import { own } from "../../data/own.ts";
@@ -48,7 +48,7 @@ export function Validations({ trial, search, onSearch }: TabProps): JSX.Element 
         list={points.isPartial ? null : trial.id}
         error={points.error}
         onRetry={() => void points.refetch()}
-        status={points.rows !== undefined && `${count(rows.length)} validations`}
+        status={points.rows !== undefined && counted(rows.length, "validation")}
       />
       {chosen !== undefined && (
         <Inspector
