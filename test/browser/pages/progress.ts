@@ -13,7 +13,7 @@ const script = `
 import os, time, trainyard
 with trainyard.init() as ctx:
     share, enough = ctx.info.hparams["share"], ctx.info.hparams["enough"]
-    time.sleep(1)  # The time left follows from the time in which the share was trained.
+    time.sleep(2)  # The time left follows from the time in which the share was trained.
     ctx.train.report_progress(share)
     ctx.train.report_validation_metrics(1, {"loss": 1.0})
     if share > 0.3:
@@ -39,7 +39,7 @@ const test = base.extend("progressing", { scope: "file" }, async ({ shared }) =>
   const { world } = shared;
   world.write("progress-code/train.py", script);
   const [runs, fails] = await Promise.all([
-    submit(shared, "advances", 0.02),
+    submit(shared, "advances", 0.04),
     submit(shared, "breaks", 0.4),
   ]);
   await world.untilTrials(fails, ([trial]) => trial?.state === "ERROR");
@@ -66,7 +66,7 @@ test("a running experiment has its percent and the time left, and a failed one's
   const running = page
     .getByRole("region", { name: "Running" })
     .getByRole("row", { name: "advances" });
-  await running.getByText("2 %").waitFor();
+  await running.getByText("4 %").waitFor();
   await running.getByText(/about \d+[smh] left/).waitFor();
   await running.hover();
   await expectStill(running, async () => {
