@@ -165,7 +165,7 @@ def get_trial(trial: str) -> Trial:
 
 
 def get_checkpoint(uuid: str) -> Checkpoint:
-    """``Client().get_checkpoint``: returns the checkpoint with this UUID."""
+    """``Client().get_checkpoint``: returns the checkpoint with this UUID, or with its first eight digits."""
     return Client().get_checkpoint(uuid)
 
 
