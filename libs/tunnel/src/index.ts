@@ -4,3 +4,4 @@ export { nameOfTarget, parseTarget, type Target } from "./target.ts";
 export { type OpenTarget, openTunnel, serveTunnel, type Tunnel, type TunnelEnd } from "./tunnel.ts";
 export { dialWebSocket, tunnelLink, WebSocketDoor } from "./web-sockets.ts";
 export type { LinkOptions } from "./web-socket-duplex.ts";
+export type { WebSocket } from "ws";

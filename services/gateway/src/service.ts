@@ -18,10 +18,12 @@ import {
   openTables,
   RunGrants,
   serviceOf,
+  type StreamFold,
   type TableOverrides,
   viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
+import { streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -43,6 +45,11 @@ import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { stops } from "./streams.ts";
+import { agentDoor } from "./tunnels/agent-door.ts";
+import { peerDoor, Peers } from "./tunnels/peers.ts";
+import { TunnelRows } from "./tunnels/rows.ts";
+import { type Course, courseOfRun } from "./tunnels/runs.ts";
+import { Tunnels } from "./tunnels/tunnels.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -53,7 +60,7 @@ export async function createService(
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
-  const { http, runTokenKeys, firstTokenFile } = config;
+  const { http, runTokenKeys, firstTokenFile, peerUrl } = config;
   const pool = openTables(parts, config, overrides);
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
@@ -65,6 +72,7 @@ export async function createService(
   const observed = (event: StoredEvent): void => {
     moved.notify([event]);
     openCalls.observed(event);
+    tunnels.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
@@ -82,6 +90,12 @@ export async function createService(
   const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
   const sessions = new Sessions(pool);
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
+  const fold = async <State>(of: StreamFold<State>, id: string): Promise<State> =>
+    (await executor.cache.load(of, id)).state;
+  const course = (allocation: string): Promise<Course> => fold(courseOfRun, allocation);
+  const peering = { keys: runTokenKeys, clock };
+  const peers = new Peers(peering);
+  const tunnels = new Tunnels({ rows: new TunnelRows(pool), peers, course, clock, logger });
   const lookups = {
     runTokenKeys,
     grants: new RunGrants(log, clock),
@@ -92,9 +106,14 @@ export async function createService(
     ...{ sessions, openCalls },
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
+  const upgrades = [
+    agentDoor({ tunnels, course, authenticate: door.authenticate, clock }),
+    peerDoor(peering, (...stream) => tunnels.openHere(...stream)),
+    ...streamRoutes({ tunnels, openCalls, fold }),
+  ];
   const face = {
     handlers: apiHandlers(backend, moved, door, config),
-    ...{ idempotency, openCalls },
+    ...{ idempotency, openCalls, upgrades },
     authenticate: door.authenticate,
     hasEnded: async ({ trial }: RunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,
@@ -115,14 +134,19 @@ export async function createService(
       await sessions.prepare();
       if (firstTokenFile !== null) await issueFirstToken(backend, firstTokenFile);
     },
-    listen: (serving) =>
-      startHttpServer({ ...face, health: serving, draining: serving.draining }, http),
+    listen: async (serving) => {
+      const deps = { ...face, health: serving, draining: serving.draining };
+      const listening = await startHttpServer(deps, http);
+      tunnels.listensAt(peerUrl ?? listening.address);
+      return listening;
+    },
     listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
     loops: [
       { run: (signal) => view.run(feed, signal) },
       follower,
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
+      tunnels,
       { run: (signal) => sweep([idempotency, sessions], clock, logger, signal) },
       purging,
     ],
