@@ -18,7 +18,6 @@ import {
   openTables,
   RunGrants,
   serviceOf,
-  type StreamFold,
   type TableOverrides,
   viewGauges,
 } from "@trainyard/runtime";
@@ -45,11 +44,7 @@ import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { stops } from "./streams.ts";
-import { agentDoor } from "./tunnels/agent-door.ts";
-import { peerDoor, Peers } from "./tunnels/peers.ts";
-import { TunnelRows } from "./tunnels/rows.ts";
-import { type Course, courseOfRun } from "./tunnels/runs.ts";
-import { Tunnels } from "./tunnels/tunnels.ts";
+import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -90,12 +85,6 @@ export async function createService(
   const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
   const sessions = new Sessions(pool);
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
-  const fold = async <State>(of: StreamFold<State>, id: string): Promise<State> =>
-    (await executor.cache.load(of, id)).state;
-  const course = (allocation: string): Promise<Course> => fold(courseOfRun, allocation);
-  const peering = { keys: runTokenKeys, clock };
-  const peers = new Peers(peering);
-  const tunnels = new Tunnels({ rows: new TunnelRows(pool), peers, course, clock, logger });
   const lookups = {
     runTokenKeys,
     grants: new RunGrants(log, clock),
@@ -106,14 +95,13 @@ export async function createService(
     ...{ sessions, openCalls },
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
-  const upgrades = [
-    agentDoor({ tunnels, course, authenticate: door.authenticate, clock }),
-    peerDoor(peering, (...stream) => tunnels.openHere(...stream)),
-    ...streamRoutes({ tunnels, openCalls, fold }),
-  ];
+  const { cache } = executor;
+  const rooms = { cache, clock, logger, authenticate: door.authenticate };
+  const { tunnels, doors } = tunnelRoom({ ...rooms, pool, keys: runTokenKeys });
   const face = {
     handlers: apiHandlers(backend, moved, door, config),
-    ...{ idempotency, openCalls, upgrades },
+    ...{ idempotency, openCalls },
+    upgrades: [...doors, ...streamRoutes({ tunnels, openCalls, cache })],
     authenticate: door.authenticate,
     hasEnded: async ({ trial }: RunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,

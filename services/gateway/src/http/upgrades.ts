@@ -1,7 +1,8 @@
 /**
- * Requests that become WebSockets. Node hands them over by the event `upgrade`, past all hooks of Fastify, so what these
- * check is checked here by the same functions: path, origin, token and cookie. A refusal is a problem like every other.
- * Pages cannot read it, so a page whose caller is known gets an opened WebSocket that is closed with 4000 + status.
+ * Requests that become WebSockets. Node hands them over by the event `upgrade`, past all hooks of Fastify, so what
+ * these check is checked here by the same functions: path, origin, token and cookie. A refusal is a problem like every
+ * other. Pages cannot read it, so a page whose caller is known gets an opened WebSocket that is closed with 4000 +
+ * status.
  */
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";

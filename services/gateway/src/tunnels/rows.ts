@@ -37,7 +37,9 @@ export class TunnelRows {
     );
   }
 
-  /** Refreshes the rows of the replica's tunnels, adds the missing ones, and deletes those of replicas that are gone. */
+  /**
+   * Refreshes the rows of the replica's tunnels, adds the missing ones, and deletes those of replicas that are gone.
+   */
   async refresh(tunnels: readonly TunnelRow[], replica: string): Promise<void> {
     await this.#pool.query(
       `insert into gateway.tunnels (allocation, replica, connection)

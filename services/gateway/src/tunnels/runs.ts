@@ -1,26 +1,11 @@
-/** The runs that streams reach, folded from the log, so that they are known while the read model is behind. */
+/** Folds of the runs that streams reach (streams.ts), which are known while the read model is behind. */
 import type { AnyEvent } from "@trainyard/contracts";
-import type { StreamFold } from "@trainyard/runtime";
 
 /** The number of the latest run; 0 for none, and null if there is no such trial or task. */
-type LatestRun = number | null;
+export type LatestRun = number | null;
 
-const evolveLatestRun = (latest: LatestRun, event: AnyEvent): LatestRun =>
+export const evolveLatestRun = (latest: LatestRun, event: AnyEvent): LatestRun =>
   event.type === "RunRequested" ? event.data.run : (latest ?? 0);
-
-export const latestRunOfTrial: StreamFold<LatestRun> = {
-  name: "latest-run-of-trial",
-  category: "trial",
-  initial: null,
-  evolve: evolveLatestRun,
-};
-
-export const latestRunOfTask: StreamFold<LatestRun> = {
-  name: "latest-run-of-task",
-  category: "task",
-  initial: null,
-  evolve: evolveLatestRun,
-};
 
 /** The place and the state of a run. */
 export type Course = {
@@ -29,20 +14,17 @@ export type Course = {
   readonly agent: string;
 };
 
-export const courseOfRun: StreamFold<Course> = {
-  name: "course-of-run",
-  category: "allocation",
-  initial: { state: "unknown", agent: "" },
-  evolve(course: Course, event: AnyEvent): Course {
-    if (event.type === "AllocationQueued") return { state: "waits", agent: "" };
-    if (event.type === "AllocationGranted") {
-      const first = event.data.placements.find(({ nodeRank }) => nodeRank === 0);
-      return { state: "starts", agent: first?.agent ?? "" };
-    }
-    if (event.type === "AllocationStarted") return { ...course, state: "runs" };
-    return event.type === "AllocationEnded" ? { ...course, state: "ended" } : course;
-  },
-};
+export const noCourse: Course = { state: "unknown", agent: "" };
+
+export function evolveCourse(course: Course, event: AnyEvent): Course {
+  if (event.type === "AllocationQueued") return { state: "waits", agent: "" };
+  if (event.type === "AllocationGranted") {
+    const first = event.data.placements.find(({ nodeRank }) => nodeRank === 0);
+    return { state: "starts", agent: first?.agent ?? "" };
+  }
+  if (event.type === "AllocationStarted") return { ...course, state: "runs" };
+  return event.type === "AllocationEnded" ? { ...course, state: "ended" } : course;
+}
 
 /** Returns why a run has no tunnel, as a sentence. */
 export function whyNotConnected(allocation: string, { state, agent }: Course): string {

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { type Duplex, PassThrough } from "node:stream";
 import type { AnyEvent } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
-import { Fault } from "@trainyard/kernel";
+import { Fault, isFault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { dialWebSocket, serveTunnel, type TunnelEnd, tunnelLink } from "@trainyard/tunnel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -87,11 +86,11 @@ async function opened(url: string, trial: string, headers?: Record<string, strin
   }
 }
 
-async function closedWithin(one: Duplex, ms: number): Promise<void> {
+async function msUntilClosed(one: Duplex): Promise<number> {
   const start = performance.now();
   one.on("error", () => {}).resume();
   if (!one.destroyed) await new Promise((resolve) => one.once("close", resolve));
-  expect(performance.now() - start).toBeLessThan(ms);
+  return performance.now() - start;
 }
 
 describe("streams", () => {
@@ -134,16 +133,22 @@ describe("streams", () => {
   });
 
   test("a run that is not connected is refused with the reason", async () => {
-    const refused = (trial: string) => expect(stream(urls[0], trial)).rejects;
-    await refused("9.9").toMatchObject({ code: "trial_not_found" });
+    const refusal = (trial: string) => () =>
+      stream(urls[0], trial).then(
+        () => "a stream",
+        (error: unknown) => (isFault(error) ? `${error.code}: ${error.message}` : String(error)),
+      );
+    expect(await refusal("9.9")()).toBe("trial_not_found: there is no trial 9.9");
+    const refused = (reason: string) =>
+      expect.poll(refusal("2.1")).toContain(`not_connected: ${reason}`);
     await gateway.append("trial-2.1", trialCreated(1), requested(1, 0));
-    await refused("2.1").toMatchObject({ message: /^run 2.1#1 waits/, code: "not_connected" });
+    await refused("run 2.1#1 waits for a place");
     await gateway.append("allocation-2.1#1", granted);
-    await refused("2.1").toMatchObject({ message: /^run 2.1#1 is starting on agent rack/ });
+    await refused("run 2.1#1 is starting on agent rack");
     await gateway.append("allocation-2.1#1", started);
-    await refused("2.1").toMatchObject({ message: /^agent rack of run 2.1#1 is not connected/ });
+    await refused("agent rack of run 2.1#1 is not connected to the gateway");
     await gateway.append("allocation-2.1#1", ended);
-    await refused("2.1").toMatchObject({ message: "run 2.1#1 has ended", retry: "never" });
+    await refused("run 2.1#1 has ended");
   });
 
   test.each(["/api/v1/trials/1.1/streams/0", "/api/v1/trials/1.1/streams/terminal", "/api/v1/x"])(
@@ -168,7 +173,8 @@ describe("callers", () => {
       code: "invalid_token",
     });
     await gateway.append("allocation-3.1#1", ended);
-    await refused(startAgent(urls[0], "3.1#1", token)).toMatchObject({ code: "run_ended" });
+    const late = () => startAgent(urls[0], "3.1#1", token).then(close, codeOf);
+    await expect.poll(late).toBe("run_ended");
     await expect(stream(urls[0], "3.2", bearer(other))).rejects.toMatchObject({
       code: "not_for_runs",
     });
@@ -208,6 +214,9 @@ describe("callers", () => {
   });
 });
 
+const close = (agent: Agent): void => agent.close();
+const codeOf = (error: unknown): string => (isFault(error) ? error.code : String(error));
+
 async function signIn(): Promise<string> {
   const answer = await gateway.call("POST", "/api/v1/sessions", {
     body: { token: gateway.token },
@@ -225,7 +234,8 @@ describe("the end of a caller or a run", () => {
     const kept = await opened(urls[1], "4.1");
     const { id } = made.body["token"] as { readonly id: string };
     expect(await gateway.call("DELETE", `/api/v1/tokens/${id}`)).toMatchObject({ status: 200 });
-    await Promise.all(streams.map((one) => closedWithin(one, 2_000)));
+    const times = await Promise.all(streams.map(msUntilClosed));
+    expect(Math.max(...times)).toBeLessThan(2_000);
     kept.end("another token");
     expect(await textOf(kept)).toBe("another token");
     agent.close();
@@ -238,7 +248,7 @@ describe("the end of a caller or a run", () => {
     const origin = urls[0];
     const path = "/api/v1/sessions/current";
     await gateway.call("DELETE", path, { token: null, headers: { cookie, origin } });
-    await closedWithin(near, 2_000);
+    expect(await msUntilClosed(near)).toBeLessThan(2_000);
     agent.close();
   });
 
@@ -246,7 +256,9 @@ describe("the end of a caller or a run", () => {
     const agent = await startAgent(urls[0], "4.3#1", await grantRun("4.3"));
     const streams = await Promise.all(urls.map((url) => opened(url, "4.3")));
     await gateway.append("allocation-4.3#1", ended);
-    await Promise.all([...streams.map((one) => closedWithin(one, 2_000)), agent.closed]);
+    const times = await Promise.all(streams.map(msUntilClosed));
+    expect(Math.max(...times)).toBeLessThan(2_000);
+    await agent.closed;
   });
 
   test("a client that leaves closes its target", async () => {
@@ -255,8 +267,7 @@ describe("the end of a caller or a run", () => {
     near.destroy();
     const [target] = agent.targets;
     target?.on("error", () => {});
-    if (target?.destroyed === false) await once(target, "close");
-    expect(target?.destroyed).toBe(true);
+    await expect.poll(() => target?.destroyed).toBe(true);
     agent.close();
   });
 });

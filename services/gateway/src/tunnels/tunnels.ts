@@ -1,8 +1,8 @@
 /**
- * The tunnels of runs. An agent dials one replica for each of its runs that people reach, and this room keeps the tunnel
- * until the link breaks, the run ends, or its token is no longer valid. A row tells the other replicas where it is, and
- * they open their streams through this replica. The rows are hints: while PostgreSQL is away, open streams continue, and
- * streams by this replica's own tunnels are opened.
+ * The tunnels of runs. An agent dials one replica for each of its runs that people reach, and this room keeps the
+ * tunnel until the link breaks, the run ends, or its token is no longer valid. A row tells the other replicas where it
+ * is, and they open their streams through this replica. The rows are hints: while PostgreSQL is away, open streams
+ * continue, and streams by this replica's own tunnels are opened.
  */
 import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
@@ -53,10 +53,10 @@ export class Tunnels {
     const kept = { allocation, tunnel, check, connection: randomUUID() };
     this.#kept.get(allocation)?.tunnel.close();
     this.#kept.set(allocation, kept);
-    this.#try("put", this.#deps.rows.put(kept, this.#replica));
+    void this.#try("put", this.#deps.rows.put(kept, this.#replica));
     void tunnel.closed.then(() => {
       if (this.#kept.get(allocation) === kept) this.#kept.delete(allocation);
-      this.#try("remove", this.#deps.rows.remove(kept));
+      void this.#try("remove", this.#deps.rows.remove(kept));
     });
   }
 

@@ -1,6 +1,6 @@
 /** The streams of people to what a task or a trial serves: raw bytes over a WebSocket (libs/tunnel). */
 import { isFault, parseTrialId, runId, taskRunId, isTaskId } from "@trainyard/kernel";
-import type { StreamFold } from "@trainyard/runtime";
+import type { FoldCache } from "@trainyard/runtime";
 import { parseTarget, splice, type Target } from "@trainyard/tunnel";
 import { countedAs, type UserCaller } from "../../http/caller.ts";
 import type { OpenCalls } from "../../http/open-calls.ts";
@@ -8,14 +8,14 @@ import { notFound, Problem } from "../../http/problem.ts";
 import type { Upgrade, UpgradeRoute } from "../../http/upgrades.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
 import { tunnelRoomLimits } from "../../tunnels/limits.ts";
-import { latestRunOfTask, latestRunOfTrial } from "../../tunnels/runs.ts";
+import { latestRunOfTask, latestRunOfTrial } from "../../streams.ts";
 import type { Tunnels } from "../../tunnels/tunnels.ts";
 import { mayUseTask } from "../tasks/access.ts";
 
 export type StreamsDeps = {
   readonly tunnels: Tunnels;
   readonly openCalls: OpenCalls;
-  readonly fold: <State>(fold: StreamFold<State>, id: string) => Promise<State>;
+  readonly cache: FoldCache;
 };
 
 export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
@@ -34,7 +34,7 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
         if (!isTaskId(id)) throw notFound("task", id);
         const refusal = mayUseTask(caller, { id });
         if (refusal !== null) throw refusal;
-        const run = await deps.fold(latestRunOfTask, id);
+        const run = (await deps.cache.load(latestRunOfTask, id)).state;
         if (run === null) throw notFound("task", id);
         if (run === 0) throw noRun(`task ${id}`);
         await serve(deps, open, { caller, allocation: taskRunId(id, run), target }, upgrade);
@@ -46,7 +46,7 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
       async serve(upgrade) {
         const { id, caller, target } = await asked(upgrade);
         if (parseTrialId(id) === null) throw notFound("trial", id);
-        const run = await deps.fold(latestRunOfTrial, id);
+        const run = (await deps.cache.load(latestRunOfTrial, id)).state;
         if (run === null) throw notFound("trial", id);
         if (run === 0) throw noRun(`trial ${id}`);
         if (target.kind === "holder") throw noTarget("terminal");
