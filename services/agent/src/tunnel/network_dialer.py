@@ -23,7 +23,7 @@ def enter(pid):
     libc = ctypes.CDLL(None, use_errno=True)
 
     def enter_one(name, kind):
-        descriptor = os.open("/proc/{}/ns/{}".format(pid, name), os.O_RDONLY)
+        descriptor = os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY)
         try:
             return libc.setns(descriptor, kind) == 0
         finally:
