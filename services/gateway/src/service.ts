@@ -26,7 +26,12 @@ import { streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
+import {
+  authenticate,
+  type Credentials,
+  type TokenLookup,
+  type TrialRunCaller,
+} from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
@@ -103,7 +108,7 @@ export async function createService(
     ...{ idempotency, openCalls },
     upgrades: [...doors, ...streamRoutes({ tunnels, openCalls, cache })],
     authenticate: door.authenticate,
-    hasEnded: async ({ trial }: RunCaller) =>
+    hasEnded: async ({ trial }: TrialRunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
