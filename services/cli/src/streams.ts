@@ -1,7 +1,6 @@
 /** Streams of bytes to what a task or a trial serves, over a WebSocket of the gateway. */
 import type { Duplex } from "node:stream";
-import { isFault } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
+import { type Clock, isFault } from "@trainyard/kernel";
 import { dialWebSocket } from "@trainyard/tunnel";
 import { requireAccess } from "./connection.ts";
 import { cliLimits } from "./limits.ts";
@@ -19,11 +18,15 @@ export class StreamRefused extends Failure {
 }
 
 /** Opens a stream at a path such as /api/v1/tasks/t12/streams/8080. Throws StreamRefused. */
-export async function openStream(path: string, signal?: AbortSignal): Promise<Duplex> {
+export async function openStream(
+  path: string,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<Duplex> {
   const { url, token } = requireAccess();
   try {
     return await dialWebSocket(`${url.replace(/\/+$/, "")}${path}`, {
-      clock: systemClock,
+      clock,
       headers: { authorization: `Bearer ${token}` },
       deadLooks: cliLimits.streamDeadLooks,
       ...(signal === undefined ? {} : { signal }),

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import { splice } from "@trainyard/tunnel";
+import type { Clock } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { type Context, withPlatform } from "../context.ts";
-import type { Output } from "../output.ts";
 import { openStream, StreamRefused } from "../streams.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 
@@ -37,7 +37,7 @@ async function portForward(
     if (first === undefined || second !== undefined) {
       throw new UsageError("With --stdio, name one port.");
     }
-    return overStdio(pathOf(first.port));
+    return overStdio(pathOf(first.port), client.clock);
   }
   if (owner === "task") await client.call("getTask", { task: id });
   else await client.call("getTrial", { trial: id });
@@ -46,7 +46,7 @@ async function portForward(
   await using servers = new AsyncDisposableStack();
   const failed = Promise.withResolvers<never>();
   for (const { port, local } of forwards) {
-    const pass = passingOn(pathOf(port), output, failed.reject);
+    const pass = passingOn(pathOf(port), { client, output }, failed.reject);
     const server = servers.use(await listen(local, pass));
     const { port: bound } = server.address() as AddressInfo;
     output.line(
@@ -71,12 +71,12 @@ function forwardOf(text: string): Forward {
  */
 function passingOn(
   path: string,
-  output: Output,
+  { client: { clock }, output }: Context,
   fail: (error: unknown) => void,
 ): (socket: Socket) => void {
   const passOn = async (socket: Socket): Promise<void> => {
     try {
-      await splice(socket, await openStream(path));
+      await splice(socket, await openStream(path, clock));
     } catch (error) {
       socket.destroy();
       if (!(error instanceof StreamRefused) || !error.isPassing) return fail(error);
@@ -117,8 +117,8 @@ async function listen(
   });
 }
 
-async function overStdio(path: string): Promise<void> {
-  const stream = await openStream(path);
+async function overStdio(path: string, clock: Clock): Promise<void> {
+  const stream = await openStream(path, clock);
   process.stdin.pipe(stream);
   stream.pipe(process.stdout);
   try {
