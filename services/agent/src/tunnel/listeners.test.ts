@@ -28,9 +28,7 @@ test("the listeners on a port are read with their addresses", () => {
 });
 
 test("a listener on all addresses is dialled at the loopback", () => {
-  const dialled = ["0.0.0.0", "::", "10.0.0.7"].map((address) =>
-    dialAddressOf({ address, inode: "" }),
-  );
+  const dialled = ["0.0.0.0", "::", "10.0.0.7"].map(dialAddressOf);
   expect(dialled).toEqual(["127.0.0.1", "::1", "10.0.0.7"]);
 });
 

@@ -3,7 +3,8 @@
  * processes that hold them. An agent's host has other services on its loopback, so a port of a run is connected to only
  * while a process of the run listens on it.
  */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 
 export type Listener = {
   /** The address on which it listens, such as 0.0.0.0, 127.0.0.1 or ::1. */
@@ -12,11 +13,15 @@ export type Listener = {
   readonly inode: string;
 };
 
-/** Returns the listeners on a port in the network of a process, or in the agent's own. */
-export function listenersOn(port: number, of: number | "self" = "self"): readonly Listener[] {
-  return ["tcp", "tcp6"].flatMap((table) =>
-    parseListeners(textOf(`/proc/${of}/net/${table}`), port),
+/**
+ * Returns the listeners on a port of this host. The kernel walks through all of its sockets for this, which takes some
+ * 20 ms on a busy host: in another thread.
+ */
+export async function listenersOn(port: number): Promise<readonly Listener[]> {
+  const tables = ["tcp", "tcp6"].map(async (table) =>
+    parseListeners(await readFile(`/proc/net/${table}`, "utf8").catch(() => ""), port),
   );
+  return (await Promise.all(tables)).flat();
 }
 
 /** The state LISTEN. */
@@ -47,21 +52,29 @@ function addressOf(hex: string): string {
   return text === "0:0:0:0:0:0:0:1" ? "::1" : text;
 }
 
-/** Returns those of the sockets that a process holds. */
-export function heldBy(pids: Iterable<number>, inodes: ReadonlySet<string>): ReadonlySet<string> {
-  const held = new Set<string>();
+/** Returns those of the sockets that the processes hold, each with the path of a descriptor (`isHeld`). */
+export function heldBy(
+  pids: Iterable<number>,
+  inodes: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const held = new Map<string, string>();
   for (const pid of pids) {
-    for (const descriptor of namesIn(`/proc/${pid}/fd`)) {
-      const inode = /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${descriptor}`))?.[1];
-      if (inode !== undefined && inodes.has(inode)) held.add(inode);
+    for (const name of namesIn(`/proc/${pid}/fd`)) {
+      const path = `/proc/${pid}/fd/${name}`;
+      const inode = /^socket:\[(\d+)\]$/.exec(linkOf(path))?.[1];
+      if (inode !== undefined && inodes.has(inode)) held.set(inode, path);
     }
     if (held.size === inodes.size) break;
   }
   return held;
 }
 
+/** Returns whether a process still holds a socket by this descriptor. */
+export const isHeld = (inode: string, path: string): boolean =>
+  linkOf(path) === `socket:[${inode}]`;
+
 /** The address at which a listener is connected to from its own host. */
-export function dialAddressOf({ address }: Listener): string {
+export function dialAddressOf(address: string): string {
   if (address === "0.0.0.0") return "127.0.0.1";
   return address === "::" ? "::1" : address;
 }
@@ -74,14 +87,6 @@ export function couldTake(listener: Listener, address: string): boolean {
 }
 
 /** Empty for a process that has ended, or that this user may not read. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
 function namesIn(path: string): readonly string[] {
   try {
     return readdirSync(path);

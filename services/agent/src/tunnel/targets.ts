@@ -10,7 +10,14 @@ import { Fault } from "@trainyard/kernel";
 import { parseTarget } from "@trainyard/tunnel";
 import { connectHolder } from "../state/holder-socket.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { couldTake, dialAddressOf, heldBy, type Listener, listenersOn } from "./listeners.ts";
+import {
+  couldTake,
+  dialAddressOf,
+  heldBy,
+  isHeld,
+  type Listener,
+  listenersOn,
+} from "./listeners.ts";
 import { NetworkDialer, notEntered } from "./network-dialer.ts";
 
 export type TargetDeps = {
@@ -19,10 +26,13 @@ export type TargetDeps = {
   readonly pids: () => ReadonlySet<number>;
 };
 
+/** A listener of the run: its address, its socket, and the descriptor of a process of the run. */
+type Found = { readonly address: string; readonly inode: string; readonly path: string };
+
 export class Targets implements Disposable {
   readonly #deps: TargetDeps;
-  /** Sockets that processes of the run hold. A socket's number is not used again while it listens. */
-  readonly #own = new Set<string>();
+  /** Listeners of the run that were found, by port. */
+  readonly #found = new Map<number, Found>();
   #dialer: NetworkDialer | null = null;
 
   constructor(deps: TargetDeps) {
@@ -49,35 +59,33 @@ export class Targets implements Disposable {
   }
 
   async #openHere(port: number): Promise<Socket> {
-    const listeners = listenersOn(port);
-    if (listeners.length === 0) throw this.#nothing(port);
-    const own = this.#ownOf(listeners);
-    const isForeign = (listener: Listener): boolean => !own.includes(listener);
-    // The address must lead to a listener of the run only.
-    const reached = own.find(
-      (one) => !listeners.some((other) => isForeign(other) && couldTake(other, dialAddressOf(one))),
-    );
-    if (reached === undefined) throw this.#foreign(port);
-    const socket = await connected(dialAddressOf(reached), port).catch(() => {
-      throw this.#nothing(port);
-    });
-    // If the listener is still there, no other one can have taken the connection.
-    if (listenersOn(port).some(({ inode }) => inode === reached.inode)) return socket;
-    socket.destroy();
-    throw this.#nothing(port);
+    const found = this.#found.get(port);
+    const known = found === undefined ? null : await connectedTo(found, port);
+    if (known !== null) return known;
+    const fresh = await this.#find(port);
+    this.#found.set(port, fresh);
+    const socket = await connectedTo(fresh, port);
+    if (socket === null) throw this.#nothing(port);
+    return socket;
   }
 
-  #ownOf(listeners: readonly Listener[]): readonly Listener[] {
-    const unknown = listeners.filter(({ inode }) => !this.#own.has(inode));
-    if (unknown.length > 0) {
-      const inodes = new Set(unknown.map(({ inode }) => inode));
-      for (const inode of heldBy(this.#deps.pids(), inodes)) this.#own.add(inode);
+  async #find(port: number): Promise<Found> {
+    const listeners = await listenersOn(port);
+    if (listeners.length === 0) throw this.#nothing(port);
+    const inodes = new Set(listeners.map(({ inode }) => inode));
+    const held = heldBy(this.#deps.pids(), inodes);
+    for (const { address, inode } of listeners) {
+      const path = held.get(inode);
+      const dialled = dialAddressOf(address);
+      // The address must lead to a listener of the run only.
+      const isOwn = (other: Listener): boolean =>
+        held.has(other.inode) || !couldTake(other, dialled);
+      if (path !== undefined && listeners.every(isOwn)) return { address: dialled, inode, path };
     }
-    return listeners.filter(({ inode }) => this.#own.has(inode));
+    throw this.#foreign(port);
   }
 
   async #openInside(port: number, leader: number): Promise<Duplex> {
-    if (listenersOn(port, leader).length === 0) throw this.#nothing(port);
     this.#dialer ??= new NetworkDialer(leader);
     const socket = await this.#dialer.connect(port);
     if (socket === null) throw this.#nothing(port);
@@ -115,6 +123,18 @@ function networkOf(pid: number): "own" | "other" | "hidden" | "gone" {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EACCES" ? "hidden" : "gone";
   }
+}
+
+/**
+ * Connects to a listener, if a process of the run holds its socket before and after. A process that has stopped
+ * listening on a socket that it keeps could let the connection reach another program; it can reach that itself, too.
+ */
+async function connectedTo({ address, inode, path }: Found, port: number): Promise<Socket | null> {
+  if (!isHeld(inode, path)) return null;
+  const socket = await connected(address, port).catch(() => null);
+  if (socket === null || isHeld(inode, path)) return socket;
+  socket.destroy();
+  return null;
 }
 
 function connected(host: string, port: number): Promise<Socket> {
