@@ -228,6 +228,16 @@ describe("callers", () => {
 const close = (agent: Agent): void => agent.close();
 const codeOf = (error: unknown): string => (isFault(error) ? error.code : String(error));
 
+test("a page is told a refusal by the code and the reason with which its WebSocket closes", async () => {
+  const headers = { cookie: await signIn(), origin: urls[0] };
+  const address = `${urls[0].replace("http", "ws")}/api/v1/trials/99.9/streams/1`;
+  const page = new WebSocket(address, { headers } as never);
+  const closed = await new Promise<CloseEvent>((resolve) => {
+    page.addEventListener("close", resolve);
+  });
+  expect([closed.code, closed.reason]).toEqual([4404, "trial_not_found: there is no trial 99.9"]);
+});
+
 async function signIn(): Promise<string> {
   const answer = await gateway.call("POST", "/api/v1/sessions", {
     body: { token: gateway.token },

@@ -100,7 +100,6 @@ async function serve(
 
 const statusOfFault: Readonly<Record<string, number>> = {
   undeclared_port: 403,
-  foreign_process: 403,
   too_many_streams: 429,
 };
 
