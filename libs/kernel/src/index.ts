@@ -49,6 +49,7 @@ export {
 } from "./ids.ts";
 export { isMapping, type Json, type JsonObject } from "./json.ts";
 export { limits } from "./limits.ts";
+export { holderText } from "./pin-holder.ts";
 export { Backoff, retryAfterMs, type RetryPolicy, retrying } from "./retry.ts";
 export { staleRevision } from "./stale-revision.ts";
 export { isLine, storableText, utf8Bytes } from "./text.ts";
