@@ -26,7 +26,8 @@ const pieceBytes = 64 * 1024;
 /** Packers fill up the last record with zeros; the largest records that tar(1) makes have this size. */
 const paddingBytesMax = 1024 * 1024;
 
-const tooLarge = "it unpacks to more than 2 GiB";
+const advice = "name what the training does not need in .trainyardignore";
+const tooLarge = `it unpacks to more than 2 GiB; ${advice}`;
 
 /** The first bytes of gzip and Zstandard files (RFC 1952, RFC 8878); the tar parser recognizes them. */
 const magics = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])];
@@ -138,7 +139,7 @@ type Entry = {
 
 function refusalOfSize(entries: number, bytes: number): string | null {
   const { entriesMax, unpackedBytesMax } = modelCodeLimits;
-  if (entries > entriesMax) return `it has more than ${entriesMax} entries`;
+  if (entries > entriesMax) return `it has more than ${entriesMax} entries; ${advice}`;
   return bytes > unpackedBytesMax ? tooLarge : null;
 }
 
@@ -146,7 +147,7 @@ function refusalOf(entry: Entry): string | null {
   if (escapes(entry.path)) return `${JSON.stringify(entry.path)} leads out of it`;
   const link = entry.type === "SymbolicLink" || entry.type === "Link";
   if (link && (escapes(targetOf(entry)) || goesBack(entry.linkpath ?? ""))) {
-    return `the link ${JSON.stringify(entry.path)} leads out of it`;
+    return `the link ${JSON.stringify(entry.path)} leads out of it; a line in .trainyardignore leaves it out`;
   }
   if (!link && !["File", "OldFile", "Directory"].includes(entry.type)) {
     return `${JSON.stringify(entry.path)} is neither a file, a folder nor a link`;
