@@ -45,7 +45,7 @@ export {
   type SpaceNode,
 } from "./hyperparameters/space.ts";
 export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
-export { exportJsonSchema } from "./json-schema.ts";
+export { exportJsonSchema, exportTaskJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
 export {
   invalidConfig,
@@ -90,3 +90,4 @@ export {
 } from "./submitted/masked-source.ts";
 export { resubmittedText } from "./submitted/resubmitted-text.ts";
 export { type MaskedPath, maskedDocument, maskedPaths, maskedValue } from "./submitted/secrets.ts";
+export { type ParsedTask, parseTask, type TaskParseOptions } from "./tasks/parse.ts";
