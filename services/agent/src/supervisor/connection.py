@@ -11,6 +11,8 @@ OUTGOING_BYTES = 64 * 1024
 # A turn of the loop sends one client so much, so that none keeps the others waiting.
 PUMPED_BYTES = 1024 * 1024
 HELLO_S = 10.0
+# A client that has the last frame gets so long to close. Closed before it writes, it would lose what it has not read.
+LINGER_S = 1.0
 
 
 class Connection:
@@ -25,6 +27,8 @@ class Connection:
         self.outgoing = bytearray()
         self.role = None
         self.is_closing = False
+        # All is sent, and the client has not closed yet.
+        self.is_lingering = False
         self.is_closed = False
         client.setblocking(False)
         self.look()
@@ -37,7 +41,7 @@ class Connection:
     def look(self):
         if self.is_closed:
             return
-        may_read = self.role is None or self.role.may_read()
+        may_read = self.is_closing or self.role is None or self.role.may_read()
         events = (READ if may_read else 0) | (WRITE if self.outgoing else 0)
         self.loop.watch(self.client.fileno(), events, self.ready)
 
@@ -110,8 +114,19 @@ class Connection:
                 break
             left -= sent
         if self.is_closing and not self.outgoing:
-            self.close()
+            self.linger()
         self.look()
+
+    def linger(self):
+        if self.is_lingering or self.is_closed:
+            return
+        self.is_lingering = True
+        try:
+            self.client.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.close()
+            return
+        self.loop.later(LINGER_S, self.close)
 
     def fill(self):
         while self.role is not None and not self.is_closing and len(self.outgoing) < OUTGOING_BYTES:
@@ -140,10 +155,6 @@ class Connection:
             return
         self.loop.watch(self.client.fileno(), 0, None)
         self.is_closed = True
-        try:
-            self.client.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # The client has closed it.
         self.client.close()
         if self.role is not None:
             self.role.leave()

@@ -2,15 +2,16 @@
 and stays until that has ended. It survives agent and gateway, and its clients come and go. The protocol is in
 docs/integrate/terminals.md.
 
-Started as `python3 -I -S -E holder.py KIND [COMMAND...]` in the task's folder, with TRAINYARD_RUN_DIR:
+Started as `python3 -I -S -E holder.py KIND WORK_DIR [COMMAND...]` in the folder of the task's files, with
+TRAINYARD_RUN_DIR. WORK_DIR is relative to that folder, and empty for it:
 
   command   starts COMMAND with its own output, which is the run's, and ends as it ends
   shell     ends as the terminal "main" ends, which the first viewer opens
 
 It listens on holder.sock in TRAINYARD_RUN_DIR, for its own user alone. It adopts what in the task loses its parent (a
-subreaper). SIGTERM asks the task to end: clients are told, and the task's programs get the signal. What they leave gets
-it when the command has ended, and the task ends with its last process, as parent.py does it for other runs. Without a
-request, the holder ends with its command, and what the command leaves is killed by the run's parent or container.
+subreaper). SIGTERM asks the task to end: clients get a notice, and the task's programs the signal. Processes that they
+leave get it when the command has ended, and the task ends with its last process, as parent.py does it for other runs.
+Without a request, the holder ends with its command, and the run's parent or container kills what the command leaves.
 
 Only the standard library, and nothing newer than Python 3.7: it runs under what an image has.
 """
@@ -73,7 +74,7 @@ class Holder:
         self.environment = dict(os.environ)
         self.connections = set()
         self.terminals = {}
-        # What is called at the end of a child.
+        # The functions that are called at the end of each child, by pid.
         self.children = {}
         self.command_pid = None
         # The end of the command or of the main terminal, as waitpid has it.
@@ -303,12 +304,15 @@ class Holder:
                 connection.say(frames.text_frame(frames.NOTICE, how))
                 connection.close_when_sent()
         until = time.monotonic() + FAREWELL_S
-        while self.connections and time.monotonic() < until:
+        while self.is_heard() and time.monotonic() < until:
             self.loop.turn(until - time.monotonic())
         try:
             os.unlink(os.path.join(self.run_folder, SOCKET))
         except OSError:
             pass  # The run's own processes may have removed it.
+
+    def is_heard(self):
+        return any(not connection.is_lingering for connection in self.connections)
 
 
 def start_or_refuse(start, program):
@@ -368,8 +372,21 @@ def end_as(status):
     os._exit(128 + number)
 
 
+def enter(work_dir):
+    """Programs read their folder in PWD too."""
+    try:
+        os.chdir(work_dir or ".")
+    except OSError as problem:
+        text = "the task's work_dir %s cannot be entered: %s\n" % (work_dir, problem.strerror)
+        os.write(2, text.encode("utf-8", "replace"))
+        os._exit(NOT_EXECUTABLE)
+    if work_dir:
+        os.environ["PWD"] = os.getcwd()
+
+
 def main():
-    kind, command = sys.argv[1], sys.argv[2:]
+    kind, work_dir, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+    enter(work_dir)
     end_as(Holder(kind, command, os.environ["TRAINYARD_RUN_DIR"]).run())
 
 

@@ -29,7 +29,9 @@ class Terminal:
         self.name = name
         self.record = Record(size)
         self.on_end = on_end
-        self.pid = self.master = None
+        self.pid = 0
+        # The descriptor of the PTY's master; -1 once it is closed.
+        self.master = -1
         self.typed = bytearray()
         self.viewers = []
         # The viewer who typed or resized last.
@@ -48,7 +50,7 @@ class Terminal:
 
     def look(self):
         """Watches the terminal as far as it may be read and has something to be written."""
-        if self.master is None:
+        if self.master < 0:
             return
         is_held_up = self.is_held_up()
         events = (0 if is_held_up else READ) | (WRITE if self.typed else 0)
@@ -73,7 +75,7 @@ class Terminal:
     def ready(self, events):
         if events & WRITE:
             self.write_typed()
-        if events & READ and self.master is not None:
+        if events & READ and self.master >= 0:
             self.read()
         self.look()
 
@@ -100,7 +102,7 @@ class Terminal:
     def close(self):
         self.loop.watch(self.master, 0, None)
         os.close(self.master)
-        self.master = None
+        self.master = -1
         self.finish()
 
     def tell_viewers(self):
@@ -108,7 +110,7 @@ class Terminal:
             viewer.connection.pump()
 
     def type(self, content):
-        if self.master is not None:
+        if self.master >= 0:
             self.typed += content
             self.write_typed()
             self.look()
@@ -129,7 +131,7 @@ class Terminal:
         return len(self.typed) >= INPUT_BYTES_MAX
 
     def resize(self, size):
-        if self.master is None or size == self.record.size:
+        if self.master < 0 or size == self.record.size:
             return
         set_size(self.master, *size)
         self.record.resize(size)
@@ -137,7 +139,7 @@ class Terminal:
 
     def ask_to_redraw(self):
         """Changes the size for a moment: a full-screen program then draws all of its screen."""
-        if self.is_redrawn or self.master is None:
+        if self.is_redrawn or self.master < 0:
             return
         self.is_redrawn = True
         columns, rows = before = self.record.size
@@ -170,13 +172,13 @@ class Terminal:
 
     def signal(self, number):
         """Signals the processes in the foreground."""
-        group = None if self.master is None else foreground_of(self.master)
+        group = None if self.master < 0 else foreground_of(self.master)
         if group is not None:
             signal_group(group, number)
 
     def hang_up(self):
         """Ends a shell at its prompt, which ignores SIGTERM; asks another program in the foreground to end, once."""
-        group = None if self.master is None else foreground_of(self.master)
+        group = None if self.master < 0 else foreground_of(self.master)
         if group is None or group in self.asked:
             return
         self.asked.add(group)
@@ -187,20 +189,20 @@ class Terminal:
 
     def ended(self, status):
         self.status = status
-        if self.master is None:
+        if self.master < 0:
             self.finish()
         else:
             self.loop.later(REST_S, self.give_up_rest)
 
     def give_up_rest(self):
-        if self.master is not None:
+        if self.master >= 0:
             self.read()
-        if self.master is not None:
+        if self.master >= 0:
             self.close()
 
     def finish(self):
         """The terminal is over when its program has ended and its output is read."""
-        if self.status is None or self.master is not None or self.is_over:
+        if self.status is None or self.master >= 0 or self.is_over:
             return
         self.is_over = True
         self.on_end(self)

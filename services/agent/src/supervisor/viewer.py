@@ -19,7 +19,7 @@ class Viewer:
         self.size = size
         # Before the first screen.
         self.at = -1
-        # What the client does not know yet, before the record continues.
+        # The frames that the client gets before the record continues.
         self.ahead = [opened(terminal)]
         self.has_told_end = False
         self.progressed_at = time.monotonic()
@@ -44,7 +44,8 @@ class Viewer:
     def show_screen(self, record):
         screen = record.screen
         if screen is None:
-            self.terminal.ask_to_redraw()
+            # The change of size makes frames for this viewer too, so it comes after these.
+            self.terminal.loop.later(0, self.terminal.ask_to_redraw)
             self.at = record.tail()
             self.ahead.append(frames.frame(frames.SCREEN))
             return sized(record.size, self.at)
