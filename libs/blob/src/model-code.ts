@@ -35,10 +35,14 @@ const magicBytesMax = 4;
 
 /**
  * Checks packed code piece by piece, without blocking the event loop, and stops at the first byte that breaks a rule.
- * Returns the reason as a clause to follow the archive's name; null for valid code.
+ * Returns the reason as a clause to follow the archive's name; null for valid code. Calls `onEntry` with the path and
+ * the type of each entry that breaks no rule.
  */
-export async function refusalOfModelCode(packed: Readable): Promise<string | null> {
-  const look = new Look();
+export async function refusalOfModelCode(
+  packed: Readable,
+  onEntry: OnEntry = () => {},
+): Promise<string | null> {
+  const look = new Look(onEntry);
   try {
     await pipeline(packed, createGunzip({ chunkSize: pieceBytes }), (unpacked) =>
       look.at(unpacked as AsyncIterable<Buffer>),
@@ -53,6 +57,8 @@ export async function refusalOfModelCode(packed: Readable): Promise<string | nul
   }
 }
 
+type OnEntry = (path: string, type: string) => void;
+
 /** Stops the reading; the message is the reason. */
 class Refused extends Error {
   override readonly name = "Refused";
@@ -61,6 +67,7 @@ class Refused extends Error {
 /** Counts the entries and bytes of an archive while it is read, and applies the rules. */
 class Look {
   readonly #parser: Parser;
+  readonly #onEntry: OnEntry;
   #entries = 0;
   /** The total file size that the headers declare; each header comes before its file's first byte. */
   #promisedBytes = 0;
@@ -69,7 +76,8 @@ class Look {
   #bytesAfterEnd: number | null = null;
   #problem: Error | null = null;
 
-  constructor() {
+  constructor(onEntry: OnEntry) {
+    this.#onEntry = onEntry;
     this.#parser = new Parser({ strict: true, onReadEntry: (entry) => this.#enter(entry) });
     this.#parser.on("error", (error: Error) => this.#stop(error));
     this.#parser.on("eof", () => {
@@ -122,6 +130,7 @@ class Look {
     this.#promisedBytes += entry.size;
     const refusal = refusalOf(entry) ?? refusalOfSize(this.#entries, this.#promisedBytes);
     if (refusal !== null) this.#stop(new Refused(refusal));
+    else this.#onEntry(entry.path, entry.type);
     entry.resume();
   }
 

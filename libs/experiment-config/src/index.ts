@@ -44,6 +44,7 @@ export {
   isTyped,
   type SpaceNode,
 } from "./hyperparameters/space.ts";
+export { entrypointScript } from "./entrypoint-script.ts";
 export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
 export { exportJsonSchema, exportTaskJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
@@ -54,6 +55,7 @@ export {
   parseExperiment,
 } from "./parse.ts";
 export { type ConfigPart, configPart } from "./parts/named.ts";
+export { closest } from "./suggest.ts";
 export { resubmitted } from "./resubmitted.ts";
 export { floorLog, hyperbandTrials } from "./searcher/halving.ts";
 export type { SearchObjective, SeveralObjectives } from "./searcher/objectives.ts";

@@ -10,6 +10,7 @@ import type {
   ModelVersion,
   Project,
   Run,
+  Task,
   Token,
   Trial,
   Workspace,
@@ -25,6 +26,7 @@ import type {
   JobDocument,
   ModelDocument,
   ProjectDocument,
+  TaskDocument,
   TokenDocument,
   TrialDocument,
   VersionDocument,
@@ -42,6 +44,8 @@ export function shownExperiment(
     units: _units,
     startTimes: _startTimes,
     running: _running,
+    workedMs: _workedMs,
+    workedAtMs: _workedAtMs,
     warned: _warned,
     contextDigest: _contextDigest,
     revision,
@@ -70,7 +74,8 @@ export function shownTrial(
 ): Plain<Trial> {
   const { records: _records, recent: _recent, versions: _versions, sealed, ...known } = document;
   const { place: _place, reported: _reported, running: _running, ...rest } = known;
-  const { hasNotFinite: _hasNotFinite, warned: _warned, ...shown } = rest;
+  const { workedMs: _workedMs, workedAtMs: _workedAtMs, ...shownOfRuns } = rest;
+  const { hasNotFinite: _hasNotFinite, warned: _warned, ...shown } = shownOfRuns;
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
@@ -110,6 +115,16 @@ export function shownJob(
   jobsAhead: number,
 ): Plain<Job> {
   return { ...shown, jobsAhead };
+}
+
+/** Shows a task, in lists without its configuration. The configuration's secrets are masked. */
+export function shownTask(
+  { killed: _killed, ...shown }: TaskDocument,
+  config?: JsonObject,
+): Plain<Task> {
+  const workspace = shown.workspace || defaultSpace;
+  const own = { ...shown, workspace, lastLogLines: [] };
+  return config === undefined ? own : { ...own, config: maskedDocument(config) };
 }
 
 export function shownWorkspace({ revision, ...shown }: WorkspaceDocument): Plain<Workspace> {

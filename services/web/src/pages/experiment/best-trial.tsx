@@ -26,7 +26,7 @@ export function BestTrial({ experiment }: TabProps): JSX.Element {
         <p className={styles["note"]}>
           {experiment.trialsFailed > 0
             ? `No trial without a failure has reported ${metric}.`
-            : `No trial has reported ${metric} yet.`}
+            : `No trial has reported ${metric}${experiment.endedAtMs === undefined ? " yet" : ""}.`}
         </p>
       )}
       {bestTrial !== undefined && best !== undefined && (
@@ -36,7 +36,7 @@ export function BestTrial({ experiment }: TabProps): JSX.Element {
             <StateBadge state={trialState(best)} restarts={best.restarts} />
           </p>
           <p className={styles["note"]}>
-            The {smallerIsBetter ? "smallest" : "largest"} {metric}: {number(bestValue)}
+            Best {metric}: {number(bestValue)} ({smallerIsBetter ? "lower" : "higher"} is better)
           </p>
           <dl className={styles["pairs"]}>
             {shownPairs(best.hyperparameters).map(([name, value]) => (

@@ -8,6 +8,7 @@ import type {
   Model,
   ModelAliasMove,
   ModelVersion,
+  Task,
   Token,
   Trial,
   Workspace,
@@ -32,6 +33,9 @@ export type ExperimentDocument = Omit<
   readonly startTimes?: Readonly<Record<string, number>>;
   /** The number of runs that train. */
   readonly running: number;
+  /** The sum of the times of the runs until `workedAtMs`, the last start or end of a run. */
+  readonly workedMs: number;
+  readonly workedAtMs: number;
   /** The completed trials without a value of the metric, and with one that is no number; absent for none. */
   readonly warned?: { readonly missing: number; readonly notFinite: number };
   /** The digest of the experiment's model code; empty for none. */
@@ -53,7 +57,8 @@ export type ExperimentDocument = Omit<
 };
 
 /**
- * The configuration of an experiment. It is a separate document, since it has up to 96 KiB that most reads do not need.
+ * The configuration of an experiment or a task. It is a separate document, since it has up to 96 KiB that most reads
+ * do not need.
  */
 export type ConfigDocument = { readonly config?: JsonObject };
 
@@ -81,10 +86,13 @@ export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched" | "undeliver
   readonly sealed?: readonly Plain<SealedCheckpoint>[];
   /** The place of the trial in its search; absent before the search has a plan. */
   readonly place?: TrialPlace;
-  /** The progress that the present run reported last; absent for none. */
-  readonly reported?: number;
+  /** The progress that the trial's code reported last, with the run that did; absent for none. */
+  readonly reported?: { readonly run: number; readonly fraction: number };
   /** The number of runs that train. */
   readonly running: number;
+  /** The sum of the times of the runs until `workedAtMs`, the last start or end of a run. */
+  readonly workedMs: number;
+  readonly workedAtMs: number;
   /** Whether a value of the searcher's metric was NaN or infinite; absent for no. */
   readonly hasNotFinite?: boolean;
   /** The warning that counts in the experiment; absent before the first one. */
@@ -152,6 +160,12 @@ export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
 /** The number of times that a pool with the document's id was removed. */
 export type PoolDocument = { readonly removals: number };
 
+/** The document of a task. Its configuration is a document of its own, as an experiment's. */
+export type TaskDocument = Omit<Plain<Task>, "config" | "lastLogLines"> & {
+  /** Whether a person had the task killed. */
+  readonly killed: boolean;
+};
+
 /** A project. The parent of its row is the id of its workspace. */
 export type ProjectDocument = WorkspaceDocument;
 
@@ -195,6 +209,7 @@ export type Documents = {
   readonly project: ProjectDocument;
   readonly job: JobDocument;
   readonly pool: PoolDocument;
+  readonly task: TaskDocument;
 };
 
 export type DocumentKind = keyof Documents;
