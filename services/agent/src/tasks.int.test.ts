@@ -9,7 +9,7 @@ import { toHolder } from "@trainyard/terminal";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { connectHolder } from "./state/holder-socket.ts";
 import { AgentStage } from "./testing/agent-stage.ts";
-import { configured, launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { configured, newFolder, packed, removeFolders, taskOf } from "./testing/examples.ts";
 import { HolderClient } from "./testing/holder-client.ts";
 
 afterAll(removeFolders);
@@ -18,19 +18,6 @@ const size = { columns: 80, rows: 24 };
 
 /** A login shell sets its own. */
 const prompt = /[#$] $/;
-
-let tasks = 0;
-
-function taskOf(
-  kind: "command" | "shell",
-  entrypoint: string | readonly string[] = "",
-  more: Partial<Plain<Launch>> = {},
-): Plain<Launch> {
-  tasks += 1;
-  const id = `t${tasks}`;
-  const task = { id, kind };
-  return launchOf(entrypoint, { allocation: `${id}#1`, experiment: "", trial: "", task, ...more });
-}
 
 const runDirOf = (stage: AgentStage, launch: Plain<Launch>): string =>
   join(stage.folderOf(launch), "run");

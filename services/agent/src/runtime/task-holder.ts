@@ -5,7 +5,7 @@
  */
 import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { recordedTask } from "@trainyard/experiment-config/recorded";
+import { taskConfig } from "@trainyard/experiment-config/recorded";
 import { argvOf } from "../core/environment.ts";
 import { names } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -63,6 +63,6 @@ function putHolder(runFolder: string): string {
 
 function holderArguments({ launch }: RunFolder): readonly string[] {
   const kind = launch.task?.kind ?? "";
-  const { work_dir } = recordedTask(JSON.parse(launch.config));
+  const { work_dir } = taskConfig(JSON.parse(launch.config));
   return [kind, work_dir, ...(kind === shellKind ? [] : argvOf(launch))];
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { toHolder } from "@trainyard/terminal";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { AgentStage } from "../testing/agent-stage.ts";
-import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
+import { newFolder, removeFolders, taskOf } from "../testing/examples.ts";
 import { HolderClient } from "../testing/holder-client.ts";
 import { notRun } from "../testing/needs.ts";
 import { newTerminal, type Shown, shownBy, ViewersTerminal, write } from "../testing/screen.ts";
@@ -15,8 +15,6 @@ vi.setConfig({ testTimeout: 120_000 });
 const patient = { timeout: 60_000, interval: 100 };
 const size = { columns: 80, rows: 24 };
 const larger = { columns: 100, rows: 30 };
-
-let shells = 0;
 
 /** A shell with a first viewer, which reads everything. */
 class Shell implements AsyncDisposable {
@@ -34,11 +32,7 @@ class Shell implements AsyncDisposable {
 
   static async start(): Promise<Shell> {
     const stage = await AgentStage.start();
-    shells += 1;
-    const task = { id: `t${900 + shells}`, kind: "shell" };
-    const environmentVariables = ["SHELL=/bin/sh"];
-    const more = { experiment: "", trial: "", task, environmentVariables };
-    const launch = launchOf("", { allocation: `${task.id}#1`, ...more });
+    const launch = taskOf("shell", "", { environmentVariables: ["SHELL=/bin/sh"] });
     stage.platform.run(launch);
     await stage.platform.up(launch);
     const runDir = join(stage.folderOf(launch), "run");
