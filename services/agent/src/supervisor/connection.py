@@ -113,6 +113,9 @@ class Connection:
             if sent == 0:
                 break
             left -= sent
+        if not self.is_closed:
+            # Where the turn is over, the rest is sent in the next one.
+            self.fill()
         if self.is_closing and not self.outgoing:
             self.linger()
         self.look()
