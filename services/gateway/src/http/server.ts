@@ -20,6 +20,7 @@ import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
+import { type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
 
 export type ServerDeps = RouterDeps & {
@@ -29,6 +30,7 @@ export type ServerDeps = RouterDeps & {
   readonly health: HealthChecks;
   readonly position: () => number;
   readonly webPages: WebPages;
+  readonly upgrades: readonly UpgradeRoute[];
 };
 
 /** Starts the gateway's HTTP server with all its routes. */
@@ -73,6 +75,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     throw nothingAt(request);
   });
   registerPages(server, deps);
+  new Upgrades(access, deps).listen(server.server);
   registerRoutes(server, access, {
     ...deps,
     problemText: (error, request) =>
