@@ -27,4 +27,6 @@ export const cliLimits = {
   gitPathsMax: 1_000,
   /** The least age of files in an audit, which the registry also requires. */
   auditAgeLeastMs: 9 * 24 * 60 * 60 * 1000,
+  /** A stream whose reader has stopped answers no ping: it is dead after this many looks of 5 s. */
+  streamDeadLooks: 120,
 } as const;

@@ -20,7 +20,7 @@ import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
-import { type UpgradeRoute, Upgrades } from "./upgrades.ts";
+import { asksForWebSocket, type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
 
 export type ServerDeps = RouterDeps & {
@@ -48,6 +48,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     routerOptions: { maxParamLength: 200 },
     requestTimeout: runtimeLimits.requestMs,
     forceCloseConnections: true,
+    // Another upgrade, such as curl's to h2c, is no reason to refuse a request: it is answered without.
+    http: { shouldUpgradeCallback: asksForWebSocket },
   });
   server.addHook("onRequest", async (request, reply) => {
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.

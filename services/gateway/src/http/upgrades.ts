@@ -50,6 +50,9 @@ export type UpgradesDeps = {
 /** The most bytes of the reason in a close frame. */
 const reasonBytesMax = 123;
 
+export const asksForWebSocket = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === "websocket";
+
 export class Upgrades {
   readonly #access: Access;
   readonly #deps: UpgradesDeps;

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { type Duplex, PassThrough } from "node:stream";
 import type { AnyEvent } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
@@ -158,6 +160,15 @@ describe("streams", () => {
       await expect(asked).rejects.toMatchObject({ fields: { status: 404 } });
     },
   );
+});
+
+test("a request that offers another protocol than WebSocket is answered as usual", async () => {
+  const { port, hostname } = new URL(gateway.url);
+  const headers = { connection: "Upgrade", upgrade: "h2c" };
+  const asked = request({ port, host: hostname, path: "/livez", headers }).end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  answer.resume();
+  expect(answer.statusCode).toBe(200);
 });
 
 describe("callers", () => {
