@@ -327,3 +327,27 @@ create table gateway.session_codes (
   token text collate "C" not null,
   expires_at timestamptz not null
 );
+
+-- Sessions of browsers with one host of a task: primary data. Only the SHA-256 of a secret is stored.
+create table gateway.task_sessions (
+  digest text collate "C" primary key,
+  task text collate "C" not null,
+  -- The declared port that the host is for; 0 for the task's own page.
+  port integer not null,
+  -- The id of the token for which the session was opened.
+  token text collate "C" not null,
+  -- The digest of the Web UI's session that asked; null if a token asked.
+  session text collate "C",
+  -- To the minute.
+  used_at timestamptz not null default now()
+);
+
+-- Codes that open one session with a host of a task each.
+create table gateway.task_codes (
+  digest text collate "C" primary key,
+  task text collate "C" not null,
+  port integer not null,
+  token text collate "C" not null,
+  session text collate "C",
+  expires_at timestamptz not null
+);

@@ -9,27 +9,28 @@ import {
   problemHeaders,
   problemText,
   type Registry,
-  runtimeLimits,
 } from "@trainyard/runtime";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
 import { Access } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
+import { type FrontDeps, frontServer } from "./front.ts";
 import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
 import type { WebPages } from "./web-pages.ts";
 
-export type ServerDeps = RouterDeps & {
-  readonly logger: Logger;
-  readonly registry: Registry;
-  readonly telemetry: Telemetry;
-  readonly health: HealthChecks;
-  readonly position: () => number;
-  readonly webPages: WebPages;
-};
+export type ServerDeps = RouterDeps &
+  FrontDeps & {
+    readonly logger: Logger;
+    readonly registry: Registry;
+    readonly telemetry: Telemetry;
+    readonly health: HealthChecks;
+    readonly position: () => number;
+    readonly webPages: WebPages;
+  };
 
 /** Starts the gateway's HTTP server with all its routes. */
 export async function startHttpServer(deps: ServerDeps, address: HttpAddress): Promise<Listening> {
@@ -44,8 +45,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
   const server = fastify({
     logger: false,
     routerOptions: { maxParamLength: 200 },
-    requestTimeout: runtimeLimits.requestMs,
     forceCloseConnections: true,
+    serverFactory: (answer) => frontServer(answer, deps),
   });
   server.addHook("onRequest", async (request, reply) => {
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.

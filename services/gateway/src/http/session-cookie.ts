@@ -1,4 +1,5 @@
 /** The cookie of a browser's session: its name, its scope and its attributes. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /**
@@ -26,7 +27,7 @@ export function sessionCookie(
     path: "/",
     httpOnly: true,
     sameSite: "lax",
-    secure: cameByHttps(request),
+    secure: cameByHttps(request.headers),
   } as const;
   return {
     set: (secret) => void reply.setCookie(name, secret, options),
@@ -40,7 +41,7 @@ const nameFor = (clusterId: string): string => `trainyard_${clusterId}`;
  * Whether the browser uses HTTPS. The gateway speaks plain HTTP, so this is known from the proxy's header or from the
  * page's origin.
  */
-function cameByHttps({ headers }: FastifyRequest): boolean {
+export function cameByHttps(headers: IncomingHttpHeaders): boolean {
   const [proxied] = String(headers["x-forwarded-proto"] ?? "").split(",");
   return proxied?.trim() === "https" || headers.origin?.startsWith("https://") === true;
 }

@@ -1,0 +1,69 @@
+/**
+ * The HTTP server in front of everything: the host of a request decides whether the platform or the page of a task
+ * answers it, before any route, hook or header of either counts.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { Duplex } from "node:stream";
+import { runtimeLimits } from "@trainyard/runtime";
+import { addressedBy } from "../task-pages/task-host.ts";
+import type { TaskPages } from "../task-pages/task-pages.ts";
+
+export type FrontDeps = {
+  readonly taskPages: Pick<TaskPages, "answer" | "upgrade">;
+  /** The domain of tasks' hosts beside localhost; null for none. */
+  readonly taskDomain: string | null;
+  /** Serves an upgrade of the platform's own, such as a tunnel. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+};
+
+export function frontServer(answer: RequestListener, deps: FrontDeps): Server {
+  const { taskPages, taskDomain, upgrade } = deps;
+  // The limit for a whole request holds only for the platform: an upload to a task may take hours.
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+    const addressed = addressOf(request, taskDomain);
+    if (addressed.kind === "task") void taskPages.answer(addressed, request, response);
+    else if (addressed.kind === "nothing") refuse(response);
+    else {
+      limitTime(request, response);
+      answer(request, response);
+    }
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const addressed = addressOf(request, taskDomain);
+    if (addressed.kind === "task") void taskPages.upgrade(addressed, request, socket, head);
+    else if (addressed.kind === "platform") upgrade(request, socket, head);
+    else socket.end("HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\n\r\n");
+  });
+  return server;
+}
+
+function addressOf(request: IncomingMessage, domain: string | null) {
+  const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name));
+  // A proxy may follow another one of two hosts than this server.
+  return hosts.length > 1
+    ? ({ kind: "nothing" } as const)
+    : addressedBy(request.headers.host, domain);
+}
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(421, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+  response.end("No task has this address.\n");
+}
+
+/** Ends a connection whose request has not arrived whole within the limit. */
+function limitTime(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => {
+    if (!response.headersSent) response.writeHead(408, { connection: "close" }).end();
+    request.socket.destroySoon();
+  }, runtimeLimits.requestMs);
+  timer.unref();
+  request.once("end", () => clearTimeout(timer));
+  response.once("close", () => clearTimeout(timer));
+}
