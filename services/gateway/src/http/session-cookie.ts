@@ -4,9 +4,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 /**
  * Returns the session's secret from a request's cookie. The cookie's name has the cluster's id, because all ports of a
- * host share cookies.
+ * host share cookies. Over TLS only the name counts that no other host can set for this one: the page of a task may set
+ * cookies for the domain above it.
  */
 export function sessionOfRequest(request: FastifyRequest, clusterId: string): string | undefined {
+  const secure = request.cookies[secureNameFor(clusterId)];
+  if (secure !== undefined || cameByHttps(request.headers)) return secure;
   return request.cookies[nameFor(clusterId)];
 }
 
@@ -21,14 +24,10 @@ export function sessionCookie(
   reply: FastifyReply,
   clusterId: string,
 ): SessionCookie {
-  const name = nameFor(clusterId);
+  const secure = cameByHttps(request.headers);
+  const name = secure ? secureNameFor(clusterId) : nameFor(clusterId);
   // The cookie has no Max-Age: it ends with the browser, or earlier when the server ends the session.
-  const options = {
-    path: "/",
-    httpOnly: true,
-    sameSite: "lax",
-    secure: cameByHttps(request.headers),
-  } as const;
+  const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const;
   return {
     set: (secret) => void reply.setCookie(name, secret, options),
     clear: () => void reply.clearCookie(name, options),
@@ -36,6 +35,7 @@ export function sessionCookie(
 }
 
 const nameFor = (clusterId: string): string => `trainyard_${clusterId}`;
+const secureNameFor = (clusterId: string): string => `__Host-${nameFor(clusterId)}`;
 
 /**
  * Whether the browser uses HTTPS. The gateway speaks plain HTTP, so this is known from the proxy's header or from the

@@ -92,7 +92,10 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
   });
   const logger = createLogger("gateway", "silent");
   const open: OpenTunnel = async (allocation, target): Promise<Duplex> => {
-    const socket = connect(ports.get(`${allocation}:${target.kind === "port" ? target.port : 0}`) ?? 1, "127.0.0.1");
+    const socket = connect(
+      ports.get(`${allocation}:${target.kind === "port" ? target.port : 0}`) ?? 1,
+      "127.0.0.1",
+    );
     await once(socket, "connect");
     return socket;
   };
