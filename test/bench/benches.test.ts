@@ -125,7 +125,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "second_upload_1pct_changed",
   ],
   logs: ["ingest_lines_vs_copy", "search_1m_lines_ms", "flood_neighbour_p99_ms"],
-  boot: ["boot_warm_s", "idle_rss_mb"],
+  boot: ["boot_warm_s", "idle_rss_mb", "yard_start_extra_ms", "trainyard_start_extra_ms"],
 };
 
 /** The benchmarks that need a cluster share this one, which the first of them starts. */

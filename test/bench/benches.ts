@@ -60,7 +60,7 @@ export const benches = {
     load: async (): Promise<Bench> => (await import("./gateway/bench.ts")).run,
   },
   boot: {
-    about: "warm start of the embedded cluster, and its memory at rest",
+    about: "warm start of the embedded cluster, its memory at rest, and the start of its commands",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,
   },
   web: {

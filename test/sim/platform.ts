@@ -2,7 +2,7 @@
 import type { MemoryHub } from "@trainyard/bus/testing";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { MemoryLog } from "@trainyard/event-log/testing";
-import { type Clock, experimentId } from "@trainyard/kernel";
+import { type Clock, experimentId, taskId } from "@trainyard/kernel";
 import { beginTerm as beginExperiments } from "@trainyard/service-experiments/leader";
 import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/leader";
 import { defaultSilence } from "@trainyard/service-scheduler/testing";
@@ -68,6 +68,10 @@ export class Platform {
         this.#lastNumber += 1;
         return experimentId(this.#lastNumber);
       },
+      nextTask: async () => {
+        this.#lastNumber += 1;
+        return taskId(this.#lastNumber);
+      },
     };
     const done = (service: ServiceName) => (event: StoredEvent) => {
       // A replica that was paused beyond its lease may still report an older position.
@@ -83,6 +87,7 @@ export class Platform {
       experiments: ({ clock, logger }) =>
         beginExperiments({
           ...{ clock, logger, ids, deletionGraceMs, delays, trialsPerReactionMax, count },
+          tasksPerWorkspaceMax: Number.POSITIVE_INFINITY,
           hold: { reason: async () => null },
           onParked() {},
         }),

@@ -49,7 +49,7 @@ test.each<readonly [string, readonly Part[], string]>([
   [
     "a link that leads out",
     [{ path: "a/link", type: "SymbolicLink", linkpath: "../../x" }],
-    "the link",
+    'the link "a/link" leads out of it; a line in .trainyardignore leaves it out',
   ],
   [
     "an absolute link",

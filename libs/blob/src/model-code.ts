@@ -26,7 +26,8 @@ const pieceBytes = 64 * 1024;
 /** Packers fill up the last record with zeros; the largest records that tar(1) makes have this size. */
 const paddingBytesMax = 1024 * 1024;
 
-const tooLarge = "it unpacks to more than 2 GiB";
+const advice = "name what the training does not need in .trainyardignore";
+const tooLarge = `it unpacks to more than 2 GiB; ${advice}`;
 
 /** The first bytes of gzip and Zstandard files (RFC 1952, RFC 8878); the tar parser recognizes them. */
 const magics = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])];
@@ -34,10 +35,14 @@ const magicBytesMax = 4;
 
 /**
  * Checks packed code piece by piece, without blocking the event loop, and stops at the first byte that breaks a rule.
- * Returns the reason as a clause to follow the archive's name; null for valid code.
+ * Returns the reason as a clause to follow the archive's name; null for valid code. Calls `onEntry` with the path and
+ * the type of each entry that breaks no rule.
  */
-export async function refusalOfModelCode(packed: Readable): Promise<string | null> {
-  const look = new Look();
+export async function refusalOfModelCode(
+  packed: Readable,
+  onEntry: OnEntry = () => {},
+): Promise<string | null> {
+  const look = new Look(onEntry);
   try {
     await pipeline(packed, createGunzip({ chunkSize: pieceBytes }), (unpacked) =>
       look.at(unpacked as AsyncIterable<Buffer>),
@@ -52,6 +57,8 @@ export async function refusalOfModelCode(packed: Readable): Promise<string | nul
   }
 }
 
+type OnEntry = (path: string, type: string) => void;
+
 /** Stops the reading; the message is the reason. */
 class Refused extends Error {
   override readonly name = "Refused";
@@ -60,6 +67,7 @@ class Refused extends Error {
 /** Counts the entries and bytes of an archive while it is read, and applies the rules. */
 class Look {
   readonly #parser: Parser;
+  readonly #onEntry: OnEntry;
   #entries = 0;
   /** The total file size that the headers declare; each header comes before its file's first byte. */
   #promisedBytes = 0;
@@ -68,7 +76,8 @@ class Look {
   #bytesAfterEnd: number | null = null;
   #problem: Error | null = null;
 
-  constructor() {
+  constructor(onEntry: OnEntry) {
+    this.#onEntry = onEntry;
     this.#parser = new Parser({ strict: true, onReadEntry: (entry) => this.#enter(entry) });
     this.#parser.on("error", (error: Error) => this.#stop(error));
     this.#parser.on("eof", () => {
@@ -121,6 +130,7 @@ class Look {
     this.#promisedBytes += entry.size;
     const refusal = refusalOf(entry) ?? refusalOfSize(this.#entries, this.#promisedBytes);
     if (refusal !== null) this.#stop(new Refused(refusal));
+    else this.#onEntry(entry.path, entry.type);
     entry.resume();
   }
 
@@ -138,7 +148,7 @@ type Entry = {
 
 function refusalOfSize(entries: number, bytes: number): string | null {
   const { entriesMax, unpackedBytesMax } = modelCodeLimits;
-  if (entries > entriesMax) return `it has more than ${entriesMax} entries`;
+  if (entries > entriesMax) return `it has more than ${entriesMax} entries; ${advice}`;
   return bytes > unpackedBytesMax ? tooLarge : null;
 }
 
@@ -146,7 +156,7 @@ function refusalOf(entry: Entry): string | null {
   if (escapes(entry.path)) return `${JSON.stringify(entry.path)} leads out of it`;
   const link = entry.type === "SymbolicLink" || entry.type === "Link";
   if (link && (escapes(targetOf(entry)) || goesBack(entry.linkpath ?? ""))) {
-    return `the link ${JSON.stringify(entry.path)} leads out of it`;
+    return `the link ${JSON.stringify(entry.path)} leads out of it; a line in .trainyardignore leaves it out`;
   }
   if (!link && !["File", "OldFile", "Directory"].includes(entry.type)) {
     return `${JSON.stringify(entry.path)} is neither a file, a folder nor a link`;

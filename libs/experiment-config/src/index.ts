@@ -44,8 +44,9 @@ export {
   isTyped,
   type SpaceNode,
 } from "./hyperparameters/space.ts";
+export { entrypointScript } from "./entrypoint-script.ts";
 export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
-export { exportJsonSchema } from "./json-schema.ts";
+export { exportJsonSchema, exportTaskJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
 export {
   invalidConfig,
@@ -54,6 +55,7 @@ export {
   parseExperiment,
 } from "./parse.ts";
 export { type ConfigPart, configPart } from "./parts/named.ts";
+export { closest } from "./suggest.ts";
 export { resubmitted } from "./resubmitted.ts";
 export { floorLog, hyperbandTrials } from "./searcher/halving.ts";
 export type { SearchObjective, SeveralObjectives } from "./searcher/objectives.ts";
@@ -90,3 +92,4 @@ export {
 } from "./submitted/masked-source.ts";
 export { resubmittedText } from "./submitted/resubmitted-text.ts";
 export { type MaskedPath, maskedDocument, maskedPaths, maskedValue } from "./submitted/secrets.ts";
+export { type ParsedTask, parseTask, type TaskParseOptions } from "./tasks/parse.ts";

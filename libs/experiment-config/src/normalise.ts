@@ -42,7 +42,7 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
     data: sortedKeys(mappingAt(full, "data")),
     // The training code reads the section, which is absent unless it was given.
     profiling: isMapping(profiling) ? sortedKeys(profiling) : null,
-    ...writtenIn(document),
+    ...asWrittenIn(document, keysAsWrittenIn()),
   });
   return { ...config, hyperparameters: normaliseSpace(mappingAt(full, "hyperparameters")) };
 }
@@ -50,17 +50,23 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
 function sectionOf(name: string, document: JsonObject, full: JsonObject): JsonObject {
   return {
     ...without(full, keysAsWrittenIn(name)),
-    ...writtenIn(mappingAt(document, name), name),
+    ...asWrittenIn(mappingAt(document, name), keysAsWrittenIn(name), [name]),
   };
 }
 
-/** Keys that are recorded as they were written stay readable for the training code, except credentials. */
-function writtenIn(mapping: JsonObject, section?: string): JsonObject {
+/**
+ * Returns the given keys of the mapping at `path` as they were written, for the code that runs, except credentials.
+ */
+export function asWrittenIn(
+  mapping: JsonObject,
+  keys: readonly string[],
+  path: readonly string[] = [],
+): JsonObject {
   const kept: JsonObject = {};
-  for (const key of keysAsWrittenIn(section)) {
+  for (const key of keys) {
     const value = valueAt(mapping, key);
     if (value === undefined) continue;
-    const safe = withoutSecrets(value, section === undefined ? [key] : [section, key]);
+    const safe = withoutSecrets(value, [...path, key]);
     if (safe !== undefined) kept[key] = sortedKeys(safe);
   }
   return kept;

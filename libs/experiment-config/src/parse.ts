@@ -77,13 +77,13 @@ export function parseExperiment(
 const stripped = (document: JsonObject): JsonObject =>
   withoutNulls(experiment, document) as JsonObject;
 
-function notAMapping(value: Json): FieldProblem {
+export function notAMapping(value: Json): FieldProblem {
   const found = value === null ? "is empty" : `is ${describeValue(value)}`;
   return { path: "", detail: `the configuration ${found}; it must be a mapping of keys to values` };
 }
 
 /** A key that both the schema and a check report as missing is one problem. */
-function firstOfEachPath(problems: readonly FieldProblem[]): readonly FieldProblem[] {
+export function firstOfEachPath(problems: readonly FieldProblem[]): readonly FieldProblem[] {
   const seen = new Set<string>();
   return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
 }
@@ -118,7 +118,7 @@ function spaceProblems({ searcher, hyperparameters }: NormalisedConfig): readonl
 }
 
 /** Aliases and defaults can enlarge a document, and a trial gets the result in one environment variable. */
-function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
+export function sizeProblems(config: object): readonly FieldProblem[] {
   const bytes = utf8Bytes(JSON.stringify(config));
   if (bytes <= limits.configBytesMax) return [];
   const detail = `the configuration is ${bytes} bytes long with defaults and aliases written out; the limit is ${limits.configBytesMax}`;

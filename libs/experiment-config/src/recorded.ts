@@ -38,7 +38,16 @@ export { searcherFacts } from "./searcher/searcher.ts";
 export { recordedSource, type WarmStartSource } from "./searcher/warm-start-source.ts";
 export { defaultPool } from "./sections/resources.ts";
 export { recordedPlace, type StoragePlace } from "./sections/storage.ts";
+export {
+  recordedTask,
+  requestedTaskResources,
+  type TaskConfig,
+  type TaskKind,
+  taskKinds,
+  taskName,
+} from "./tasks/recorded.ts";
 export type { VariablesByDevice } from "./sections/variables.ts";
+export { type RecordedTask, recordedTask } from "./tasks/recorded-task.ts";
 
 /**
  * Reads a configuration recorded by any version; never fails: absent or malformed values get their defaults. A

@@ -1,19 +1,24 @@
 /**
  * Turns a recorded configuration into a document that can be submitted again: with the same defaults it becomes the
- * same configuration.
+ * same configuration. On another cluster the checkpoints belong into that cluster's storage, unless the submission
+ * named one.
  */
 import { isMapping, type Json, type JsonObject, mappingAt, valueAt, without } from "./json.ts";
 
 const placesMayBeEmpty = ["storage_path", "prefix"];
 
 /**
- * Some sections record an empty text, an empty list or 0 for an absent value, which a document may not contain. Only
- * these are removed: elsewhere an empty value may be the user's.
+ * Some sections record an empty text, an empty list or 0 for an absent value, which a document may not contain, and the
+ * default workspace and project are recorded as empty texts. Only these are removed: elsewhere an empty value may be
+ * the user's. `defaulted` has the paths of the recorded configuration that its submission did not contain: those of the
+ * checkpoint storage are the cluster's own, and are removed too.
  */
-export function resubmitted(recorded: JsonObject): JsonObject {
-  const { searcher, resources, checkpoint_storage, tensorboard_storage } = recorded;
+export function resubmitted(recorded: JsonObject, defaulted: readonly string[] = []): JsonObject {
+  const { searcher, resources, tensorboard_storage } = recorded;
+  const own = withoutEmpty(withoutClusterStorage(recorded, defaulted), ["workspace", "project"]);
+  const { checkpoint_storage } = own;
   return {
-    ...recorded,
+    ...own,
     ...(isMapping(searcher) ? { searcher: withoutEmpty(searcher) } : {}),
     ...(isMapping(resources) ? { resources: resourcesAgain(resources) } : {}),
     ...(isMapping(checkpoint_storage)
@@ -23,6 +28,14 @@ export function resubmitted(recorded: JsonObject): JsonObject {
       ? { tensorboard_storage: withoutEmpty(tensorboard_storage, placesMayBeEmpty) }
       : {}),
   };
+}
+
+function withoutClusterStorage(recorded: JsonObject, defaulted: readonly string[]): JsonObject {
+  const { checkpoint_storage: storage } = recorded;
+  if (defaulted.includes("checkpoint_storage")) return without(recorded, ["checkpoint_storage"]);
+  if (!isMapping(storage)) return recorded;
+  const own = Object.keys(storage).filter((key) => defaulted.includes(`checkpoint_storage.${key}`));
+  return { ...recorded, checkpoint_storage: without(storage, own) };
 }
 
 function withoutEmpty(section: JsonObject, only = Object.keys(section)): JsonObject {

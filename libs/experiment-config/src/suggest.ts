@@ -41,6 +41,8 @@ const synonyms: Readonly<Record<string, string>> = {
   validation_period: "min_validation_period",
   checkpoint_period: "min_checkpoint_period",
   slots_per_task: "slots_per_trial",
+  slots_per_trial: "slots",
+  pool: "resource_pool",
   length_per_round: "interval",
 };
 

@@ -39,7 +39,12 @@ function valueOn(path: readonly string[], document: JsonObject): Json | undefine
   );
 }
 
-function noteKey(path: readonly string[], warning: string, document: JsonObject): FieldProblem[] {
+/** Returns the warning about a key, if the document has it and requests something by it. */
+export function noteKey(
+  path: readonly string[],
+  warning: string,
+  document: JsonObject,
+): FieldProblem[] {
   const value = valueOn(path, document);
   if (value === undefined || asksForNothing(value) || actsAnyway(path, document)) return [];
   const key = pathOf(path);

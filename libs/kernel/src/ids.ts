@@ -14,7 +14,7 @@ export type TaskId = Id<"TaskId">;
 /** An id such as `t12#1`. */
 export type TaskRunId = Id<"TaskRunId">;
 /** The id of a run of a trial or of a task. */
-export type AllocationId = Id<"AllocationId">;
+export type AllocationId = RunId | TaskRunId;
 export type CheckpointId = Id<"CheckpointId">;
 export type AgentId = Id<"AgentId">;
 export type PoolId = Id<"PoolId">;
@@ -36,6 +36,8 @@ const labelPattern = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
 export const isExperimentId = (text: string): text is ExperimentId => experimentPattern.test(text);
 export const isTrialId = (text: string): text is TrialId => trialPattern.test(text);
 export const isRunId = (text: string): text is RunId => runPattern.test(text);
+export const isAllocationId = (text: string): text is AllocationId =>
+  runPattern.test(text) || taskRunPattern.test(text);
 export const isTaskId = (text: string): text is TaskId => taskPattern.test(text);
 export const isCheckpointId = (text: string): text is CheckpointId => uuidPattern.test(text);
 export const isName = (text: string): boolean => namePattern.test(text);
@@ -69,6 +71,11 @@ export function taskRunId(task: string, run: number): TaskRunId {
   const text = `${task}#${run}`;
   assert(taskRunPattern.test(text), `"${text}" is the id of a task's run`);
   return text as TaskRunId;
+}
+
+/** Returns the id of a run of a trial or of a task. */
+export function allocationId(owner: string, run: number): AllocationId {
+  return isTaskId(owner) ? taskRunId(owner, run) : runId(owner, run);
 }
 
 export type TaskRunParts = { readonly task: TaskId; readonly run: number };

@@ -12,12 +12,14 @@ export { Fault, isFault, type Retry } from "./fault.ts";
 export {
   type AgentId,
   type AllocationId,
+  allocationId,
   type CheckpointId,
   categoryOf,
   type ExperimentId,
   experimentId,
   idOf,
   isCheckpointId,
+  isAllocationId,
   isExperimentId,
   isLabel,
   isName,
@@ -47,6 +49,7 @@ export {
 } from "./ids.ts";
 export { isMapping, type Json, type JsonObject } from "./json.ts";
 export { limits } from "./limits.ts";
+export { holderText } from "./pin-holder.ts";
 export { Backoff, retryAfterMs, type RetryPolicy, retrying } from "./retry.ts";
 export { staleRevision } from "./stale-revision.ts";
 export { isLine, storableText, utf8Bytes } from "./text.ts";

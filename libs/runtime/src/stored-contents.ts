@@ -64,7 +64,7 @@ export async function refusalOfContents(
     if (file.digest === "") continue;
     const { deletions, deleting } = await work.guard(contents, contentId(file));
     if (!deleting && deletions === file.deletions) continue;
-    return reject("content_deleted", "the experiment's stored files were just deleted");
+    return reject("content_deleted", "the stored files were just deleted");
   }
   return null;
 }

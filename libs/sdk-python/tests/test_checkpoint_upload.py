@@ -256,7 +256,7 @@ class Uploading(UploadCase):
             self.assertEqual(self.completed(), [])
             taken.set()
             self.wait_until_complete(uuid, second)
-        self.assertEqual([line for line in self.log if "waits for the platform" in line], [])
+        self.assertEqual([line for line in self.log if "has not confirmed" in line], [])
 
     def test_storing_waits_while_sealed_checkpoints_fill_their_share_of_the_disk(self):
         taken = threading.Event()
@@ -288,12 +288,12 @@ class Uploading(UploadCase):
     def test_an_outage_and_a_refusal_are_logged(self):
         self.platform.faults = lambda request: problem(503, "away", "it restarts")
         with mock.patch.object(_sender, "CHECKPOINT_WAIT_S", 0.05):
-            self.store(weights="1")
-            self.wait_for_log("waits for the platform (it restarts)")
+            uuid = self.store(weights="1")
+            self.wait_for_log(f"has not confirmed checkpoint {uuid} yet (it restarts)")
             self.platform.faults = lambda request: None
             self.platform.superseded = True
             self.wait_for_log("run 3 was requested")
-        self.assertEqual(len([line for line in self.log if "waits for the platform" in line]), 1)
+        self.assertEqual(len([line for line in self.log if "has not confirmed" in line]), 1)
 
     def test_a_hanging_upload_is_killed_and_retried(self):
         hang = threading.Event()

@@ -364,8 +364,8 @@ class ShownTest(ReadingTest):
         experiment = self.client.get_experiment(12)
         self.assertEqual(
             repr(experiment),
-            "Experiment(id='12', name='<iris>', state='COMPLETED', trials=0, metric='loss',"
-            " best_value=0.25, best_trial='12.3')",
+            "Experiment(id='12', name='<iris>', state='COMPLETED', progress=0.0, trials=0,"
+            " metric='loss', best_value=0.25, best_trial='12.3')",
         )
         self.assertIn("<th>name</th><td>&lt;iris&gt;</td>", experiment._repr_html_())
         self.assertIn("<th>best_value</th><td>0.25</td>", experiment._repr_html_())
@@ -378,7 +378,7 @@ class ShownTest(ReadingTest):
         self.assertIn("<td>lr=0.1, note=&lt;b&gt;&amp;</td>", html)
         self.assertEqual((html.count("<tr>"), html.endswith("<p>…</p>")), (61, True))
         self.assertEqual(
-            repr(found).splitlines()[0].split()[:3], ["id", "state", "hyperparameters"]
+            repr(found).splitlines()[0].split()[:4], ["id", "state", "progress", "elapsed_s"]
         )
         self.assertEqual(len(repr(found).splitlines()), 62)
         self.answers["experiments/12/trials"] = {"items": [{"id": "12.1", "state": "A\n\x1b[31m"}]}

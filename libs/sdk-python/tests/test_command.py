@@ -119,6 +119,27 @@ class CommandTest(unittest.TestCase):
         body = {"experiments": ["1", "2"], "verb": "kill", "reason": "killed by a user"}
         self.assertEqual(self.gateway.asked[-1][2], {**body, "dryRun": False})
 
+    def test_lists_and_describe_show_progress_and_times_as_yard_does(self) -> None:
+        times = {"createdAtMs": 400_000, "ranMs": 60_000}
+        running = {**EXPERIMENT, "state": "ACTIVE", "progress": 0.379, **times}
+        running.update(estimatedEndAtMs=1_250_000, runningSinceMs=880_000)
+        ended = {"id": "12.3", "progress": 1, **times, "endedAtMs": 490_000, "warning": "no value"}
+        at_now = mock.patch("trainyard.client._progress.time.time", return_value=1_000.0)
+        self.answers["experiments"] = {"items": [running]}
+        self.answers["experiments/12"] = running
+        self.answers["trials/12.3"] = ended
+        with at_now:
+            _, listed, _ = self.run_command("e", "ls")
+            _, experiment, _ = self.run_command("e", "describe", "12")
+            _, trial, _ = self.run_command("t", "describe", "12.3")
+        titles, row = listed.splitlines()
+        self.assertEqual(titles.split()[2:5], ["STATE", "PROGRESS", "LEFT"])
+        self.assertEqual(row.split()[2:5], ["ACTIVE", "37%", "4m"])
+        self.assertRegex(experiment, r"progress +37%, about 4m left\n")
+        self.assertRegex(experiment, r"time +10m, ran 3m\n")
+        self.assertRegex(trial, r"progress +100%\n")
+        self.assertRegex(trial, r"warning +no value\n")
+
     def test_login_reads_the_token_from_stdin_and_logout_forgets_it(self) -> None:
         self.answers["experiments"] = {}
         code, out, err = self.run_command(

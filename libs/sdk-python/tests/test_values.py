@@ -91,7 +91,9 @@ class ToJson(unittest.TestCase):
 
     def test_a_value_without_a_json_form_is_named_in_the_error(self):
         for value in (object(), b"x", {1, 2}, 1 + 2j, float, json):
-            with self.assertRaisesRegex(TypeError, r"metrics\['m'\]\[1\] is a .*cannot be stored"):
+            with self.assertRaisesRegex(
+                TypeError, r"metrics\['m'\]\[1\] has the type .*cannot be stored"
+            ):
                 _values.metrics_of({"m": [0, value]})
 
     def test_names_that_are_not_strings_raise(self):

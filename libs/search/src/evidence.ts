@@ -12,9 +12,8 @@ export function text(value: unknown): string {
   return value === null || value === undefined ? "nothing" : String(value);
 }
 
-/** A trial's value at a time, as the subject of a sentence. */
-export function valueAt(value: unknown, time: unknown): string {
-  return value === null || value === undefined
-    ? `its value at ${text(time)}, which is not finite,`
-    : `its ${text(value)} at ${text(time)}`;
+/** A trial's rank among trials at a time of their own. */
+export function rankText({ value, rank, of }: Evidence, time: unknown): string {
+  const what = value === null || value === undefined ? "a value that is not finite" : text(value);
+  return `it ranks ${text(rank)} of ${text(of)} with ${what} at time ${text(time)}`;
 }

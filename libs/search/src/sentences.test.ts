@@ -25,7 +25,7 @@ test.each([
   [
     "halving",
     { value: 0.123456789, units: 4, rank: 7, of: 9, kept: 2, cutoff: 0.1, neighbours: [] },
-    "halving: its 0.123457 at 4 is number 7 of 9, of which 2 continue, down to 0.1",
+    "it ranks 7 of 9 with 0.123457 at time 4; the best 2 continue (cutoff 0.1)",
   ],
   [
     "pbt_exploit",
@@ -39,12 +39,12 @@ test.each([
       copy: 9,
       checkpoint_time: 18,
     },
-    "pbt_exploit: its 0.9 at 20 is number 8 of 8; trial 9 replaces it and starts from trial 3 (0.1) at 18",
+    "it ranks 8 of 8 with 0.9 at time 20; trial 9 replaces it, from the checkpoint of trial 3 (0.1) at time 18",
   ],
   [
     "segment_end",
     { until: 20, segment: 1, of: 3, checkpoint_time: 21 },
-    "segment_end: its segment of the schedule, 1 of 3, lasts until 20",
+    "its segment of the schedule, 1 of 3, lasts until 20",
   ],
   [
     "no_improvement",
@@ -74,7 +74,7 @@ test.each([
   [
     "pbt",
     { value: 0.9, time: 3, rank: 4, of: 4, lower: 1, times: 2, patience: 2 },
-    "pbt: its 0.9 at 3 is number 4 of 4, among the last 1 for 2 reports in a row",
+    "pbt: it ranks 4 of 4 with 0.9 at time 3, among the last 1 for 2 reports in a row",
   ],
   [
     "all",
@@ -84,7 +84,7 @@ test.each([
         { rule: "max_time", evidence: { max_time: 3, units: 4 } },
       ],
     },
-    "all: not_finite: its value at 3 is NaN; and max_time: it has trained for 4, its maximum",
+    "all: not_finite: its value at 3 is NaN; and it has trained to time 4, its maximum",
   ],
   [
     "budget",
@@ -103,53 +103,41 @@ test.each([
       copy: 9,
       checkpoint_time: 18,
     },
-    "pbt_exploit: its value at 20, which is not finite, is number 8 of 8; trial 9 replaces it and starts from trial 3 (0.1) at 18",
+    "it ranks 8 of 8 with a value that is not finite at time 20; trial 9 replaces it, from the checkpoint of trial 3 (0.1) at time 18",
   ],
   [
     "pbt_good_enough",
     { value: 0.2, time: 20, rank: 2, of: 8, exploit: "truncation", competitors: [] },
-    "pbt_good_enough: its 0.2 at 20 is number 2 of 8, good enough to stay in the population",
+    "it ranks 2 of 8 with 0.2 at time 20, good enough to continue",
   ],
   [
     "pbt_good_enough",
     { value: 0.9, time: 20, rank: 6, of: 6, places: 8, exploit: "truncation", competitors: [] },
-    "pbt_good_enough: its 0.9 at 20 is number 6 of the 6 of 8 that have reported, good enough to stay in the population",
+    "it ranks 6 of 6 with 0.9 at time 20 (6 of 8 members have reported), good enough to continue",
   ],
   [
     "pbt_last_trial",
     { value: 0.9, time: 20, rank: 8, of: 8, donor: 3, competitors: [] },
-    "pbt_last_trial: its 0.9 at 20 is number 8 of 8, and the search has no trial left to replace it",
+    "it ranks 8 of 8 with 0.9 at time 20, and the search has no trial left to replace it",
   ],
   [
     "pbt_turn",
     { time: 20, waiting: 3 },
-    "pbt_turn: a place is free; it waited at 20, and of 3 waiting members those with the least training go first",
+    "a place is free; it waited at time 20, and of 3 waiting members those with the least training go first",
   ],
-  [
-    "segment_failed",
-    { segment: 2, of: 3 },
-    "segment_failed: segment 2 of 3 of the schedule failed",
-  ],
+  ["segment_failed", { segment: 2, of: 3 }, "segment 2 of 3 of the schedule failed"],
   [
     "best_so_far",
     { value: 0.1, units: 3, rank: 1, of: 2, kept: 0, cutoff: null, neighbours: [] },
-    "best_so_far: its 0.1 at 3 is the best value of all trials so far",
+    "its 0.1 at time 3 is the best value of all trials so far",
   ],
   [
     "probe",
     { value: 0.5, units: 1, rank: 3, of: 4, kept: 1, cutoff: 0.1, neighbours: [] },
-    "probe: its 0.5 at 1 is number 3 of 4, of which 1 continue, down to 0.1; it continues to show whether early values predict later ones",
+    "it ranks 3 of 4 with 0.5 at time 1; only the best continues (cutoff 0.1); it continues to show whether early values predict later ones",
   ],
-  [
-    "no_place",
-    { max_concurrent_trials: 4 },
-    "no_place: no place is free: at most 4 trials train at a time",
-  ],
-  [
-    "place_free",
-    { max_concurrent_trials: 4 },
-    "place_free: a place is free: at most 4 trials train at a time",
-  ],
+  ["no_place", { max_concurrent_trials: 4 }, "no place is free: at most 4 trials train at a time"],
+  ["place_free", { max_concurrent_trials: 4 }, "a place is free: at most 4 trials train at a time"],
   ["of a client", { budget: 3, list: [1] }, "of a client: budget 3"],
   ["nothing", undefined, "nothing"],
 ])("the sentence about a stop by %s gives the reason", (rule, evidence, sentence) => {

@@ -148,7 +148,7 @@ test("a run's environment describes the run, and has no secret of the platform",
   expect(statSync(join(folderOf(launch), "spec.json")).mode & 0o077).toBe(0);
 });
 
-test("carriage returns end lines, and long lines are split and marked", async () => {
+test("of a line that carriage returns rewrite the last state counts, and long lines are split and marked", async () => {
   const launch = launchOf(
     `printf '\\r 1%%\\r 2%%\\n'; head -c 20000 /dev/zero | tr '\\0' x; echo; printf last`,
   );
@@ -156,12 +156,21 @@ test("carriage returns end lines, and long lines are split and marked", async ()
   await platform.ended(launch);
   const lines = platform.lines(launch);
   expect(lines.map(({ text, continued }) => [text.slice(0, 5), text.length, continued])).toEqual([
-    [" 1%", 3, false],
     [" 2%", 3, false],
     ["xxxxx", 16_384, true],
     ["xxxxx", 3_616, false],
     ["last", 4, false],
   ]);
+});
+
+test("the end of a process by SIGKILL hints at the host's memory, also when a shell reports it", async () => {
+  const hint = "often because the host ran out of memory";
+  const [alone, inShell] = [launchOf("kill -KILL $$"), launchOf("sh -c 'kill -KILL $$'; exit $?")];
+  for (const launch of [alone, inShell]) platform.run(launch);
+  expect((await platform.ended(alone)).exit?.message).toBe(`ended by SIGKILL, ${hint}`);
+  expect((await platform.ended(inShell)).exit?.message).toMatch(
+    `exited with code 137, which a shell gives for a process that SIGKILL ended, ${hint}`,
+  );
 });
 
 test("a signal's name is reported, and a signal that a trial sent itself is no kill", async () => {

@@ -90,7 +90,7 @@ describe("a person who deletes a checkpoint", () => {
     const latest = await gc.checkpoint(live, 1, 1);
     for (const [checkpoint, because] of [
       [mine, "ada pinned it"],
-      [version, "model-version:m/3 pinned it"],
+      [version, "version 3 of model m uses it"],
       [restored, `run ${other}#1 starts from it`],
       [latest, `trial ${live} continues from it`],
     ] as const) {
@@ -114,7 +114,7 @@ describe("a person who deletes a checkpoint", () => {
     expect(await gc.retention(id)).toEqual([]);
     const held = await remove(id);
     expect(held).toMatchObject(rejectedAs("checkpoint_needed"));
-    expect(JSON.stringify(held)).toContain(`${version} pinned it`);
+    expect(JSON.stringify(held)).toContain("version 1 of model m uses it");
     await gc.stage.tell(`checkpoint-${id}`, unpinned("ada", version));
     const live = `${await gc.experiment([0, 1, 1])}.1`;
     await gc.stage.tell(`trial-${live}`, trialCreated(live, id), runRequested(1, id));

@@ -16,6 +16,7 @@ import {
 } from "@trainyard/local-cluster";
 import { listTrials } from "../src/commands/trial.ts";
 import { type SignInLink, signInLink } from "../src/commands/ui.ts";
+import { isInPath } from "../src/environment.ts";
 import { isOver, requireCompleted, waitForEnd } from "../src/follow.ts";
 import { number, Output } from "../src/output.ts";
 import { packContext } from "../src/pack-context.ts";
@@ -33,7 +34,8 @@ const heldOut = "held_out_accuracy";
 /** The least accuracy of the best model: a network of this size reaches 0.93 to 1.0. */
 const heldOutMin = 0.9;
 
-const yard = "npm run -s yard --";
+/** The folder of the program `yard`. */
+const programs = join(checkout, "bin");
 
 /** Runs the demo and returns the exit code. */
 export async function runDemo(): Promise<number> {
@@ -51,10 +53,12 @@ export async function runDemo(): Promise<number> {
     started = alreadyUp ? "before" : "here";
     const client = connect();
     output.line(`\nTrainyard is up: ${cluster.api}\n`);
-    sayLink(output, await signInLink(client, cluster.api));
+    if (staysUp || alreadyUp) sayLink(output, await signInLink(client, cluster.api));
+    else output.line("Without a terminal the cluster stops when this search has ended.\n");
     await train(client, output, interrupted.signal);
     code = interrupted.signal.aborted ? 130 : 0;
-    if (code === 0) nextSteps(output, cluster.api, staysUp);
+    if (code === 0) nextSteps(output, staysUp || alreadyUp);
+    if (code === 0 && staysUp) output.line(`\n${cluster.api} serves until Ctrl-C.`);
     for (const note of (await clusterStatus())?.notes ?? []) output.line(`\n${note}`);
     if (code === 0 && staysUp) await aborted(interrupted.signal);
   } catch (error) {
@@ -62,7 +66,7 @@ export async function runDemo(): Promise<number> {
   }
   if (started === "here") await goDown(output);
   if (started === "before") {
-    output.line(`\nthe cluster was up before and stays up; "${yard} cluster down" stops it`);
+    output.line('\nthe cluster was up before and stays up; "yard cluster down" stops it');
   }
   // On a terminal Ctrl-C is the normal way to end the demo.
   return staysUp && interrupted.signal.aborted ? 0 : code;
@@ -70,7 +74,7 @@ export async function runDemo(): Promise<number> {
 
 function sayLink(output: Output, { link, until }: SignInLink): void {
   output.line(`Web UI: ${link}`);
-  output.line(`The link signs a browser in once, until ${until}; "${yard} ui" prints another.\n`);
+  output.line(`The link signs a browser in once, until ${until}; "yard ui" prints another.\n`);
 }
 
 function connect(): Client {
@@ -151,19 +155,21 @@ function report(output: Output, experiment: Plain<Experiment>, best: Plain<Trial
   }
 }
 
-function nextSteps(output: Output, api: string, staysUp: boolean): void {
+function nextSteps(output: Output, staysUp: boolean): void {
   const steps = [
-    ...(staysUp ? [] : [[`${yard} cluster up`, "start the cluster again, with its data"]]),
-    [`${yard} ui`, "a link to the Web UI, which signs a browser in"],
-    [`${yard} experiment list`, "the experiments"],
-    [`${yard} trial list EXPERIMENT`, "its trials, with their hyperparameters"],
-    [`${yard} search explain EXPERIMENT`, "why trials were stopped, and what else was decided"],
-    [`${yard} --help`, "everything else"],
+    ...(staysUp ? [] : [["yard cluster up", "start the cluster again, with its data"]]),
+    ["yard ui", "a link to the Web UI, which signs a browser in"],
+    ["yard experiment list", "the experiments"],
+    ["yard trial list EXPERIMENT", "its trials, with their hyperparameters"],
+    ["yard search explain EXPERIMENT", "why trials were stopped, and what else was decided"],
+    ["yard --help", "everything else"],
     ["README.md", "how to train your own code"],
   ] as const;
+  if (!isInPath(programs)) {
+    output.line(`\nThe command yard in your shell: export PATH="${programs}:$PATH"`);
+  }
   output.line("\nWhere to go next:");
   output.fields(steps.map(([what, why]) => [`  ${what}`, why]));
-  if (staysUp) output.line(`\n${api} serves until Ctrl-C.`);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -14,7 +14,7 @@ export function requireAccess(): Access {
   const access = accessIfUp();
   if (access !== null) return access;
   throw new Failure(
-    'No cluster runs here. Start one with "npm run -s yard -- cluster up", log in with "yard login", or set TRAINYARD_URL and TRAINYARD_TOKEN.',
+    'No cluster runs here. Start one with "yard cluster up", log in with "yard login", or set TRAINYARD_URL and TRAINYARD_TOKEN.',
   );
 }
 

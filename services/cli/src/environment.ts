@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Returns the folder in which the user runs the command; npm itself runs scripts in the checkout. */
@@ -9,6 +9,11 @@ export function callerFolder(): string {
 
 export function callerPath(path: string): string {
   return isAbsolute(path) ? path : join(callerFolder(), path);
+}
+
+/** Whether the shell finds programs of this folder. */
+export function isInPath(folder: string): boolean {
+  return (process.env["PATH"] ?? "").split(delimiter).includes(folder);
 }
 
 /** The folder of the checkout's Python packages. */

@@ -5,6 +5,10 @@ export const cliLimits = {
   logPageSize: 1_000,
   /** The most files of one context, so that a wrong folder is noticed before it is packed. */
   contextFilesMax: 50_000,
+  /** The number of largest files that the refusal of a context over the limit names. */
+  largestNamed: 3,
+  /** The number of metrics that a refusal of an unknown one names; `trial metrics --names` has all. */
+  metricsNamed: 10,
   /** The most failed trials that an experiment's description explains; `trial list` has the others. */
   failedShown: 10,
   /** The most waiting runs that an experiment's description lists. */

@@ -18,6 +18,8 @@ import fc from "fast-check";
 import ignore from "ignore";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { packContext } from "./pack-context.ts";
+import { tooLarge } from "./packed-sizes.ts";
+import { UsageError } from "./usage-error.ts";
 
 const sdk = join(import.meta.dirname, "..", "..", "..", "libs", "sdk-python", "src");
 
@@ -140,6 +142,52 @@ test("command line and Python refuse the same folders with the same sentences", 
     await expect(packContext(folder, folder)).rejects.toThrow(python(pack).toString("utf8"));
     folder = before;
   }
+});
+
+test("a file name that is not UTF-8 is refused with one sentence, unless it is ignored", async () => {
+  write("train.py");
+  for (const name of ["bad-\xff.py", "bad-\xfe.py"]) {
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, "latin1")]), "");
+  }
+  const refusal = python(pack).toString("utf8");
+  expect(refusal).toBe(
+    `The context ${folder} cannot be read: the name bad-\ufffd.py is not UTF-8.`,
+  );
+  await expect(packContext(folder, folder)).rejects.toThrow(new UsageError(refusal));
+  write(".trainyardignore", "bad-*\n");
+  await expectEqual();
+});
+
+test("the refusal of a folder over the limit names its three largest files, with their sizes", async () => {
+  const sizes = {
+    "weights.bin": 200 * 2 ** 20 + 419_430,
+    "data/x": 3 * 2 ** 30,
+    "@a": 1023,
+    b: 1536,
+    c: 1,
+  };
+  for (const [name, size] of Object.entries(sizes)) {
+    write(name);
+    truncateSync(join(folder, name), size);
+  }
+  symlinkSync("weights.bin", join(folder, "link"));
+  const script = `
+import os, sys
+from trainyard._code._pack import too_large
+for names in (sys.stdin.read().split(), ["b"], ["@a", "link", "c"]):
+    print(too_large(sys.argv[1], [(name, os.path.join(sys.argv[1], name)) for name in names]))
+`;
+  const names = ["@a", "b", "c", "data/x", "link", "weights.bin"];
+  const theirs = python(script, names.join(" ")).toString("utf8").trim().split("\n");
+  const ours = [names, ["b"], ["@a", "link", "c"]].map((paths) => tooLarge(folder, folder, paths));
+  expect((await Promise.all(ours)).map(({ message }) => message)).toEqual(theirs);
+  expect(theirs).toEqual([
+    expect.stringContaining(
+      "files are data/x (3 GiB), weights.bin (200 MiB) and b (2 KiB); name what",
+    ),
+    expect.stringContaining("files are b (2 KiB); name what"),
+    expect.stringContaining("files are @a (1023 B) and c (1 B); name what"),
+  ]);
 });
 
 const text = fc

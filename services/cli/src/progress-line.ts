@@ -28,6 +28,8 @@ export class ProgressLine {
   }
 
   experiment({ progress, trials, trialsCompleted, bestValue }: Plain<Experiment>): void {
+    // The search has not proposed a trial yet: a line about none of none says nothing.
+    if (trials === 0) return;
     const best = bestValue === undefined ? "" : `, best ${number(bestValue)}`;
     this.show(progress, `${trialsCompleted} of ${trials} trials completed${best}`);
   }

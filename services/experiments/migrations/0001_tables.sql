@@ -12,3 +12,16 @@ begin
   );
 end
 $$;
+
+-- The numbers of tasks, which count apart from those of experiments.
+create sequence experiments.task_ids as bigint minvalue 1 maxvalue 9007199254740991;
+
+create function experiments.next_task_id() returns bigint language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtext('experiments.task_ids'));
+  return (
+    select setval('experiments.task_ids', case when is_called then last_value + 1 else last_value end)
+    from experiments.task_ids
+  );
+end
+$$;

@@ -19,11 +19,17 @@ const schema = z.object({
     .number()
     .min(0)
     .default(limits.tryDelayLastMs / 1_000),
+  TRAINYARD_TASKS_PER_WORKSPACE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(limits.tasksPerWorkspaceMax),
 });
 
 export type ExperimentsConfig = ConnectionsConfig & {
   readonly deletionGraceMs: number;
   readonly delays: TryDelays;
+  readonly tasksPerWorkspaceMax: number;
 };
 
 export function parseConfig(environment: Readonly<Record<string, string>>): ExperimentsConfig {
@@ -35,5 +41,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Expe
       firstMs: env.TRAINYARD_RETRY_DELAY_SECONDS * 1_000,
       lastMs: env.TRAINYARD_RETRY_DELAY_MAX_SECONDS * 1_000,
     },
+    tasksPerWorkspaceMax: env.TRAINYARD_TASKS_PER_WORKSPACE,
   };
 }

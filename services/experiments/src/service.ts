@@ -22,9 +22,9 @@ export async function createService(
   const parts = await openParts("experiments", config, overrides);
   const pool = openTables(parts, config, overrides);
   const telemetry = createTelemetry(parts.registry);
-  const { deletionGraceMs, delays } = config;
+  const { deletionGraceMs, delays, tasksPerWorkspaceMax } = config;
   const own = { ids: postgresIds(pool), hold: new DeletionHold(parts), ...telemetry };
-  const begin = beginTerm({ ...parts, ...own, deletionGraceMs, delays });
+  const begin = beginTerm({ ...parts, ...own, deletionGraceMs, delays, tasksPerWorkspaceMax });
   return serviceOf(parts, {
     http: config.http,
     tables: { pool, migrations },

@@ -22,6 +22,9 @@ import {
   type LogSignals,
 } from "./core/foreign/log-signals.ts";
 import { evolveSearch, initialSearch, type SearchState } from "./core/foreign/search.ts";
+import type { TaskCommand } from "./core/task/commands.ts";
+import { taskDecider } from "./core/task/decide.ts";
+import type { TaskEvent, TaskState } from "./core/task/state.ts";
 import type { TrialCommand } from "./core/trial/commands.ts";
 import { trialDecider } from "./core/trial/decide.ts";
 import type { TrialEvent, TrialState } from "./core/trial/state.ts";
@@ -36,6 +39,12 @@ export const trials: Aggregate<TrialState, TrialCommand, TrialEvent> = {
   name: "trial",
   category: "trial",
   decider: trialDecider,
+};
+
+export const tasks: Aggregate<TaskState, TaskCommand, TaskEvent> = {
+  name: "task",
+  category: "task",
+  decider: taskDecider,
 };
 
 export const searches: StreamFold<SearchState> = {

@@ -1,7 +1,12 @@
 /** Metrics of this service's decisions, counted from its events on the log. */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { categoryOwners } from "@trainyard/kernel/services";
-import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import {
+  ExperimentOutcome,
+  RunEndWhy,
+  TaskOutcome,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf } from "@trainyard/kernel";
 import { enumLabel, type Registry } from "@trainyard/runtime";
@@ -29,6 +34,7 @@ function counters(registry: Registry): (event: AnyEvent) => void {
   const created = counter(registry, "experiments_created_total", "Experiments created");
   const ended = counter(registry, "experiments_ended_total", "Experiments ended", "outcome");
   const trials = counter(registry, "trials_ended_total", "Trials ended", "outcome");
+  const tasks = counter(registry, "tasks_ended_total", "Tasks ended", "outcome");
   const requested = counter(registry, "runs_requested_total", "Runs requested");
   const runs = counter(registry, "runs_ended_total", "Runs ended", "why");
   return (event) => {
@@ -39,6 +45,8 @@ function counters(registry: Registry): (event: AnyEvent) => void {
         return ended.inc({ outcome: enumLabel(ExperimentOutcome, event.data.outcome) });
       case "TrialEnded":
         return trials.inc({ outcome: enumLabel(TrialOutcome, event.data.outcome) });
+      case "TaskEnded":
+        return tasks.inc({ outcome: enumLabel(TaskOutcome, event.data.outcome) });
       case "RunRequested":
         return requested.inc();
       case "RunEnded":

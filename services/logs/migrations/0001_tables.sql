@@ -2,7 +2,8 @@
 -- advisory lock, so a reader that sees a position sees all lower ones.
 create sequence logs.line_positions as bigint;
 
--- Each line once. Partitioned by experiment: every read names one, and its lines are deleted together.
+-- Each line once. Partitioned by experiment: every read names one, and its lines are deleted together. The lines of a
+-- task have its id, such as t12, as experiment and as trial.
 create table logs.lines (
   experiment text collate "C" not null,
   trial text collate "C" not null,
@@ -58,7 +59,7 @@ create table logs.proven (
   id text not null
 );
 
--- Every experiment that has lines, or whose lines were removed by retention.
+-- Every experiment or task that has lines, or whose lines were removed by retention.
 create table logs.experiments (
   experiment text collate "C" primary key,
   -- The bytes of the text of its lines.

@@ -1,5 +1,5 @@
-import { LogLevel } from "@trainyard/contracts/commands";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LogLevel, LogSource } from "@trainyard/contracts/commands";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { logsLimits } from "./limits.ts";
 import { line, slowPattern, slowTexts } from "./testing/lines.ts";
 import { TestLogs } from "./testing/test-logs.ts";
@@ -31,6 +31,33 @@ describe("a stored line", () => {
     expect(lines).toMatchObject([{ line: { text, rank: 3, atMs: 5 }, level: LogLevel.ERROR }]);
     expect(lines[0]?.receivedAtMs).toBeGreaterThan(beganMs);
   });
+});
+
+test("lines of a task are stored once under its id, apart from the experiment with its number, and announced", async () => {
+  const number = newTask().split(".")[0] ?? "";
+  const task = `t${number}`;
+  const announced = vi.fn<() => void>();
+  await using _ = await logs.stage.hub.connect("gateway").tailLive(`ty.log.${task}`, announced);
+  await logs.written([
+    ...[1, 2, 3].map((n) => line(`${task}#1`, n, `line ${n}`)),
+    line(`${task}#2`, 1, "second", { source: LogSource.AGENT }),
+    line(`${number}.1#1`, 1, "of a trial"),
+  ]);
+  await logs.written([3, 4].map((n) => line(`${task}#1`, n, `line ${n}`)));
+  expect(await logs.texts({ task })).toEqual(["line 1", "line 2", "line 3", "second", "line 4"]);
+  expect(await logs.texts({ task, run: 2 })).toEqual(["second"]);
+  expect(await logs.texts({ task, tail: 2 })).toEqual(["second", "line 4"]);
+  expect(await logs.texts({ task: number })).toEqual(["of a trial"]);
+  const [first] = (await logs.page({ task, limit: 1 })).lines;
+  expect(first).toMatchObject({ trial: task, run: 1, line: { allocation: `${task}#1` } });
+  expect(await logs.texts({ task, after: first?.cursor ?? "", limit: 2 })).toEqual([
+    "line 2",
+    "line 3",
+  ]);
+  expect(await logs.write([line(`${task}#3`, 1, "forged")], [])).toMatchObject({
+    rejection: { rejected: "not_your_run" },
+  });
+  await vi.waitFor(() => expect(announced).toHaveBeenCalledTimes(2));
 });
 
 describe("lines are filtered", () => {

@@ -1,5 +1,5 @@
-import type { EventData } from "@trainyard/contracts";
-import { ExperimentOutcome } from "@trainyard/contracts/events";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
+import { ExperimentOutcome, TaskOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
@@ -119,6 +119,48 @@ describe("lines of an experiment that is deleted", () => {
     await logs.written([line(`${experiment}.1#1`, 7, "late")]);
     await sweep();
     expect(await countOf(experiment)).toBe(0);
+  });
+});
+
+describe("lines of a task", () => {
+  const tellTask = (task: string, ...types: readonly ("ended" | "deleted")[]) => {
+    const ended = { outcome: TaskOutcome.COMPLETED, reason: "", restarts: 0 };
+    const events = types.map(
+      (type): AnyEvent =>
+        type === "ended" ? { type: "TaskEnded", data: ended } : { type: "TaskDeleted", data: {} },
+    );
+    return logs.stage.tell(`task-${task}`, ...events);
+  };
+  const writeTask = (task: string) =>
+    logs.written([1, 2, 3].map((n) => line(`${task}#1`, n, `x${n}`)));
+
+  test("are removed once the task is deleted, as are lines that arrive later, but not while deletions are held", async () => {
+    await writeTask("t701");
+    await writeTask("t7010");
+    await tellTask("t701", "ended");
+    await sweep();
+    expect(await countOf("t701")).toBe(3);
+    await tellTask("t701", "deleted");
+    held = "the log went back";
+    await sweep();
+    expect(await countOf("t701")).toBe(3);
+    held = null;
+    await sweep();
+    expect([await countOf("t701"), await countOf("t7010")]).toEqual([0, 3]);
+    await logs.written([line("t701#1", 7, "late")]);
+    await sweep();
+    expect(await countOf("t701")).toBe(0);
+  });
+
+  test("are removed as many days after its end as the cluster keeps lines, and not before its end", async () => {
+    await writeTask("t702");
+    await writeTask("t703");
+    await tellTask("t702", "ended");
+    aheadMs = 31 * dayMs;
+    await sweep();
+    expect(await countOf("t702")).toBe(3);
+    await sweep({ retentionDays: 30 });
+    expect([await countOf("t702"), await countOf("t703")]).toEqual([0, 3]);
   });
 });
 

@@ -12,9 +12,6 @@ create table metrics.runs (
   keys bytea not null default '',
   -- True if loose_keys has keys of the run: for nearly every run the table is not read.
   has_loose_keys boolean not null default false,
-  -- The latest report of the group progress, and when it was made.
-  progress double precision,
-  progress_at_ms double precision,
   -- From the first training report to the last.
   first_step double precision,
   last_step double precision,

@@ -76,17 +76,6 @@ describe("a query", () => {
   });
 });
 
-test("progress is the last report of the newest run, and absent if no run has reported any", async () => {
-  const trial = await newTrial();
-  const progress = () => metrics.stage.ask("metrics", "QueryProgress", { trial });
-  expect(await progress()).toMatchObject({ kind: "ok", reply: {} });
-  for (const [n, value] of [0.25, 0.5].entries()) {
-    const reports = [{ ...report(n, "progress", 0, { progress: value }), atMs: n }];
-    await metrics.send(service, `${trial}#1`, { reports });
-  }
-  expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
-});
-
 test("reported progress is an event of the trial, once in 10 s", async () => {
   const trial = await newTrial();
   const send = (key: number, atMs: number, value: number) =>

@@ -275,6 +275,13 @@ describe("a request is refused", () => {
       status: 403,
       body: { code: "not_your_run" },
     });
+    expect(await send({ token: metrics.token("t12#1") })).toMatchObject({
+      status: 403,
+      body: {
+        code: "not_of_a_trial",
+        detail: "t12#1 is a run of a task, and only runs of trials report metrics",
+      },
+    });
     expect(await send({ headers: { origin: "http://elsewhere.test" } })).toMatchObject({
       status: 403,
       body: { code: "cross_origin" },

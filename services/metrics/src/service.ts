@@ -70,7 +70,7 @@ export async function createService(
     })),
     loops: [follower],
     commands: {
-      ...queryCommands({ pool, store, cache, follower }),
+      ...queryCommands({ pool, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),
       ...systemQueryCommands({ store, system }),
       ...streamQueryCommands({ pool, cache }),

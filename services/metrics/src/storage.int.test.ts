@@ -260,17 +260,6 @@ describe("compaction", () => {
   });
 });
 
-test("a trial's progress is read without its points", async () => {
-  const trial = await newTrial();
-  const reports = Array.from({ length: 1_000 }, (_, n) => report(n, "training", n));
-  await send(trial, [...reports.slice(1), report(0, "progress", 3, { progress: 0.5 })]);
-  await metrics.compact();
-  await metrics.stage.sql("alter table metrics.blocks rename to away");
-  const answer = await metrics.stage.ask("metrics", "QueryProgress", { trial });
-  await metrics.stage.sql("alter table metrics.away rename to blocks");
-  expect(answer).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
-});
-
 test("points are stored in a database of their own if one is configured, and validations in the log", async () => {
   await using own = await TestMetrics.start({});
   const { postgres } = own.stage;

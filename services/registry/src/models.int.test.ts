@@ -156,7 +156,7 @@ test("a condemned checkpoint can become a version once it is spared", async () =
     kind: "rejected",
     rejection: {
       rejected: "checkpoint_condemned",
-      detail: `checkpoint ${checkpoint} is condemned and will be deleted: undo that first with yard checkpoint undelete`,
+      detail: `checkpoint ${checkpoint} will be deleted: undo that first with yard checkpoint undelete`,
     },
   });
   await registry.stage.tell(`retention-${checkpoint}`, spared);

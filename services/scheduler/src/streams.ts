@@ -13,6 +13,7 @@ import {
   initialExperiment,
 } from "./core/foreign/experiment.ts";
 import { evolveTrial, initialTrial, type TrialWork } from "./core/foreign/trial.ts";
+import { evolveTask, initialTask, type TaskWork } from "./core/foreign/task.ts";
 import {
   type PoolCommand,
   type PoolEvent,
@@ -50,4 +51,11 @@ export const trialWork: StreamFold<TrialWork> = {
   category: "trial",
   initial: initialTrial,
   evolve: evolveTrial,
+};
+
+export const taskWork: StreamFold<TaskWork | null> = {
+  name: "task-work",
+  category: "task",
+  initial: initialTask,
+  evolve: evolveTask,
 };

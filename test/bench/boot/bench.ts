@@ -1,9 +1,10 @@
-/** The duration of `cluster up` on an existing cluster, and the memory of an idle cluster. */
+/** The duration of `cluster up` on an existing cluster, memory of an idle cluster, and the start of commands. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { benchCluster } from "../support/cluster.ts";
 import { median } from "../support/measure.ts";
 import { memoryOf } from "./memory.ts";
+import { startResults } from "./start.ts";
 
 const bootBar = { id: "boot_warm_s", unit: "s", floor: null, goal: null };
 const memoryBar = { id: "idle_rss_mb", unit: "MB", floor: null, goal: null };
@@ -41,5 +42,6 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
       null,
       `all processes, shared pages once (${Math.round(memory.eachMb)} with them counted in each)`,
     ),
+    ...(await startResults(context)),
   ];
 }

@@ -14,6 +14,7 @@ import { sayReplacements } from "./replacements.ts";
 import { measureSeveralWorkers } from "./several-workers.ts";
 import { compareSpeed, type SpeedComparison } from "./speed.ts";
 import { curvesFolder, tables } from "./tables.ts";
+import { sayTimeLeft } from "./time-left.ts";
 
 const tpe: Omit<Comparison, "bar"> = {
   ours: "tpe",
@@ -25,6 +26,7 @@ const bar = (id: string, goal: number | null) => ({ id, unit: "regret", floor: n
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
   const { size, say } = context;
+  sayTimeLeft(context);
   const folds = [
     ...(await measureFolds(context)),
     ...(await measureDurable(context)),

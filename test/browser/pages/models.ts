@@ -64,10 +64,10 @@ test("a checkpoint is registered from its experiment's page, promoted, and compa
   await page.getByRole("link", { name: "shelf" }).waitFor();
   await stage.looks(page, "models");
   await page.getByRole("link", { name: "shelf" }).click();
-  await page.getByRole("button", { name: "Move an alias" }).click();
+  await page.getByRole("button", { name: "Promote a version" }).click();
   await page.getByLabel("Version", { exact: true }).fill("2");
   await page.getByLabel("Reason").fill("better on the shelf");
-  await page.getByRole("dialog").getByRole("button", { name: "Move" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Promote" }).click();
   await page.getByRole("gridcell", { name: "champion" }).waitFor();
   const grid = page.getByRole("grid", { name: "Versions" });
   await grid.focus();

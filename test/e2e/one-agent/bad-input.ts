@@ -133,7 +133,9 @@ describe("a context that is wrong", () => {
     writeFileSync(join(folder, "data.bin"), randomBytes(97 * 1024 * 1024));
     const answer = await world.yard("e", "create", file, "huge");
     expect(answer).toMatchObject({ code: 2, out: "" });
-    expect(answer.err).toContain("96 MiB");
+    expect(answer.err).toContain(
+      "96 MiB packed. Its largest files are data.bin (97 MiB) and train.py (0 B)",
+    );
     world.write("huge/.detignore", "*.bin\n");
     expect(await world.yard("e", "create", file, "huge", "--paused")).toMatchObject({ code: 0 });
   });

@@ -62,7 +62,8 @@ test("promotion ASHA resumes the best trials from their checkpoints, adaptive AS
   expect(await completed(stopping)).toHaveLength(4);
   const why = (await world.yard("search", "explain", stopping)).out.trim().split("\n");
   expect(why.length).toBeGreaterThan(0);
-  for (const line of why) expect(line).toMatch(/trial \d+\.\d (stopped|resumed) by \w+: .*rung=\d/);
+  for (const line of why)
+    expect(line).toMatch(/trial \d+\.\d (stopped|resumed): it (ranks|has) .* time \d/);
   const explained = (await world.yard("search", "explain", promoting, "1", "-o", "json")).out;
   for (const line of explained.trim().split("\n")) {
     expect(JSON.parse(line)).toMatchObject({ data: { trial: 1 } });

@@ -140,8 +140,8 @@ test("kill -9 of the client, the searcher and the gateway change none of its ope
     expect(replayed.code).toBe(0);
   }
   const why = (await world.yard("search", "explain", disturbed)).out;
-  expect(why).toMatch(/suspended by target_reached: .*target=10/);
-  expect(why).toMatch(/stopped by client: .*reason=not among the best 3/);
+  expect(why).toMatch(/suspended: it has reached 10, the target/);
+  expect(why).toMatch(/stopped: client: not among the best 3/);
 }, 600_000);
 
 const probe = `

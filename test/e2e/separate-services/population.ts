@@ -65,8 +65,10 @@ test("copies continue at their donor's step, a killed searcher changes no decisi
   const replayed = await world.yard("search", "replay", id);
   expect(replayed).toMatchObject({ code: 0 });
   const why = (await world.yard("search", "explain", id)).out;
-  expect(why).toMatch(/trial \d+\.\d+ stopped by pbt_exploit: value=.* rank=4 of=4 .*donor=\d/);
-  expect(why).toMatch(/trial \d+\.5 begun from trial \d as explored: parent=\d .*changed=lr /);
+  expect(why).toMatch(
+    /trial \d+\.\d+ stopped: it ranks 4 of 4 with .*; trial \d+ replaces it, from the checkpoint of trial \d/,
+  );
+  expect(why).toMatch(/trial \d+\.5 started from trial \d: lr .* → /);
 
   const { trial, schedule } = await scheduleOfCopy(id);
   const number = trial.split(".")[1] ?? "";

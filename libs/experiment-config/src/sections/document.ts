@@ -52,7 +52,7 @@ const preemptionTimeout = ({ count, oneOf, z }: Values): Part => ({
   },
 });
 
-function readEntrypoint(recorded: JsonObject): string | string[] {
+export function readEntrypoint(recorded: JsonObject): string | string[] {
   const entrypoint = valueAt(recorded, "entrypoint");
   const words = textsAt(recorded, "entrypoint");
   if (Array.isArray(entrypoint) && words.length === entrypoint.length) return words;

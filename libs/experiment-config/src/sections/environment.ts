@@ -85,7 +85,7 @@ const proxyPort = ({ entry, flag, positive }: Values): Part => ({
   defaults: { proxy_tcp: false, unauthenticated: false, default_service_id: false },
 });
 
-function proxyPorts(values: Values): Part {
+export function proxyPorts(values: Values): Part {
   const each = proxyPort(values);
   return { schema: values.z.array(each.schema), each, merge: uniteBy("proxy_port") };
 }

@@ -30,7 +30,7 @@ const bindMount: Part = {
   ),
   defaults: { read_only: false, propagation: "rprivate" },
 };
-const bindMounts: Part = {
+export const bindMounts: Part = {
   schema: z.array(bindMount.schema).describe("Folders of the host that a container sees."),
   each: bindMount,
   merge: uniteBy("container_path"),

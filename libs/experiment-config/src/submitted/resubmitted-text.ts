@@ -5,12 +5,16 @@ import { type JsonObject, mappingAt } from "../json.ts";
 import { resubmitted } from "../resubmitted.ts";
 import { maskedDocument, maskedPaths } from "./secrets.ts";
 
-/** Returns the text with the seed and without secrets, whose paths are returned too. */
+/**
+ * Returns the text with the seed and without secrets, whose paths are returned too. `defaulted` has the paths that the
+ * submission did not contain.
+ */
 export function resubmittedText(
   recorded: JsonObject,
   seed: number,
+  defaulted: readonly string[] = [],
 ): { readonly text: string; readonly masked: readonly string[] } {
-  const again = resubmitted(recorded);
+  const again = resubmitted(recorded, defaulted);
   const reproducibility = { ...mappingAt(again, "reproducibility"), experiment_seed: seed };
   const document = maskedDocument({ ...again, reproducibility });
   const masked = maskedPaths(document).map(({ path }) => path);

@@ -145,6 +145,28 @@ test("a masked text can be submitted again with the secrets filled in", () => {
   expect(parse(whole)).toEqual({ a: 1, data: { url: "redis://u:2@h" }, vars: ["T_TOKEN=$&1"] });
 });
 
+test("a configuration that is submitted again names no storage, workspace or project of its first cluster", () => {
+  const place = { type: "directory", container_path: "/home/ada/checkpoints" };
+  const recorded = { name: "a", workspace: "", project: "", checkpoint_storage: place };
+  const again = (given: object, defaulted: readonly string[]): unknown =>
+    (
+      parse(resubmittedText({ ...recorded, ...given }, 7, defaulted).text) as Record<
+        string,
+        unknown
+      >
+    )["checkpoint_storage"];
+  expect(parse(resubmittedText(recorded, 7, ["checkpoint_storage", "max_restarts"]).text)).toEqual({
+    name: "a",
+    reproducibility: { experiment_seed: 7 },
+  });
+  const kept = { checkpoint_storage: { ...place, save_trial_best: 3 } };
+  const defaulted = ["checkpoint_storage.type", "checkpoint_storage.container_path"];
+  expect(again(kept, defaulted)).toEqual({ save_trial_best: 3 });
+  expect(again(kept, [])).toEqual(kept.checkpoint_storage);
+  const team = parse(resubmittedText({ workspace: "team", project: "a" }, 7, []).text);
+  expect(team).toMatchObject({ workspace: "team", project: "a" });
+});
+
 test("any text becomes a YAML text that is read back unchanged", () => {
   const awkward = {
     n: ["on", "1e3", "- a", "x: y #", "a\nb\n", "'", "<<", "!x", "", " b "],

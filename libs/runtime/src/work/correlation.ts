@@ -2,11 +2,15 @@
 import type { CommitMeta, SomeStreams, StoredEvent } from "@trainyard/event-log";
 import { childOf } from "../traceparent.ts";
 
-/** Returns 12 for experiment-12, trial-12.3, logsignal-12.3, allocation-12.3#2, search-12; otherwise the stream. */
+/**
+ * Returns 12 for experiment-12, trial-12.3, logsignal-12.3, allocation-12.3#2, search-12; t12 for task-t12 and
+ * allocation-t12#2; otherwise the stream.
+ */
 export function experimentKey(event: { readonly stream: string }): string {
-  const match = /^(?:experiment|trial|search|allocation|measurement|logsignal)-([0-9]+)/.exec(
-    event.stream,
-  );
+  const match =
+    /^(?:experiment|trial|task|search|allocation|measurement|logsignal)-(t?[0-9]+)/.exec(
+      event.stream,
+    );
   return match?.[1] ?? event.stream;
 }
 

@@ -241,10 +241,7 @@ class Context:
             self._watcher.close()
         if self._sender is not None:
             if not self._sender.flush(deadline - time.monotonic()):
-                log.warning(
-                    "not all reports are delivered at the end of the run: the agent delivers the rest from %s",
-                    self._spool.path,
-                )
+                log.debug("the agent delivers the last reports of this run; nothing is lost")
             self._sender.stop(1.0)
         self._store.close(deadline - time.monotonic())
         self._spool.close()

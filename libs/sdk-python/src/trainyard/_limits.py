@@ -73,6 +73,8 @@ DISK_LOOK_S = 1.0
 DISK_SHARE = 0.5
 # How often a waiting checkpoint call logs that it still waits.
 CHECKPOINT_NOTICE_S = 60.0
+# A platform that does not answer for this long is logged as a warning: a shorter silence, as under load, is usual.
+CHECKPOINT_AWAY_NOTICE_S = 60.0
 # A manifest is part of one NATS message, which may have 1 MiB in total.
 CHECKPOINT_FILES_MAX = 5_000
 MANIFEST_BYTES_MAX = 950_000

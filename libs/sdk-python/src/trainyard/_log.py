@@ -20,7 +20,9 @@ def info(message: str, *arguments: object) -> None:
 
 
 def warning(message: str, *arguments: object) -> None:
-    _logger().warning(message, *arguments)
+    logger = _logger()
+    # A script without handlers of its own prints the bare text, which would look like a line of the script.
+    logger.warning(message if logger.hasHandlers() else "trainyard WARNING: " + message, *arguments)
 
 
 def exception(message: str, *arguments: object) -> None:

@@ -339,9 +339,9 @@ class Sender:
         if self._unreachable_since is None and not self._stopping.is_set():
             self._unreachable_since = asked_at
             log.warning(
-                "the metrics service cannot accept reports (%s); they wait in %s",
+                "the metrics service cannot accept reports (%s); nothing is lost: "
+                "they are kept on disk and delivered later, and training continues",
                 why,
-                self._spool.path,
             )
 
     def _note_reachable(self) -> None:

@@ -78,7 +78,7 @@ def _foreign_to_json(value: Any, where: str, depth: int) -> Json:
         with contextlib.suppress(TypeError, ValueError):
             return _number(float(value))
     raise TypeError(
-        f"{where} is a {type(value).__name__}, which cannot be stored: "
+        f"{where} has the type {type(value).__name__}, which cannot be stored: "
         "report numbers, strings, booleans, None, "
         "and lists or dicts of these"
     )

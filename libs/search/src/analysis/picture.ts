@@ -15,7 +15,7 @@ import { type Halving, isHalving, type Place, rungOf } from "../halving/state.ts
 import { searchLimits } from "../limits.ts";
 import { SearchMachine } from "../machine.ts";
 import { entryAt, placeOf } from "../ranking.ts";
-import { decisionVerb, stopSentence } from "../sentences.ts";
+import { decisionWords } from "../sentences.ts";
 import type { TrialState } from "../state.ts";
 import { SearchRecord } from "./record.ts";
 
@@ -25,12 +25,11 @@ export type Moment = { readonly version: number; readonly atMs: number; readonly
 export type PicturedDecision = Moment & {
   /** The type of the recording event, like TrialSuspended. */
   readonly event: string;
-  /** The verb of the decision, from `decisionVerb`. */
+  /** The words for the decision, from `decisionWords`. */
   readonly verb: string;
+  readonly sentence: string;
   /** The rule of the decision; empty for a copy, which has an origin instead. */
   readonly rule: string;
-  /** The reason in words; empty for a copy. */
-  readonly sentence: string;
   readonly evidence: JsonObject;
 };
 
@@ -67,7 +66,7 @@ export type PicturedTrial = {
 export type PicturedRung = {
   readonly units: number;
   readonly trials: number;
-  /** The number of trials that the rung promotes, and the value of the last of these; null for none. */
+  /** The number of trials that the rung promotes, and the value of the last of these; null for none: the top rung. */
   readonly kept: number;
   readonly cutoff: number | null;
 };
@@ -157,11 +156,10 @@ export class PictureRecord {
   }
 
   #decide(event: SearchEvent): void {
-    const verb = decisionVerb(event.type, event.data);
-    if (verb === undefined) return;
+    const words = decisionWords(event.type, event.data);
+    if (words === undefined) return;
     const { rule = "", evidence = {} } = event.data as { rule?: string; evidence?: JsonObject };
-    const sentence = rule === "" ? "" : stopSentence(rule, evidence);
-    const decision = { ...this.#now, event: event.type, verb, rule, sentence, evidence };
+    const decision = { ...this.#now, event: event.type, ...words, rule, evidence };
     const trial = trialNumberOf(event);
     if (trial === undefined) this.#decisions.push(decision);
     else {
@@ -236,7 +234,9 @@ export class PictureRecord {
       rungs: rungs.map(({ all }, rung) => ({
         units: memory.plan.brackets[bracket]?.units[rung] ?? 0,
         trials: all.size,
-        ...passageOf(memory, bracket, rung, smallerIsBetter),
+        ...(rung === rungs.length - 1
+          ? { kept: 0, cutoff: null }
+          : passageOf(memory, bracket, rung, smallerIsBetter)),
       })),
     }));
   }

@@ -1,8 +1,10 @@
 import { type Evidence, type Sentence, text } from "../evidence.ts";
 
-/** The rules of a custom search; a client may give a reason for its operations. */
+/** A client may give a reason for its operations. */
+export const clientSentence: Sentence = ({ reason }) => (typeof reason === "string" ? reason : "");
+
+/** The rules of a custom search. */
 export const customSentences = {
-  client: ({ reason }) => (typeof reason === "string" ? reason : ""),
   target_reached: ({ target }) => `it has reached ${text(target)}, the target that its client set`,
   no_place: (evidence) => `no place is free: ${places(evidence)}`,
   place_free: (evidence) => `a place is free: ${places(evidence)}`,

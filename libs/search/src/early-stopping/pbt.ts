@@ -1,6 +1,6 @@
 import type { Json } from "@trainyard/experiment-config";
 import { entriesBetween } from "../ranking.ts";
-import { text, valueAt } from "../evidence.ts";
+import { text, rankText } from "../evidence.ts";
 import { COMPETITORS_SHOWN, type TrialPolicyModule } from "./module.ts";
 import { isLower, placeAmong } from "./lower-quantile.ts";
 import { shownValue } from "./ranked.ts";
@@ -30,6 +30,6 @@ export const pbt: TrialPolicyModule<"pbt"> = {
       competitors: near.map(({ trial, value }) => ({ trial, value: shown(value) })),
     };
   },
-  sentence: ({ value, time, rank, of, times, lower }) =>
-    `${valueAt(value, time)} is number ${text(rank)} of ${text(of)}, among the last ${text(lower)} for ${text(times)} reports in a row`,
+  sentence: ({ times, lower, ...evidence }) =>
+    `${rankText(evidence, evidence["time"])}, among the last ${text(lower)} for ${text(times)} reports in a row`,
 };

@@ -1,61 +1,25 @@
 /** The promises about progress, over the histories of whole searches that are run in virtual time. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
-import { draw } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import type { SearchEvent } from "../events.ts";
-import { runSearch, type World } from "../simulation/run.ts";
 import { ashaOf, asyncHalvingOf } from "../testing/halving.ts";
-import { pbtOf, TestPopulation } from "../testing/population.ts";
-import { configOf, gridOf, randomOf, singleOf, spaceOfTwo } from "../testing/searches.ts";
+import {
+  type LossOrder,
+  type Moment,
+  populationMoments,
+  simulatedMoments,
+} from "../testing/progress.ts";
+import { gridOf, randomOf, singleOf, spaceOfTwo } from "../testing/searches.ts";
 import {
   emptyTally,
   endedPlace,
   moved,
   newPlace,
-  placeAfter,
   progressOf,
   reportedPlace,
-  type Tally,
   type TrialPlace,
   unitPlanOf,
 } from "./index.ts";
-
-type Moment = { readonly trained: number; readonly progress: number };
-
-/** The progress after each event of a search, and the units that its trials had trained. */
-function momentsOf(searcher: SearcherConfig, events: readonly SearchEvent[]): readonly Moment[] {
-  const moments: Moment[] = [];
-  const places = new Map<number, TrialPlace>();
-  let plan: ReturnType<typeof unitPlanOf> = null;
-  let tally: Tally | null = null;
-  for (const event of events) {
-    if (event.type === "SearchStarted") {
-      plan = unitPlanOf(searcher, spaceOfTwo, event.data.trialsMax);
-      tally = plan === null ? null : emptyTally(plan);
-    }
-    if (plan === null || tally === null) continue;
-    const trial = trialOf(event);
-    const before = places.get(trial) ?? null;
-    const after =
-      event.type === "TrialProposed"
-        ? newPlace(event.data.startFromTime ?? 0)
-        : event.type === "TrialOutcomeRecorded" && before !== null
-          ? endedPlace(plan, before, event.data.outcome)
-          : before === null
-            ? null
-            : placeAfter(plan, before, event);
-    tally = moved(plan, tally, before, after);
-    if (after !== null) places.set(trial, after);
-    moments.push({ trained: tally.trained, progress: progressOf(plan, tally) });
-  }
-  return moments;
-}
-
-function trialOf(event: SearchEvent): number {
-  if (event.type === "TrialProposed") return event.data.number;
-  return "trial" in event.data ? Number(event.data.trial) : 0;
-}
 
 /** The largest error of the progress at the tenths of the units that the finished search had trained, in points. */
 function worstError(moments: readonly Moment[]): number {
@@ -66,23 +30,6 @@ function worstError(moments: readonly Moment[]): number {
     return 100 * Math.abs((at?.progress ?? 0) - (at?.trained ?? 0) / all);
   });
   return Math.max(...errors);
-}
-
-/** A search whose trials' losses fall with time towards values that are drawn. */
-function simulated(
-  searcher: SearcherConfig,
-  seed: number,
-  workers: number,
-): readonly SearchEvent[] {
-  const space = searcher.name === "grid" ? gridSpace : spaceOfTwo;
-  const steps = "max_time" in searcher ? (searcher.max_time ?? 10) : 10;
-  const world: World = ({ number, hyperparameters = {} }) => ({
-    hyperparameters,
-    steps,
-    stepTime: 1 + draw(seed, "speed", number) / 4,
-    valueAt: (step) => draw(seed, "loss", number) + 1 / step,
-  });
-  return runSearch({ config: configOf(searcher, space), seed, workers, world }).events;
 }
 
 const gridSpace = {
@@ -102,28 +49,72 @@ describe("at each tenth of the units that the finished search took, the progress
     ["async_halving", asyncHalvingOf({ max_trials: 48, max_time: 27 }), 8, 15],
   ];
   test.each(cases)("%s", (_name, searcher, workers, within) => {
+    const space = searcher.name === "grid" ? gridSpace : spaceOfTwo;
     const errors = seeds.map((seed) =>
-      worstError(momentsOf(searcher, simulated(searcher, seed, workers))),
+      worstError(simulatedMoments(searcher, { seed, workers }, space)),
     );
     expect(Math.max(...errors)).toBeLessThanOrEqual(within);
   });
 
   test("pbt", () => {
-    const errors = seeds.map((seed) => {
-      const searcher = pbtOf({ population_size: 8, max_time: 40, interval: 5, max_trials: 100 });
-      const population = new TestPopulation(
-        {
-          initial: 0,
-          step: (state: number, { lr }) => state + Number(lr),
-          valueOf: (state) => -state,
-        },
-        1,
-      );
-      population.start(searcher, spaceOfTwo, seed);
-      population.run();
-      return worstError(momentsOf(searcher, population.search.events));
-    });
+    const errors = seeds.map((seed) => worstError(populationMoments(seed)));
     expect(Math.max(...errors)).toBeLessThanOrEqual(15);
+  });
+});
+
+describe("over halving searches of 1 to 81 trials, seeds and orders, at every tenth of the units", () => {
+  const forms: readonly (readonly [string, (trials: number) => SearcherConfig])[] = [
+    ["asha searches", (trials) => ashaOf({ max_trials: trials, max_time: 27 })],
+    [
+      "asha searches that stop",
+      (trials) => ashaOf({ max_trials: trials, max_time: 27, resume: false }),
+    ],
+    ["async_halving searches", (trials) => asyncHalvingOf({ max_trials: trials, max_time: 27 })],
+  ];
+  // Nobody knows how many trials a search will promote whose trials become better and better.
+  const orders: readonly (readonly [LossOrder, number, number])[] = [
+    ["random", 2, 15],
+    ["best first", 1, 25],
+    ["worst first", 1, 35],
+  ];
+  const errorsOf = (of: (trials: number) => SearcherConfig, order: LossOrder, drawn: number) =>
+    Array.from({ length: 81 * drawn }, (_, i) => {
+      const by = { seed: i + 1, workers: [1, 4, 8][i % 3] ?? 1, order };
+      return worstError(simulatedMoments(of((i % 81) + 1), by));
+    }).sort((a, b) => a - b);
+
+  test.each(forms)(
+    "four of five %s are within 15 points in a random order of losses, and none is 45 off",
+    (_name, of) => {
+      for (const [order, drawn, within] of orders) {
+        const errors = errorsOf(of, order, drawn);
+        expect(errors[Math.floor(errors.length * 0.8)]).toBeLessThanOrEqual(within);
+        expect(errors.at(-1)).toBeLessThan(45);
+      }
+    },
+  );
+});
+
+describe("half way, the median error of the estimated time left is within a quarter", () => {
+  const errorOf = (moments: readonly Moment[]): number => {
+    const { at: end = 0 } = moments.at(-1) ?? {};
+    const half = moments.findLast(({ at }) => at <= end / 2);
+    return Math.abs((half?.left ?? 0) / (end - (half?.at ?? 0)) - 1);
+  };
+  const timed = { max_time: 40 } as const;
+  const of =
+    (searcher: SearcherConfig, workers: number) =>
+    (seed: number): readonly Moment[] =>
+      simulatedMoments(searcher, { seed, workers });
+  test.each([
+    ["single", of({ ...singleOf, ...timed } as SearcherConfig, 1)],
+    ["random", of({ ...randomOf(12, 4), ...timed } as SearcherConfig, 4)],
+    ["asha of 12 trials", of(ashaOf({ max_trials: 12, max_time: 27 }), 4)],
+    ["asha of 81 trials", of(ashaOf({ max_trials: 81, max_time: 27 }), 8)],
+    ["pbt", populationMoments],
+  ])("%s", (_name, momentsOf) => {
+    const errors = seeds.map((seed) => errorOf(momentsOf(seed))).sort((a, b) => a - b);
+    expect(errors[errors.length / 2]).toBeLessThanOrEqual(0.25);
   });
 });
 

@@ -5,10 +5,17 @@
  *   progress = trained / (trained + remaining + lost)
  *
  * Remaining are the units of the trials that train, and of the trials that the plan expects in each stage and that have
- * not entered it. A stage that more trials enter than were planned raises what is expected of the later stages. Lost
- * are the units that failed and canceled trials did not train.
+ * not entered it. The share that continues from a stage is the planned one and the observed one together, so that a
+ * search whose trials become better or worse with time corrects its estimate. Lost are the units that failed and
+ * canceled trials did not train.
  */
 import type { Stage, UnitPlan } from "./unit-plan.ts";
+
+/**
+ * The planned share of continuing trials counts like that of so many observed trials. With fewer, the first promotions
+ * of a search, which are the noisiest, would move the estimate.
+ */
+const plannedWeight = 24;
 
 /**
  * `done` is a trial that completed or that the search stopped, `lost` one that failed or was canceled, and `void` one
@@ -29,6 +36,8 @@ export type Tally = {
   /** The units until the end of their stages of the trials that train. */
   readonly left: number;
   readonly lost: number;
+  /** The number of trials that train. */
+  readonly training: number;
   /** By stage: the trials that have trained in it, and those about which the search has decided at its end. */
   readonly entered: readonly number[];
   readonly passed: readonly number[];
@@ -36,7 +45,7 @@ export type Tally = {
 
 export function emptyTally({ stages }: UnitPlan): Tally {
   const none = stages.map(() => 0);
-  return { trained: 0, left: 0, lost: 0, entered: none, passed: none };
+  return { trained: 0, left: 0, lost: 0, training: 0, entered: none, passed: none };
 }
 
 /** Returns the tally after the change of one trial's place; null for none. */
@@ -53,6 +62,7 @@ export function moved(
     trained: changed(tally.trained, less.trained, more.trained),
     left: changed(tally.left, less.left, more.left),
     lost: changed(tally.lost, less.lost, more.lost),
+    training: changed(tally.training, less.training, more.training),
     entered: tally.entered.map((now, s) => changed(now, less.entered[s], more.entered[s])),
     passed: tally.passed.map((now, s) => changed(now, less.passed[s], more.passed[s])),
   };
@@ -69,6 +79,7 @@ function shareOf(plan: UnitPlan, place: Place | null): Tally {
     trained: Math.max(0, Math.min(time, stages.at(-1)?.until ?? 0) - from),
     left: trains ? rest : 0,
     lost: status === "lost" ? rest : 0,
+    training: Number(status === "trains"),
     // A copy continues the training of another trial and takes its place.
     entered: stages.map((_, s) => Number(from === 0 && s <= stage)),
     passed: stages.map((_, s) => Number(from === 0 && (trains ? s < stage : s <= stage))),
@@ -89,9 +100,10 @@ export function remainingUnits(plan: UnitPlan, tally: Tally, proposesNoMore = fa
     const { [s]: entered = 0 } = tally.entered;
     let expected = s === 0 && !proposesNoMore ? Math.max(trials, entered) : entered;
     if (s > 0) {
-      const share = trials / before.trials;
-      expected += Math.max(0, before.expected - before.passed) * share;
-      if (plan.form === "promotes") expected = Math.max(expected, before.expected * share);
+      const planned = trials / before.trials;
+      const share = (plannedWeight * planned + entered) / (plannedWeight + before.passed);
+      expected += Math.max(0, before.expected - before.passed) * Math.min(1, share);
+      if (plan.form === "promotes") expected = Math.max(expected, before.expected * planned);
     }
     remaining += (expected - entered) * (until - before.until);
     before = { until, expected, passed: tally.passed[s] ?? 0, trials };

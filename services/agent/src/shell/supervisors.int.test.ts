@@ -13,6 +13,7 @@ import { throttledBytes } from "../state/output-throttle.ts";
 import { segmentName } from "../state/output-writer.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { LineSplitter } from "../supervisor/line-splitter.ts";
+import { RewrittenLines } from "../supervisor/rewritten-lines.ts";
 import { ownVariables } from "../testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { FakeEngine } from "../testing/fake-engine.ts";
@@ -133,7 +134,13 @@ describe.each(["parent", "container"] as const)(
 
     test("a supervisor records lines, their splitting, their sources and the end", async () => {
       const { folder, order } = newRunOf(mechanism);
-      const texts = ["a\n\nb\r\n 10%\r 20%\r", "€".repeat(12_000), "\0\xff\n", "last without end"];
+      const bar = "\r 10%\r 20%\r\n\r 1 of 9\r 2 of 9\rafter\n";
+      const texts = [
+        `a\n\nb\r\n${bar}`,
+        "€".repeat(12_000),
+        "\0\xff\n",
+        "7%\r8%\rlast without end",
+      ];
       const bytes = Buffer.concat([
         Buffer.from(texts.slice(0, 2).join("")),
         Buffer.from(texts[2] ?? "", "latin1"),
@@ -144,7 +151,22 @@ describe.each(["parent", "container"] as const)(
       started.start(folder.path, () => {}).order(order(script));
       await ended(folder);
       const splitter = new LineSplitter();
-      const expected = [...splitter.push(bytes), ...splitter.end()];
+      const rewritten = new RewrittenLines();
+      const pieces = [...splitter.push(bytes), ...splitter.end()];
+      const expected = [...rewritten.push(pieces, 0), ...rewritten.end()];
+      expect(expected.map(({ text }) => text.slice(0, 7))).toEqual([
+        "a",
+        "",
+        "b",
+        " 20%",
+        " 2 of 9",
+        "after",
+        "€€€€€€€",
+        "€€€€€€€",
+        "€€€€€€€",
+        "8%",
+        "last wi",
+      ]);
       const told = linesOf(folder);
       expect(told.filter(({ source }) => source === 1)).toEqual(
         expected.map(({ text, continued }) => ({ source: 1, text, continued })),

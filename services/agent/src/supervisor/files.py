@@ -93,7 +93,7 @@ def remove(path):
 class LineSplitter:
     """Cuts bytes into lines as line-splitter.ts does: at \\n, \\r\\n and \\r, and every 16 KiB.
 
-    Returns (text, continued) each.
+    Returns (text, continued, rewritten) each.
     """
 
     def __init__(self):
@@ -104,35 +104,48 @@ class LineSplitter:
         lines = []
         at = 0
         if self.after_return and chunk:
-            at = 1 if chunk[0] == NEWLINE else 0
             self.after_return = False
+            at = self.cut_at_return(self.take(b""), chunk, 0, lines)
         while at < len(chunk):
             end = next_end(chunk, at)
             if end < 0:
                 break
-            whole = self.held + chunk[at:end]
-            self.held = b""
             is_return = chunk[end] == CARRIAGE_RETURN
-            # An empty piece before a lone \r is no line.
-            if not is_return or whole or chunk[end + 1 : end + 2] == b"\n":
-                lines.extend(pieces_of(whole))
+            if is_return and end + 1 == len(chunk):
+                self.after_return = True
+                self.hold(chunk[at:end], lines)
+                return lines
+            whole = self.take(chunk[at:end])
             at = end + 1
             if is_return:
-                if at == len(chunk):
-                    self.after_return = True
-                elif chunk[at] == NEWLINE:
-                    at += 1
-        self.held += chunk[at:]
-        if len(self.held) > LINE_BYTES_MAX:
-            *full, (_, _, rest) = cut(self.held)
-            lines.extend((text, True) for text, _, _ in full)
-            self.held = rest
+                at = self.cut_at_return(whole, chunk, at, lines)
+            else:
+                lines.extend(pieces_of(whole, False))
+        self.hold(chunk[at:], lines)
         return lines
 
     def end(self):
         """Returns the text after the last line end."""
-        rest, self.held = self.held, b""
-        return pieces_of(rest) if rest else []
+        rest = self.take(b"")
+        return pieces_of(rest, False) if rest else []
+
+    def cut_at_return(self, whole, chunk, at, lines):
+        """Returns the place behind the line end. An empty piece before a lone \\r is no line."""
+        is_newline = chunk[at] == NEWLINE
+        if whole or is_newline:
+            lines.extend(pieces_of(whole, not is_newline))
+        return at + 1 if is_newline else at
+
+    def take(self, piece):
+        whole, self.held = self.held + piece, b""
+        return whole
+
+    def hold(self, piece, lines):
+        self.held += piece
+        if len(self.held) > LINE_BYTES_MAX:
+            *full, (_, _, rest) = cut(self.held)
+            lines.extend((text, True, False) for text, _, _ in full)
+            self.held = rest
 
 
 def next_end(chunk, start):
@@ -142,8 +155,8 @@ def next_end(chunk, start):
     return carriage_return if carriage_return >= 0 else newline
 
 
-def pieces_of(whole):
-    return [(text, continued) for text, continued, _ in cut(whole)]
+def pieces_of(whole, rewritten):
+    return [(text, continued, rewritten and not continued) for text, continued, _ in cut(whole)]
 
 
 def cut(rest):

@@ -17,6 +17,23 @@ test("a carriage return ends a line, and with a newline after it ends only one",
   expect(split("a\r", "\nb\r", "c")).toEqual(["a", "b", "c"]);
 });
 
+test("only a lone carriage return rewrites its line, however the bytes arrive", () => {
+  for (const chunks of [
+    ["a\r\n10%\r20%\r"],
+    ["a\r", "\n10%\r", "20%\r"],
+    ["a", "\r", "\n", "10%", "\r20%", "\r"],
+  ]) {
+    const splitter = new LineSplitter();
+    const lines = chunks.flatMap((chunk) => splitter.push(Buffer.from(chunk)));
+    expect([...lines, ...splitter.end()].map(({ text, rewritten }) => [text, rewritten])).toEqual([
+      ["a", false],
+      ["10%", true],
+      ["20%", false],
+    ]);
+  }
+  expect(split("a\n\r", "\nb")).toEqual(["a", "", "b"]);
+});
+
 test("lines are assembled from pieces of any size", () => {
   const text = "erste\nzweite mit ümlaut €\r\ndritte\r";
   const whole = split(text);

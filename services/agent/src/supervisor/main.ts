@@ -28,7 +28,8 @@ import { type ContainerRecord, containerGroupOf } from "../state/container-group
 import type { RunGroup } from "../state/run-group.ts";
 import { type Leader, type LeaderEnd, type Lost, startContainer } from "./container-leader.ts";
 import { endAll } from "./end-all.ts";
-import { LineSplitter } from "./line-splitter.ts";
+import { type Line, LineSplitter } from "./line-splitter.ts";
+import { RewrittenLines } from "./rewritten-lines.ts";
 
 /** The longest wait, after the leader's end and the kill of its group, for output that another process holds open. */
 const outputEndMs = 2_000;
@@ -245,21 +246,26 @@ function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
   const throttle = new OutputThrottle(output, clock);
   const attach = (stream: Readable, source: OutputSource): (() => void) => {
     const splitter = new LineSplitter();
-    const write = (lines: ReturnType<LineSplitter["push"]>): void => {
+    const rewritten = new RewrittenLines();
+    const write = (lines: readonly Line[]): void => {
       const atMs = clock.nowMs();
-      output.write(lines.map((line) => ({ source, atMs, ...line })));
+      output.write(lines.map(({ text, continued }) => ({ source, atMs, text, continued })));
       if (source !== outputSource.stderr) return;
       lastError = lines.findLast(({ text }) => text.trim() !== "")?.text ?? lastError;
     };
     stream.on("data", (chunk: Buffer) => {
-      const lines = splitter.push(chunk);
+      const lines = rewritten.push(splitter.push(chunk), clock.monotonicMs());
       write(lines);
       const pauseMs = throttle.pauseMs(chunk.length, lines.length);
       if (pauseMs === 0) return;
       stream.pause();
       setTimeout(() => stream.resume(), pauseMs);
     });
-    return () => write(splitter.end());
+    const ticking = setInterval(() => write(rewritten.due(clock.monotonicMs())), noticeMs);
+    return () => {
+      clearInterval(ticking);
+      write([...rewritten.push(splitter.end(), clock.monotonicMs()), ...rewritten.end()]);
+    };
   };
   const flushes = [attach(stdout, outputSource.stdout), attach(stderr, outputSource.stderr)];
   return {

@@ -17,6 +17,7 @@ import time
 import files
 import parent
 import processes
+import rewritten_lines
 
 LOOK_S = 0.5
 RECORD_AGAIN_S = 1.0
@@ -25,7 +26,7 @@ TELL_LEFT_S = 10.0
 KILL_PAUSE_FIRST_S = 0.001
 MESSAGE_CHARS_MAX = 500
 EXIT_MESSAGE_CHARS_MAX = 600
-NOT_FOUND, NOT_EXECUTABLE = 127, 126
+NOT_FOUND, NOT_EXECUTABLE, KILLED = 127, 126, 128 + signal.SIGKILL
 # After a chunk of a throttled run no stream is read for a while, so its chunks are smaller.
 CHUNK_BYTES, THROTTLED_CHUNK_BYTES = 64 * 1024, 8 * 1024
 OUT, ERR, CONTROL, WAKE = "out", "err", "control", "wake"
@@ -79,6 +80,7 @@ class Supervisor:
         self.last_error = ""
         self.said = b""
         self.splitters = {OUT: files.LineSplitter(), ERR: files.LineSplitter()}
+        self.rewritten = {name: rewritten_lines.RewrittenLines() for name in self.splitters}
         self.selector = selectors.DefaultSelector()
 
     def run(self):
@@ -104,7 +106,8 @@ class Supervisor:
         while (self.is_open(OUT) or self.is_open(ERR)) and time.monotonic() < deadline:
             self.look(deadline - time.monotonic())
         for source, splitter in self.splitters.items():
-            self.write(source, splitter.end())
+            lines = self.rewritten[source].push(splitter.end(), time.monotonic())
+            self.write(source, lines + self.rewritten[source].end())
         self.tell_tmp()
         self.record_end()
 
@@ -188,13 +191,16 @@ class Supervisor:
             elif key.data == CONTROL:
                 self.hear(content)
             else:
-                lines = self.splitters[key.data].push(content)
+                pieces = self.splitters[key.data].push(content)
+                lines = self.rewritten[key.data].push(pieces, time.monotonic())
                 self.write(key.data, lines)
                 if self.is_open(CONTROL):
                     time.sleep(self.throttle.pause_s(len(content), len(lines)))
         if time.monotonic() - self.looked_at < LOOK_S:
             return
         self.looked_at = time.monotonic()
+        for source, rewritten in self.rewritten.items():
+            self.write(source, rewritten.due(self.looked_at))
         if self.unrecorded is not None:
             self.record_leader()
         if self.end is None:
@@ -351,20 +357,22 @@ class Supervisor:
     def message(self, code, name):
         if code == 0:
             return ""
-        if name is not None:
-            # The agent's kills are recorded; an unrecorded SIGKILL comes from the kernel.
-            how = "ended by " + name
-            if name == "SIGKILL" and files.read_record(self.folder, "kill.json") is None:
-                how += ", " + self.memory_limit_text()
-        else:
-            how = "exited with code %d" % code
-            if code == NOT_FOUND:
-                how += ", which a shell gives for a command that it does not find"
+        # The agent's kills are recorded; an unrecorded SIGKILL comes from the kernel.
+        is_unexplained = files.read_record(self.folder, "kill.json") is None
+        how = "exited with code %s" % code if name is None else "ended by " + name
+        if name == "SIGKILL" and is_unexplained:
+            how += ", " + self.memory_text()
+        elif code == KILLED and is_unexplained:
+            how += ", which a shell gives for a process that SIGKILL ended, " + self.memory_text()
+        elif code == NOT_FOUND:
+            how += ", which a shell gives for a command that it does not find"
         return (how + ": " + self.last_error if self.last_error else how)[:MESSAGE_CHARS_MAX]
 
-    def memory_limit_text(self):
-        if self.memory_kills == 0 or "memory" not in self.order.get("limits", {}):
-            return "perhaps because the host ran out of memory"
+    def memory_text(self):
+        if self.memory_kills == 0:
+            return "often because the host ran out of memory"
+        if "memory" not in self.order.get("limits", {}):
+            return "because the kernel ended it when the host ran out of memory"
         mebibytes = self.order["limits"]["memory"] // 1024**2
         return "because the run reached its memory limit of %d MiB on this host" % mebibytes
 

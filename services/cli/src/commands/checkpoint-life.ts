@@ -13,6 +13,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { collect, wholeNumberOf } from "../option-values.ts";
 import { number, time } from "../output.ts";
 import { cliLimits } from "../limits.ts";
+import { stateWord } from "../state-words.ts";
 import { UsageError } from "../usage-error.ts";
 
 type ReasonOption = { readonly reason?: string };
@@ -23,7 +24,7 @@ export function addCheckpointLife(group: Command): void {
     .command("pin")
     .argument("<checkpoint>")
     .option(...reasonOption)
-    .description("keep it, whatever the policy says; a condemned one is spared")
+    .description("keep it, whatever the policy says; one that is to be deleted is spared")
     .action(withPlatform<ReasonOption>(pin));
   group
     .command("unpin")
@@ -48,7 +49,7 @@ export function addCheckpointLife(group: Command): void {
   group
     .command("gc")
     .argument("<experiment>")
-    .option("--preview", "show what keeps or condemns each checkpoint, and change nothing")
+    .option("--preview", "show what keeps or deletes each checkpoint, and change nothing")
     .option(
       `${flags.saveExperimentBest} <n>`,
       "checkpoints of the experiment to keep by its metric",
@@ -177,7 +178,7 @@ async function preview(
     { title: "TRIAL", value: ({ trial }) => trial, right: true },
     { title: "STEPS", value: ({ step }) => String(step), right: true },
     { title: "METRIC", value: ({ value }) => number(value), right: true },
-    { title: "STATE", value: ({ state }) => state },
+    { title: "STATE", value: ({ state }) => stateWord(state) },
     { title: "VERDICT", value: verdictWord },
     { title: "BECAUSE", value: (one) => becauseOf(one).join("; ") },
   ]);

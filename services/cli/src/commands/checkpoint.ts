@@ -4,6 +4,7 @@ import {
   CheckpointSchema,
   ListCheckpointsResponseSchema,
 } from "@trainyard/contracts/api";
+import { holderText } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
@@ -14,6 +15,7 @@ import { unpackInto } from "../unpack-into.ts";
 import { addCheckpointFiles } from "./checkpoint-files.ts";
 import { addCheckpointLife, becauseOf } from "./checkpoint-life.ts";
 import { allPages } from "../pages.ts";
+import { stateWord } from "../state-words.ts";
 
 export function addCheckpointCommands(program: Command): void {
   const group = program.command("checkpoint").alias("c").description("the checkpoints of trials");
@@ -25,7 +27,7 @@ export function addCheckpointCommands(program: Command): void {
   group
     .command("describe")
     .argument("<checkpoint>")
-    .description("one, with its files and what keeps or condemns it")
+    .description("one, with its files and what keeps or deletes it")
     .action(withPlatform(describe));
   group
     .command("download")
@@ -57,7 +59,7 @@ async function list(
     { title: "CHECKPOINT", value: ({ uuid }) => uuid },
     { title: "TRIAL", value: ({ trial }) => trial, right: true },
     { title: "STEPS", value: (one) => String(one.stepsCompleted), right: true },
-    { title: "STATE", value: ({ state }) => state },
+    { title: "STATE", value: ({ state }) => stateWord(state) },
     { title: "FILES", value: (one) => String(one.files), right: true },
     { title: "BYTES", value: (one) => String(one.bytes), right: true },
     { title: "COMPLETED", value: (one) => time(one.completedAtMs) },
@@ -81,7 +83,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["trial", checkpoint.trial],
     ["run", checkpoint.run === 0 ? "" : String(checkpoint.run)],
     ["steps", checkpoint.run === 0 ? "" : String(checkpoint.stepsCompleted)],
-    ["state", checkpoint.state],
+    ["state", stateWord(checkpoint.state)],
     ["storage", checkpoint.storageId ?? ""],
     ["reason", checkpoint.reason],
     ["declared", time(checkpoint.declaredAtMs)],
@@ -93,7 +95,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["code", checkpoint.codeDigest],
     ...checkpoint.pins.map(({ holder, reason }): [string, string] => [
       "pinned by",
-      reason === "" ? holder : `${holder}: ${reason}`,
+      reason === "" ? holderText(holder) : `${holderText(holder)}: ${reason}`,
     ]),
     ...(await retentionOf({ client, output }, checkpoint)),
   ]);

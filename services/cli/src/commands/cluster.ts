@@ -154,7 +154,7 @@ async function status(output: Output): Promise<void> {
   const { clusterStatus } = await embedded();
   const cluster = await clusterStatus();
   if (cluster === null) {
-    throw new Failure('No cluster runs here. Start one with "npm run -s yard -- cluster up".');
+    throw new Failure('No cluster runs here. Start one with "yard cluster up".');
   }
   show(cluster, output);
 }

@@ -10,6 +10,7 @@ import {
 import type { Command } from "commander";
 import { type Context, withPlatform } from "../context.ts";
 import { printable } from "../output.ts";
+import { stateWord } from "../state-words.ts";
 import { Failure } from "../usage-error.ts";
 
 const verbs = [
@@ -98,5 +99,5 @@ export function lineOf(
 
 export function stateOf(experiment: Plain<Experiment> | undefined): string {
   const { state = "", archived = false } = experiment ?? {};
-  return archived ? `${state} archived` : state;
+  return archived ? `${stateWord(state)} archived` : stateWord(state);
 }

@@ -28,6 +28,7 @@ import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { leftText, percentText, progressText, timesText } from "../progress-text.ts";
 import { readSubmission } from "../submission.ts";
+import { stateWord } from "../state-words.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
 import { addDeleteCommands } from "./experiment-delete.ts";
 import { addContinueCommand } from "./experiment-continue.ts";
@@ -214,7 +215,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["description", experiment.description],
     ["labels", experiment.labels.join(", ")],
     ["notes", firstLine(experiment.notes)],
-    ["state", experiment.state],
+    ["state", stateWord(experiment.state)],
     ["archived", experiment.archived ? "yes" : ""],
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],

@@ -83,7 +83,7 @@ async function show(
   const { items: storages } = await client.call("listStorages", {});
   const condemned = storages.reduce((sum, one) => sum + one.condemned, 0);
   output.line(
-    `After the release ${condemned} condemned checkpoints are deleted once their grace is over: pin what you need first.`,
+    `After the release ${condemned === 1 ? "1 checkpoint is deleted once its" : `${condemned} checkpoints are deleted once their`} grace is over: pin what you need first.`,
   );
   for (const { root, held } of storages.filter((one) => one.held !== "")) {
     output.line(`${root} stays held after the release: ${held}`);

@@ -99,7 +99,7 @@ test("storage list marks the storages whose id is unknown, and says what to do a
   items = [entry(""), entry(first)];
   const { code, out, err } = await yard("list");
   expect(code).toBe(0);
-  expect(out).toMatch(/ROOT +STORAGE +COUNTS AS +CHECKPOINTS +CONDEMNED +LEFT OVER +HELD/);
+  expect(out).toMatch(/ROOT +STORAGE +COUNTS AS +CHECKPOINTS +TO DELETE +LEFT OVER +HELD/);
   expect(out).toContain("not declared");
   expect(out).toContain(first);
   expect(err).toContain(`the storage of 5 checkpoints under ${root} is unknown`);
@@ -241,7 +241,7 @@ describe("after the log went back", () => {
     expect(dry.out).toMatch(
       new RegExp(`${checkpoint} +4\\.2 +70 +abandoned +1970-01-01 00:00:00 +/shared/${checkpoint}`),
     );
-    expect(dry.out).toContain("1 condemned checkpoints");
+    expect(dry.out).toContain("1 checkpoint is deleted once its grace is over");
     // A program without a terminal is not asked.
     const { code, err } = await yard("release");
     expect([code, err]).toEqual([2, expect.stringContaining("Pass --yes")]);

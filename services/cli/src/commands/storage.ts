@@ -61,7 +61,7 @@ async function list(context: Context): Promise<void> {
     { title: "STORAGE", value: ({ storageId }) => storageId || "not declared" },
     { title: "COUNTS AS", value: (one) => (one.countsAs === one.storageId ? "" : one.countsAs) },
     { title: "CHECKPOINTS", value: ({ checkpoints }) => String(checkpoints), right: true },
-    { title: "CONDEMNED", value: ({ condemned }) => String(condemned), right: true },
+    { title: "TO DELETE", value: ({ condemned }) => String(condemned), right: true },
     { title: "LEFT OVER", value: ({ leftOver }) => String(leftOver), right: true },
     { title: "HELD", value: ({ held }) => (held === "" ? "" : "yes") },
   ]);

@@ -70,3 +70,64 @@ test("trial metrics -f is refused together with options that cannot follow", asy
     expect([code, err]).toEqual([2, expect.stringContaining("--follow cannot be combined")]);
   }
 });
+
+/** Trial 12.3 has loss in training, and accuracy and a note in validation; only loss has a series here. */
+const series = (metrics: readonly (readonly [string, string, string])[]) =>
+  playGateway(({ call }) => {
+    if (call.includes("metric-names")) {
+      return { body: { items: metrics.map(([group, name, kind]) => ({ group, name, kind })) } };
+    }
+    const names = [...call.matchAll(/names=([^&]*)/g)].map((match) => match[1] ?? "");
+    const empty = { trial: "12.3", count: [], mean: [], min: [], max: [], last: [] };
+    const inGroup = metrics.filter(([group, , kind]) => group === "training" && kind === "scalar");
+    return {
+      body: {
+        series: names.map((name) =>
+          inGroup.some((one) => one[1] === name) && !call.includes("from=")
+            ? { ...empty, name, xMin: [1], xMax: [1], count: [1], mean: [0.5], last: [0.5] }
+            : { ...empty, name, xMin: [], xMax: [] },
+        ),
+        position: "1",
+      },
+    };
+  });
+
+test("a series without points is refused with the group that has it, or with the metrics that are there", async () => {
+  gateway = await series([
+    ["training", "loss", "scalar"],
+    ["validation", "accuracy", "scalar"],
+    ["training", "note", "other"],
+  ]);
+  const of = async (...names: readonly string[]) => {
+    const said = await gateway?.yard("trial", "metrics", "12.3", "--series", ...names);
+    return [said?.code, said?.err, said?.out.includes("0.5")];
+  };
+  expect(await of("accuracy")).toEqual([
+    2,
+    "No points of accuracy in training; it is in validation: give --group validation.\n",
+    false,
+  ]);
+  expect(await of("nosuch", "-o", "json")).toEqual([
+    2,
+    "No points of nosuch; the metrics are loss (training), accuracy (validation) and note (training).\n",
+    false,
+  ]);
+  expect(await of("note")).toEqual([2, "The values of note in training are not numbers.\n", false]);
+  expect(await of("loss")).toEqual([0, "", true]);
+  expect(await of("loss", "accuracy")).toEqual([
+    0,
+    expect.stringContaining("it is in valid"),
+    true,
+  ]);
+  expect(await of("loss", "--from", "9")).toEqual([
+    0,
+    "No points of loss in training match --x, --from and --to.\n",
+    false,
+  ]);
+});
+
+test("a series of a trial that has reported nothing yet is empty", async () => {
+  gateway = await series([]);
+  const said = await gateway.yard("trial", "metrics", "12.3", "--series", "loss", "-o", "json");
+  expect([said.code, said.err]).toEqual([0, "There are no points yet.\n"]);
+});

@@ -12,9 +12,10 @@ import { type Context, withPlatform } from "../context.ts";
 import { csvLine } from "../csv.ts";
 import { eventFile } from "../event-file.ts";
 import { detachSignal } from "../follow.ts";
-import { number, type Output, printable } from "../output.ts";
+import { number, type Output, printable, printableLines } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
+import { whyNoPoints } from "./missing-series.ts";
 
 type Options = {
   readonly follow?: boolean;
@@ -174,6 +175,17 @@ async function series(
     ...(options.from === undefined ? {} : { from: options.from }),
     ...(options.to === undefined ? {} : { to: options.to }),
   });
+  const shown = new Set(
+    answer.series.filter(({ xMin }) => xMin.length > 0).map(({ name }) => name),
+  );
+  const missing = metricNames.filter((name) => !shown.has(name));
+  if (missing.length > 0) {
+    const asked = { trials, group: group || "training", names: missing };
+    const reasons = await whyNoPoints(client, asked);
+    const text = [...new Set(reasons.map((why) => why.text))].join("\n");
+    if (shown.size === 0 && reasons.every(({ isWrong }) => isWrong)) throw new UsageError(text);
+    output.note(printableLines(text));
+  }
   if (output.json) {
     output.message(QueryMetricsResponseSchema, answer);
     return;

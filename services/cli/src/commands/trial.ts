@@ -9,6 +9,7 @@ import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { percentText, progressText, timesText } from "../progress-text.ts";
+import { stateWord } from "../state-words.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
@@ -60,7 +61,7 @@ export async function listTrials(
   }
   output.table(page.items, [
     { title: "TRIAL", value: ({ id }) => id, right: true },
-    { title: "STATE", value: ({ state }) => state },
+    { title: "STATE", value: ({ state }) => stateWord(state) },
     { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
     { title: "BEST", value: (trial) => number(trial.bestValue), right: true },
     { title: "STEPS", value: (trial) => String(trial.stepsCompleted), right: true },
@@ -103,7 +104,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   const nowMs = client.clock.nowMs();
   output.fields([
     ["trial", trial.id],
-    ["state", trial.state],
+    ["state", stateWord(trial.state)],
     ["reason", firstLine(trial.reason)],
     ["hyperparameters", hyperparametersOf(trial)],
     ["origin", originOf(trial)],

@@ -101,7 +101,7 @@ describe("CreateExperiment", () => {
 
   test("throws a retryable fault if no number can be drawn", async () => {
     const fault = new Fault("ids_unavailable", "away", { retry: "later" });
-    ids = { next: () => Promise.reject(fault) };
+    ids = { ...memoryIds(), next: () => Promise.reject(fault) };
     expect((await create()).kind).toBe("unavailable");
   });
 

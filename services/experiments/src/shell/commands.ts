@@ -20,13 +20,14 @@ import { labelExperiments } from "./label-experiments.ts";
 import { moveExperiments } from "./move-experiments.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { type Grace, lifeCommands } from "./life-commands.ts";
+import type { taskCommands } from "./task-commands.ts";
 import { experiments } from "../streams.ts";
 
 export function commandTable(
   executor: Executor,
   ids: ExperimentIds,
   grace: Grace,
-): CommandTable<"experiments"> {
+): Omit<CommandTable<"experiments">, keyof ReturnType<typeof taskCommands>> {
   const change = async (id: string, context: CommandContext, wanted: ExperimentCommand) => {
     if (!isExperimentId(id)) {
       return reject("experiment_not_found", `"${id}" is not the number of an experiment`);

@@ -125,7 +125,7 @@ describe("a trial without hazards", () => {
     await happens(search, { type: "SearchCompleted", data: { reason: SearchCompletion.FAILED } });
     expect(await endOf()).toBe(ExperimentOutcome.FAILED);
     expect((await stage.stream(experiment)).at(-1)).toMatchObject({
-      data: { reason: "trial 12.1: run 2: ValueError: boom (after 1 restarts)" },
+      data: { reason: "trial 12.1: run 2: ValueError: boom (after 1 restart)" },
     });
   });
 

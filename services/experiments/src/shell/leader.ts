@@ -1,6 +1,6 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import type { DeletionGate, Logger, Term, TermContext } from "@trainyard/runtime";
+import type { CommandTable, DeletionGate, Logger, Term, TermContext } from "@trainyard/runtime";
 import { Awaiting, awaitingCheck } from "./awaiting.ts";
 import { commandTable } from "./commands.ts";
 import { openDeletions } from "./deletions.ts";
@@ -10,6 +10,8 @@ import { limits } from "../limits.ts";
 import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { allocations } from "../streams.ts";
+import { taskCommands } from "./task-commands.ts";
+import { UnendedTasks } from "./unended-tasks.ts";
 
 export type TermDeps = {
   readonly clock: Clock;
@@ -20,6 +22,8 @@ export type TermDeps = {
   /** The delays of runs that follow a failed one. */
   readonly delays: TryDelays;
   readonly hold: DeletionGate;
+  /** The most unended tasks of a workspace. */
+  readonly tasksPerWorkspaceMax: number;
   readonly count: (event: StoredEvent) => void;
   readonly onParked: () => void;
   /** Default: the value in the limits. */
@@ -39,6 +43,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
     executor.cache.follow(allocations);
     const awaiting = await Awaiting.open({ ...deps, log, executor });
     const fanOuts = await FanOuts.open({ ...deps, log, executor, waits: awaiting }, consumer);
+    const unended = await UnendedTasks.open({ ...deps, log });
     const deletions = await openDeletions({ ...deps, log, executor });
     return {
       reactions: {
@@ -49,9 +54,13 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
           fanOuts.observe(event);
           awaiting.dues.observe(event);
           deletions.observe(event);
+          unended.observe(event);
         },
       },
-      commands: commandTable(executor, ids, deps),
+      commands: {
+        ...commandTable(executor, ids, deps),
+        ...taskCommands(executor, ids, unended),
+      } satisfies CommandTable<"experiments">,
       checks: [awaitingCheck(log, logger)],
       loops: [fanOuts.loop, awaiting.dues.loop, deletions.loop],
     };

@@ -2,7 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
-import { assert, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
+import { assert, parseRunId, parseTaskRunId, parseTrialId, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { stopSentence } from "@trainyard/search/sentences";
 import { trialsNotOver } from "../core/foreign/search.ts";
@@ -15,6 +15,7 @@ import { type Proposal, takeUpTrials } from "./continuation.ts";
 import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
 import { allocations, checkpoints, experiments, logSignals, searches, trials } from "../streams.ts";
+import { endTaskRun, startTaskRun } from "./task-reactions.ts";
 
 /**
  * The fan-outs that take over when an event concerns more trials than a reaction may read. Repeated calls are harmless.
@@ -173,18 +174,20 @@ async function advanceTrials(work: Work, experiment: string, waits: Waits): Prom
   }
 }
 
-async function startRun({ id, stored }: Reaction<"AllocationStarted">, work: Work): Promise<void> {
+async function startRun(event: Reaction<"AllocationStarted">, work: Work): Promise<void> {
+  const { id, stored } = event;
+  const ofTask = parseTaskRunId(id);
+  if (ofTask !== null) return startTaskRun(event, ofTask, work);
   const parts = parseRunId(id);
   if (parts === null) return;
   const started = { run: parts.run, allocation: id, atMs: stored.timeMs };
   await decideTrial(work, parts.trial, { kind: "start_run", ...started });
 }
 
-async function endRun(
-  { id, data, stored }: Reaction<"AllocationEnded">,
-  work: Work,
-  waits: Waits,
-): Promise<void> {
+async function endRun(event: Reaction<"AllocationEnded">, work: Work, waits: Waits): Promise<void> {
+  const { id, data, stored } = event;
+  const ofTask = parseTaskRunId(id);
+  if (ofTask !== null) return endTaskRun(event, ofTask, work, waits.delays);
   const parts = parseRunId(id);
   if (parts === null) return;
   const allocation = await work.load(allocations, id);

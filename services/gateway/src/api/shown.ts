@@ -42,6 +42,8 @@ export function shownExperiment(
     units: _units,
     startTimes: _startTimes,
     running: _running,
+    workedMs: _workedMs,
+    workedAtMs: _workedAtMs,
     warned: _warned,
     contextDigest: _contextDigest,
     revision,
@@ -70,7 +72,8 @@ export function shownTrial(
 ): Plain<Trial> {
   const { records: _records, recent: _recent, versions: _versions, sealed, ...known } = document;
   const { place: _place, reported: _reported, running: _running, ...rest } = known;
-  const { hasNotFinite: _hasNotFinite, warned: _warned, ...shown } = rest;
+  const { workedMs: _workedMs, workedAtMs: _workedAtMs, ...shownOfRuns } = rest;
+  const { hasNotFinite: _hasNotFinite, warned: _warned, ...shown } = shownOfRuns;
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));

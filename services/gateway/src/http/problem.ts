@@ -16,6 +16,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   too_large: 413,
   experiment_not_found: 404,
   trial_not_found: 404,
+  task_not_found: 404,
   checkpoint_not_found: 404,
   token_not_found: 404,
   pin_not_found: 404,

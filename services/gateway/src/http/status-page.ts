@@ -13,7 +13,7 @@ export function statusPage(state: {
 <body>
 <h1>Trainyard ${escapeHtml(version)}</h1>
 <p>This cluster is <strong>${health}</strong>. Its log is at position ${state.position}.</p>
-<p>Use it from the command line: <code>npm run -s yard -- experiment list</code>.</p>
+<p>Use it from the command line: <code>yard experiment list</code>.</p>
 <p>The API is described at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p>
 </body></html>
 `;

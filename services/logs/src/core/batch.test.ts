@@ -26,6 +26,12 @@ test("a line has its experiment, trial and run, its process's rank, and the leve
   ]);
 });
 
+test("a line of a task has the task in the place of experiment and trial", () => {
+  expect(parse(line("t12#2", 7, "hello"))).toMatchObject([
+    { experiment: "t12", trial: "t12", run: 2, sequence: 7 },
+  ]);
+});
+
 test("a line of a process without a rank has no rank", () => {
   expect(parse(line("12.3#2", 7, "hello"))).toMatchObject([
     { rank: null, level: LogLevel.UNSPECIFIED },

@@ -6,20 +6,12 @@ import {
   LogSource,
   type WriteLines,
 } from "@trainyard/contracts/commands";
-import {
-  type FieldProblem,
-  parseRunId,
-  type Rejection,
-  type RunParts,
-  reject,
-} from "@trainyard/kernel";
+import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
 import { levelOf } from "./level.ts";
+import { type LineOwner, ownerOf } from "./owner.ts";
 
 /** One stored line. */
-export type LineRow = {
-  readonly experiment: string;
-  readonly trial: string;
-  readonly run: number;
+export type LineRow = LineOwner & {
   readonly nodeRank: number;
   readonly sequence: number;
   readonly atMs: number;
@@ -47,12 +39,12 @@ export function parseBatch(
   for (const [index, line] of lines.entries()) {
     const textBytes = utf8Length(line.text);
     bytes += textBytes;
-    const run = parseRunId(line.allocation);
+    const owner = ownerOf(line.allocation);
     const found = problemsOf(line, textBytes, limits);
     for (const { path, detail } of found)
       problems.push({ path: `lines[${index}].${path}`, detail });
     if (problems.length >= problemsMax) break;
-    if (run !== null && found.length === 0) rows.push(rowOf(run, line));
+    if (owner !== null && found.length === 0) rows.push(rowOf(owner, line));
   }
   const [first] = problems;
   if (first !== undefined) {
@@ -73,10 +65,10 @@ export function unprovenRun(
   return lines.find(({ allocation }) => !proven.has(allocation))?.allocation ?? null;
 }
 
-function rowOf({ experiment, trial, run }: RunParts, line: Plain<LogLine>): LineRow {
+function rowOf(owner: LineOwner, line: Plain<LogLine>): LineRow {
   const { nodeRank, sequence, atMs, source, continued, text, rank = null } = line;
   const said = { atMs, source, continued, text, rank, level: levelOf(text) };
-  return { experiment, trial, run, nodeRank, sequence, ...said };
+  return { ...owner, nodeRank, sequence, ...said };
 }
 
 function problemsOf(
@@ -88,7 +80,7 @@ function problemsOf(
   const claim = (holds: boolean, path: string, detail: string): void => {
     if (!holds) problems.push({ path, detail });
   };
-  claim(parseRunId(allocation) !== null, "allocation", "is a run's id, as 12.3#2");
+  claim(ownerOf(allocation) !== null, "allocation", "is a run's id, as 12.3#2 or t12#1");
   claim(nodeRank <= rankMax, "nodeRank", `is at most ${rankMax}`);
   claim(rank <= rankMax, "rank", `is at most ${rankMax}`);
   claim(Number.isSafeInteger(sequence) && sequence >= 0, "sequence", "is a whole number from 0");

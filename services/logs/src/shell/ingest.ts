@@ -9,7 +9,7 @@ import type { KeyObject } from "node:crypto";
 import { type Bus, logSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type LinePage, LinePageSchema, type WriteLines } from "@trainyard/contracts/commands";
-import { Fault, isFault, isRejection, parseRunId, type Rejection, reject } from "@trainyard/kernel";
+import { Fault, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import {
   Batches,
   type CommandTable,
@@ -20,6 +20,7 @@ import {
   type RunTokenContent,
 } from "@trainyard/runtime";
 import { type LineRow, parseBatch, unprovenRun } from "../core/batch.ts";
+import { ownerOf } from "../core/owner.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { logsLimits } from "../limits.ts";
 import type { LineRuns } from "./line-runs.ts";
@@ -114,7 +115,7 @@ async function ownRuns(
   const wanted = new Set(rows.map(({ trial, run }) => `${trial}#${run}`));
   try {
     for (const proof of proofs) {
-      const run = proof === null ? null : parseRunId(proof.allocation);
+      const run = proof === null ? null : ownerOf(proof.allocation);
       if (proof === null || run === null || !wanted.has(proof.allocation)) continue;
       await grants.require(proof);
       policies.inHistory(grants.rewinds);
@@ -128,7 +129,10 @@ async function ownRuns(
   }
 }
 
-/** The last new line of each trial notifies followers, who then read the table: a flood of lines is not sent twice. */
+/**
+ * The last new line of each trial or task notifies followers, who then read the table: a flood of lines is not sent
+ * twice.
+ */
 function publish(bus: Bus, stored: readonly StoredRow[]): void {
   const latest = new Map(stored.map((row) => [row.trial, row]));
   for (const [trial, row] of latest) {

@@ -9,9 +9,10 @@ import {
   type RunTokenContent,
   tableFault,
 } from "@trainyard/runtime";
-import { isFault, type RunParts } from "@trainyard/kernel";
+import { isFault } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
+import type { LineOwner } from "../core/owner.ts";
 import { logsLimits } from "../limits.ts";
 
 const ensure = `
@@ -48,7 +49,7 @@ export class LineRuns {
   }
 
   /** Makes sure that a run has no lines of another grant. */
-  async own({ trial, run }: RunParts, grant: RunTokenContent): Promise<void> {
+  async own({ trial, run }: LineOwner, grant: RunTokenContent): Promise<void> {
     const { allocation, grantPosition, grantId } = grant;
     if (this.#known.get(allocation) === grantId) return;
     try {

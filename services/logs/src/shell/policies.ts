@@ -14,7 +14,7 @@ import type { EventData } from "@trainyard/contracts";
 import { decodeEvent } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { type LogPolicy, recordedConfig } from "@trainyard/experiment-config/recorded";
-import { isRejection, runId, streamName } from "@trainyard/kernel";
+import { allocationId, isRejection, isTaskId, runId, streamName } from "@trainyard/kernel";
 import { type Executor, KeyedQueue, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
 import type { LineRow } from "../core/batch.ts";
@@ -127,10 +127,11 @@ export class LogPolicies {
   }
 
   /**
-   * Returns no policies for an experiment that is not in the log. This result is not cached: the experiment may be
-   * appended later.
+   * Returns no policies for a task, and none for an experiment that is not in the log. This result is not cached: the
+   * experiment may be appended later.
    */
   async #policiesOf(experiment: string): Promise<readonly LogPolicy[]> {
+    if (isTaskId(experiment)) return [];
     const known = this.#policies.get(experiment);
     if (known !== undefined) return known;
     const [created] = await this.#deps.log.read(streamName("experiment", experiment), 0, 1);
@@ -160,7 +161,8 @@ export class LogPolicies {
   }
 }
 
-const nodeOf = ({ trial, run, nodeRank }: LineRow): string => `${runId(trial, run)} ${nodeRank}`;
+const nodeOf = ({ trial, run, nodeRank }: LineRow): string =>
+  `${allocationId(trial, run)} ${nodeRank}`;
 
 /** The first and last sequence number of consecutive lines. */
 type Span = { readonly first: number; readonly last: number };

@@ -4,6 +4,7 @@ import {
   type FieldProblem,
   isExperimentId,
   isRejection,
+  isTaskId,
   parseTrialId,
   type Rejection,
   reject,
@@ -107,8 +108,11 @@ function taskOf(task: string): Task | Rejection {
   if (isExperimentId(task)) return { experiment: task, trial: null };
   const trial = parseTrialId(task);
   if (trial !== null) return { experiment: trial.experiment, trial: task };
-  return reject("invalid_request", `${task} is neither a trial nor an experiment`, [
-    { path: "task", detail: "must be the id of a trial, as 12.3, or of an experiment, as 12" },
+  if (isTaskId(task)) return { experiment: task, trial: task };
+  const detail =
+    "must be the id of a trial, as 12.3, of an experiment, as 12, or of a task, as t12";
+  return reject("invalid_request", `${task} is neither a trial, an experiment nor a task`, [
+    { path: "task", detail },
   ]);
 }
 

@@ -1,6 +1,7 @@
 /**
  * Removes stored lines in bounded statements. All lines go once an experiment is deleted for good, or has ended and its
- * retention days are over (its configuration's days, or else the cluster's). The oldest lines go when an experiment has
+ * retention days are over (its configuration's days, or else the cluster's). A task has no grace: its lines go once it
+ * is deleted, or has ended and the cluster's days are over. The oldest lines go when an experiment has
  * more bytes than the cluster keeps, even while it runs.
  *
  * Every replica sweeps; removing lines twice changes nothing. Removed lines are counted, and answers report the count.
@@ -8,15 +9,17 @@
  * While deletions are held, only the limit of bytes removes lines: it does not depend on the log, and protects the
  * disk.
  */
+import { shortNameOf } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, isTaskId, streamName } from "@trainyard/kernel";
 import {
   type DeletionGate,
   EffectLoop,
   experimentLife,
   isDatabaseAway,
   type Logger,
+  streamEvents,
 } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
 import type { StoredBytes, RetentionTable } from "./retention-table.ts";
@@ -101,12 +104,26 @@ export class Retention {
    * be undone.
    */
   async #lifeOf(experiment: string): Promise<"kept" | "resting" | "over"> {
-    const { log, clock, settings } = this.#deps;
+    const { log, settings } = this.#deps;
+    if (isTaskId(experiment)) return this.#lifeOfTask(experiment);
     const { config, endedMs, deletion } = await experimentLife(log, experiment);
     if (deletion !== "none") return deletion === "done" ? "over" : "resting";
     const days =
       recordedConfig(config).retention_policy.log_retention_days ?? settings.retentionDays;
-    const isOver = days >= 0 && endedMs !== null && endedMs + days * dayMs <= clock.nowMs();
-    return isOver ? "over" : "kept";
+    return this.#isOver(endedMs, days) ? "over" : "kept";
+  }
+
+  async #lifeOfTask(task: string): Promise<"kept" | "over"> {
+    const { log, settings } = this.#deps;
+    let endedMs: number | null = null;
+    for await (const { type, timeMs } of streamEvents(log, streamName("task", task))) {
+      if (shortNameOf(type) === "TaskDeleted") return "over";
+      if (shortNameOf(type) === "TaskEnded") endedMs = timeMs;
+    }
+    return this.#isOver(endedMs, settings.retentionDays) ? "over" : "kept";
+  }
+
+  #isOver(endedMs: number | null, days: number): boolean {
+    return days >= 0 && endedMs !== null && endedMs + days * dayMs <= this.#deps.clock.nowMs();
   }
 }

@@ -1,13 +1,13 @@
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type StoredLine, StoredLineSchema } from "@trainyard/contracts/commands";
-import { runId } from "@trainyard/kernel";
+import { allocationId } from "@trainyard/kernel";
 import type { StoredRow } from "./line-table.ts";
 
 const codec = codecOf<Plain<StoredLine>>(StoredLineSchema);
 
 export function storedLine(row: StoredRow): Plain<StoredLine> {
   const { trial, run, nodeRank, sequence, atMs, source, text, continued, rank, level } = row;
-  const allocation = runId(trial, run);
+  const allocation = allocationId(trial, run);
   const said = { nodeRank, sequence, atMs, source, text, continued };
   return {
     trial,

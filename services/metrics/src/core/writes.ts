@@ -69,21 +69,7 @@ export function extentOf(reports: readonly Pick<NewReport, "step" | "atMs">[]): 
   return { firstStep, lastStep, firstAtMs, lastAtMs };
 }
 
-export type Progress = { readonly fraction: number; readonly atMs: number };
-
-/** Returns the run's progress after some reports: the last one by the reporting clock counts. */
-export function progressAfter(
-  before: Progress | null,
-  reports: readonly NewReport[],
-): Progress | null {
-  let latest = before;
-  for (const { group, atMs, metrics } of reports) {
-    if (group !== "progress" || (latest !== null && latest.atMs > atMs)) continue;
-    const { progress: fraction } = valuesOf(metrics).scalars;
-    if (fraction !== undefined) latest = { fraction, atMs };
-  }
-  return latest;
-}
+type Progress = { readonly fraction: number; readonly atMs: number };
 
 /** Returns the last progress of the chief by the reporting clock, with the key of its report; null for none. */
 export function latestProgress(

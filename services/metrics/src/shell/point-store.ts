@@ -6,7 +6,7 @@ import { Fault, isFault } from "@trainyard/kernel";
 import { inTransaction, type LostRuns, Problem, tableFault } from "@trainyard/runtime";
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from "pg";
 import { hasKey } from "../core/columns/key-ledger.ts";
-import type { Extent, Progress } from "../core/writes.ts";
+import type { Extent } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
 import { KnownNames, type MetricName } from "./known-names.ts";
 import { type GrantedRun, type RunHead, RunHeads, runName } from "./run-heads.ts";
@@ -53,18 +53,6 @@ export class PointStore {
   async stored(name: GrantedRun, keys: readonly string[]): Promise<ReadonlySet<string>> {
     const [head] = await this.#headsOf([name]);
     return head === undefined ? new Set() : this.#knownOf(head, keys);
-  }
-
-  /** The last progress report of the newest run that has one; null if there is none. */
-  async progress(trial: string): Promise<Progress | null> {
-    const rows = await this.#query<{ progress: number; progress_at_ms: number }>({
-      name: "progress",
-      text: `select progress, progress_at_ms from metrics.runs where trial = $1 and progress is not null
-             order by run desc limit 1`,
-      values: [trial],
-    });
-    const [row] = rows;
-    return row === undefined ? null : { fraction: row.progress, atMs: row.progress_at_ms };
   }
 
   /** The extents of the training reports of each run that has any, in the order of the runs. */

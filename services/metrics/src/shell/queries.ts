@@ -1,17 +1,15 @@
 import { isTrialId, reject } from "@trainyard/kernel";
-import type { FoldCache, LogFollower, CommandTable } from "@trainyard/runtime";
+import type { CommandTable, FoldCache, LogFollower } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { valuesOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
-import type { PartReport } from "./stored-parts.ts";
-import type { PointStore } from "./point-store.ts";
 import { type Cursor, readReports } from "./report-pages.ts";
+import type { PartReport } from "./stored-parts.ts";
 
 export type QueryDeps = {
   readonly pool: Pool;
-  readonly store: PointStore;
   readonly cache: FoldCache;
   readonly follower: LogFollower;
 };
@@ -41,11 +39,6 @@ export function queryCommands(deps: QueryDeps) {
         position,
         streamPosition,
       };
-    },
-    QueryProgress: async ({ trial }) => {
-      if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-      const reported = await deps.store.progress(trial);
-      return reported === null ? {} : { fraction: reported.fraction };
     },
   } satisfies Partial<CommandTable<"metrics">>;
 }

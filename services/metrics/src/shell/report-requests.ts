@@ -2,7 +2,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
-import { isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
+import { isRejection, parseRunId, parseTaskRunId, type RunParts } from "@trainyard/kernel";
 import {
   type LogFollower,
   Problem,
@@ -45,7 +45,7 @@ export class ReportRequests {
     this.#keys = deps.runTokenKeys;
   }
 
-  /** Throws Problem for anything but a valid run token. */
+  /** Throws Problem for anything but a valid token of a trial's run. */
   authorize(authorization: string | undefined): Reporter {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined) {
@@ -53,6 +53,10 @@ export class ReportRequests {
       throw new Problem(401, "no_token", detail);
     }
     const content = readRunToken(this.#keys, token);
+    if (parseTaskRunId(content?.allocation ?? "") !== null) {
+      const detail = `${content?.allocation} is a run of a task, and only runs of trials report metrics`;
+      throw new Problem(403, "not_of_a_trial", detail);
+    }
     const run = content === null ? null : parseRunId(content.allocation);
     if (content === null || run === null) {
       throw new Problem(401, "invalid_token", "invalid run token");

@@ -22,7 +22,6 @@ export type RunHead = RunName & {
   readonly keys: KeyLedger;
   /** Reports whether some keys are stored as rows outside the ledger. */
   readonly hasLooseKeys: boolean;
-  readonly progress: { readonly fraction: number; readonly atMs: number } | null;
   /** The extent of the group `training`. */
   readonly training: Extent | null;
 };
@@ -36,8 +35,7 @@ select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::text[])
 on conflict do nothing`;
 
 const read = `
-select trial, run, version::float8 as version, grant_id, keys, has_loose_keys, progress, progress_at_ms,
-  first_step, last_step, first_at_ms, last_at_ms
+select trial, run, version::float8 as version, grant_id, keys, has_loose_keys, first_step, last_step, first_at_ms, last_at_ms
 from metrics.runs join unnest($1::text[], $2::integer[]) as given (trial, run) using (trial, run)`;
 
 type Row = {
@@ -47,8 +45,6 @@ type Row = {
   readonly grant_id: string;
   readonly keys: Buffer;
   readonly has_loose_keys: boolean;
-  readonly progress: number | null;
-  readonly progress_at_ms: number | null;
   readonly first_step: number | null;
   readonly last_step: number | null;
   readonly first_at_ms: number | null;
@@ -126,7 +122,7 @@ export class RunHeads {
 const bytesOf = ({ keys }: RunHead): number => 512 + 16 * rangesOf(keys);
 
 function headOf(row: Row): RunHead {
-  const { trial, run, version, progress, first_step: firstStep } = row;
+  const { trial, run, version, first_step: firstStep } = row;
   return {
     trial,
     run,
@@ -134,7 +130,6 @@ function headOf(row: Row): RunHead {
     grantId: row.grant_id,
     keys: decodeLedger(row.keys),
     hasLooseKeys: row.has_loose_keys,
-    progress: progress === null ? null : { fraction: progress, atMs: row.progress_at_ms ?? 0 },
     training:
       firstStep === null
         ? null

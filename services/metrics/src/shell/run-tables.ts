@@ -7,7 +7,7 @@ const tables = ["tails", "past_tails", "blocks", "system_points", "system_totals
 // A writer that has read an older version does not commit.
 const restart = `
 update metrics.runs set version = version + 1, keys = '', has_loose_keys = false,
-  progress = null, progress_at_ms = null, first_step = null, last_step = null, first_at_ms = null, last_at_ms = null,
+  first_step = null, last_step = null, first_at_ms = null, last_at_ms = null,
   tail_weight = 0, due_at = null
 where trial = $1 and run = $2`;
 

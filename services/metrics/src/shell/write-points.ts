@@ -10,7 +10,6 @@ import {
   extentOf,
   joined,
   type NewReport,
-  progressAfter,
   type Tail,
   tailsOf,
 } from "../core/writes.ts";
@@ -25,9 +24,8 @@ export type PointRow = NewReport & GrantedRun;
 const write = `
 with given as (
   select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[], $5::float8[], $6::float8[],
-    $7::float8[], $8::float8[], $9::float8[], $10::float8[], $11::integer[])
-    as given (trial, run, version, keys, progress, progress_at_ms,
-      first_step, last_step, first_at_ms, last_at_ms, weight)
+    $7::float8[], $8::float8[], $9::integer[])
+    as given (trial, run, version, keys, first_step, last_step, first_at_ms, last_at_ms, weight)
 ),
 -- In the order of their names, as two replicas that write the same runs would wait for each other.
 locked as (
@@ -40,14 +38,13 @@ moved as (
   update metrics.runs set
     version = runs.version + 1, keys = given.keys,
     has_loose_keys = runs.has_loose_keys
-      or (runs.trial, runs.run) in (select * from unnest($25::text[], $26::integer[])),
-    progress = given.progress, progress_at_ms = given.progress_at_ms,
+      or (runs.trial, runs.run) in (select * from unnest($23::text[], $24::integer[])),
     first_step = given.first_step, last_step = given.last_step,
     first_at_ms = given.first_at_ms, last_at_ms = given.last_at_ms,
     tail_weight = runs.tail_weight + given.weight,
     due_at = case
       when given.weight = 0 then runs.due_at
-      when runs.tail_weight + given.weight < $12::integer then coalesce(runs.due_at, now() + $13::integer * interval '1 ms')
+      when runs.tail_weight + given.weight < $10::integer then coalesce(runs.due_at, now() + $11::integer * interval '1 ms')
       when runs.due_at <= now() then runs.due_at
       else now() end
   from given join locked using (trial, run)
@@ -57,8 +54,8 @@ moved as (
 placed as (
   select tail.*, split_part(trial, '.', 1) as experiment,
     sum(reports) over (partition by split_part(trial, '.', 1) order by ordinal desc) - reports as after_it
-  from unnest($14::text[], $15::integer[], $16::text[], $17::integer[], $18::float8[], $19::float8[], $20::float8[],
-    $21::float8[], $22::integer[], $24::integer[]) with ordinality
+  from unnest($12::text[], $13::integer[], $14::text[], $15::integer[], $16::float8[], $17::float8[], $18::float8[],
+    $19::float8[], $20::integer[], $22::integer[]) with ordinality
     as tail (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, start_at, length, ordinal)
     join moved using (trial, run)
 ),
@@ -74,18 +71,18 @@ added as (
   insert into metrics.tails (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, body,
     experiment, position)
   select trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms,
-    substring($23::bytea from start_at for length), experiment, streamed.position - after_it
+    substring($21::bytea from start_at for length), experiment, streamed.position - after_it
   from placed join streamed using (experiment)
 ),
 loose as (
   insert into metrics.loose_keys (trial, run, key)
-  select trial, run, key from unnest($25::text[], $26::integer[], $27::text[]) as loose (trial, run, key)
+  select trial, run, key from unnest($23::text[], $24::integer[], $25::text[]) as loose (trial, run, key)
     join moved using (trial, run)
   on conflict do nothing
 ),
 named as (
   insert into metrics.names (trial, group_name, name, kind)
-  select * from unnest($28::text[], $29::text[], $30::text[], $31::text[]) as named (trial, group_name, name, kind)
+  select * from unnest($26::text[], $27::text[], $28::text[], $29::text[]) as named (trial, group_name, name, kind)
   order by trial, group_name, name, kind
   on conflict do nothing
 )
@@ -155,7 +152,6 @@ export function changeOf(
     version: before.version + 1,
     keys: ledger,
     hasLooseKeys: before.hasLooseKeys || loose.length > 0,
-    progress: progressAfter(before.progress, points),
     training: trainingAfter(before.training, training),
   };
   const samples = added.filter(isSystemRow);
@@ -179,8 +175,6 @@ function headValues(changes: readonly Change[]): readonly unknown[] {
     changes.map(({ before }) => before.run),
     changes.map(({ before }) => before.version),
     changes.map(({ after }) => Buffer.from(encodeLedger(after.keys))),
-    changes.map(({ after }) => after.progress?.fraction),
-    changes.map(({ after }) => after.progress?.atMs),
     changes.map(({ after }) => after.training?.firstStep),
     changes.map(({ after }) => after.training?.lastStep),
     changes.map(({ after }) => after.training?.firstAtMs),

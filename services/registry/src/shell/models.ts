@@ -184,7 +184,7 @@ function refusalOf(
     return reject("checkpoint_damaged", detail);
   }
   if (hold === "kept") return null;
-  const detail = `checkpoint ${checkpoint} is condemned and will be deleted: undo that first with yard checkpoint undelete`;
+  const detail = `checkpoint ${checkpoint} will be deleted: undo that first with yard checkpoint undelete`;
   return reject("checkpoint_condemned", detail);
 }
 

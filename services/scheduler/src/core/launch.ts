@@ -12,6 +12,12 @@ import type { Agent, Allocation } from "./cluster/state.ts";
 import type { ExperimentCode } from "./foreign/experiment.ts";
 import type { TrialWork } from "./foreign/trial.ts";
 
+export const notPlaced = "the run has no placement on this agent";
+
+export function superseded(run: number, by: number): string {
+  return `run ${run} was superseded by run ${by}`;
+}
+
 export type LaunchSources = {
   readonly experiment: ExperimentCode | null;
   readonly trial: TrialWork;
@@ -28,12 +34,9 @@ export function launchOf(
 ): Plain<Launch> | { readonly problem: string } {
   const { grant } = allocation;
   const placement = grant?.placements.find((one) => one.agent === agent.id);
-  if (grant === null || placement === undefined)
-    return { problem: "the run has no placement on this agent" };
+  if (grant === null || placement === undefined) return { problem: notPlaced };
   if (experiment === null) return { problem: `experiment ${trial.experiment} is not known` };
-  if (trial.run !== allocation.run) {
-    return { problem: `run ${allocation.run} was superseded by run ${trial.run}` };
-  }
+  if (trial.run !== allocation.run) return { problem: superseded(allocation.run, trial.run) };
   const config = recordedConfig(experiment.config);
   const entrypoint = commandOf(config.entrypoint);
   if (entrypoint === null) return { problem: "the configuration has no entrypoint" };
@@ -77,7 +80,9 @@ function addressesOf(placements: NonNullable<Allocation["grant"]>["placements"])
   return byRank.map(({ address }) => address);
 }
 
-function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entrypoint"] | null {
+export function commandOf(
+  entrypoint: string | readonly string[],
+): Plain<Launch>["entrypoint"] | null {
   if (entrypoint.length === 0) return null;
   return typeof entrypoint === "string"
     ? { case: "shell", value: entrypoint }
@@ -85,7 +90,7 @@ function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entry
 }
 
 /** The kind of device of a run. A run without slots sees no device. An agent offers devices of one kind. */
-function deviceOf(agent: Agent, slots: readonly string[]): DeviceKind {
+export function deviceOf(agent: Agent, slots: readonly string[]): DeviceKind {
   if (slots.length === 0) return "cpu";
   const offered = agent.joined.slots;
   const device = (offered.find(({ id }) => id === slots[0]) ?? offered[0])?.device;

@@ -2,34 +2,40 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Resources } from "@trainyard/contracts/events";
 import { defaultPool } from "@trainyard/experiment-config/recorded";
-import { type RunId, runId } from "@trainyard/kernel";
+import { type AllocationId, allocationId, isTaskId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import type { AllocationCommand } from "./allocation/state.ts";
 
-export type AddressedCommand = { readonly allocation: RunId; readonly command: AllocationCommand };
+export type AddressedCommand = {
+  readonly allocation: AllocationId;
+  readonly command: AllocationCommand;
+};
 
-/** `defaultPriority` is the pool's priority for requests without one. */
+/**
+ * `owner` is the trial or the task of the run. A task is a job of its own. `defaultPriority` is the pool's priority for
+ * requests without one.
+ */
 export function onRunRequested(
-  trial: string,
+  owner: string,
   requested: EventData<"RunRequested">,
   defaultPriority: (pool: string) => number,
 ): AddressedCommand {
   const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
-  const { workspace, owner } = requested;
+  const { workspace, owner: person } = requested;
   return {
-    allocation: runId(trial, run),
+    allocation: allocationId(owner, run),
     command: {
       kind: "queue",
       queued: {
-        task: trial,
+        task: owner,
         run,
-        job: experiment,
+        job: isTaskId(owner) ? owner : experiment,
         resources: resourcesOf(resources, defaultPriority),
         preemptible,
         delayMs,
         ...(avoided === undefined ? {} : { avoided }),
         workspace,
-        owner,
+        owner: person,
       },
     },
   };
@@ -60,16 +66,16 @@ function clampPriority(priority: number): number {
 }
 
 export function onRunStopRequested(
-  trial: string,
+  owner: string,
   stop: EventData<"RunStopRequested">,
 ): AddressedCommand {
   const { run, mode, why, graceMs } = stop;
-  return { allocation: runId(trial, run), command: { kind: "stop", mode, why, graceMs } };
+  return { allocation: allocationId(owner, run), command: { kind: "stop", mode, why, graceMs } };
 }
 
 export function onRunStopWithdrawn(
-  trial: string,
+  owner: string,
   { run }: EventData<"RunStopWithdrawn">,
 ): AddressedCommand {
-  return { allocation: runId(trial, run), command: { kind: "withdraw_stop" } };
+  return { allocation: allocationId(owner, run), command: { kind: "withdraw_stop" } };
 }

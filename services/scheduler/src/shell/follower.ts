@@ -29,13 +29,14 @@ const othersRead: ReadonlySet<string> = new Set([
   "TrialCheckpointed",
   "ExperimentEnded",
   "ExperimentDeleted",
+  "TaskEnded",
 ]);
 const ownCategories = /^(?:allocation|agent|pool)-/;
 
 /**
  * Whether the fold reads the event: every event of the scheduler, the checkpoints of runs, after which they may make
- * room, the end of an experiment, after which its place is forgotten, and its deletion, after which the changes of
- * people are, too.
+ * room, the end of an experiment, after which its place is forgotten, and its deletion or the end of a task, after
+ * which the changes of people are, too.
  */
 export function isOfFold({ stream, type }: Pick<StoredEvent, "stream" | "type">): boolean {
   return ownCategories.test(stream) || othersRead.has(shortNameOf(type));

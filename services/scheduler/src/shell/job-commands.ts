@@ -1,13 +1,14 @@
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
-import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { recordedConfig, recordedTask } from "@trainyard/experiment-config/recorded";
+import { isExperimentId, isRejection, isTaskId, type Rejection, reject } from "@trainyard/kernel";
 import type { Work, CommandTable } from "@trainyard/runtime";
 import type { JobEvent } from "../core/pool/decide.ts";
 import { explainJob } from "../core/pool/explain-job.ts";
 import { jobsOf } from "../core/pool/job-info.ts";
+import { jobName } from "../core/pool/job-name.ts";
 import { moveOf } from "../core/pool/move-job.ts";
 import { updateOf } from "../core/pool/update-job.ts";
 import { limits } from "../limits.ts";
-import { experimentCode, pools } from "../streams.ts";
+import { experimentCode, pools, taskWork } from "../streams.ts";
 import { type CommandDeps, decided } from "./command-deps.ts";
 
 export function jobCommands(deps: CommandDeps) {
@@ -17,7 +18,7 @@ export function jobCommands(deps: CommandDeps) {
       const { job } = request;
       const update = updateOf(request);
       if (isRejection(update)) return update;
-      return decided(deps, context, `experiment ${job}`, async (work) => {
+      return decided(deps, context, jobName(job), async (work) => {
         const found = await poolOf(work, job);
         if (isRejection(found)) return found;
         const { pool } = found;
@@ -26,7 +27,7 @@ export function jobCommands(deps: CommandDeps) {
     },
     MoveJob: async (request, context) => {
       const { job } = request;
-      return decided(deps, context, `experiment ${job}`, async (work) => {
+      return decided(deps, context, jobName(job), async (work) => {
         const found = await poolOf(work, job);
         if (isRejection(found)) return found;
         const { pool } = found;
@@ -44,11 +45,17 @@ export function jobCommands(deps: CommandDeps) {
 }
 
 function noRuns(job: string): string {
-  return `no run of experiment ${job} waits or has a place`;
+  return `no run of ${jobName(job)} waits or has a place`;
 }
 
-/** Returns the pool of an experiment that has not ended: the commit fails if it ends meanwhile. */
+/** Returns the pool of an experiment or task that has not ended: the commit fails if it ends meanwhile. */
 async function poolOf(work: Work, job: string): Promise<{ readonly pool: string } | Rejection> {
+  if (isTaskId(job)) {
+    const task = await work.guard(taskWork, job);
+    if (task === null) return reject("task_not_found", "there is no such task");
+    if (task.ended) return reject("task_ended", "the task has ended");
+    return { pool: recordedTask(task.config).resources.pool };
+  }
   const experiment = isExperimentId(job) ? await work.guard(experimentCode, job) : null;
   if (experiment === null) return reject("experiment_not_found", "there is no such experiment");
   if (experiment.ended) return reject("experiment_ended", "the experiment has ended");

@@ -1,7 +1,10 @@
-/** Builds launches from the streams of experiment and trial, and caches them until their allocation has ended. */
+/**
+ * Builds launches from the streams of experiments, trials and tasks, and caches them until their allocation has ended.
+ */
 import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
 import { type Launch, LaunchSchema } from "@trainyard/contracts/agent";
+import { isTaskId } from "@trainyard/kernel";
 import {
   endsTerm,
   type Executor,
@@ -12,8 +15,9 @@ import {
 } from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import type { Guard } from "../core/reconcile/guard.ts";
+import { taskLaunchOf } from "../core/launch-task.ts";
 import { launchOf } from "../core/launch.ts";
-import { experimentCode, trialWork } from "../streams.ts";
+import { experimentCode, taskWork, trialWork } from "../streams.ts";
 
 export type BuiltLaunch = { readonly launch: Plain<Launch>; readonly bytes: number };
 
@@ -77,12 +81,21 @@ export class Launches {
     const agent = this.#cluster.agents.get(agentId);
     if (allocation?.grant == null || agent === undefined) return null;
     const { cache } = this.#executor;
-    const trial = (await cache.load(trialWork, allocation.task)).state;
-    const experiment = (await cache.load(experimentCode, allocation.job)).state;
     const { position: grantPosition, eventId: grantId } = allocation.grant;
     const token = runToken(this.#key, { allocation: id, grantPosition, grantId });
     const log = await this.#identity.id();
-    const launch = launchOf(allocation, agent, { experiment, trial, token, log });
+    const launch = isTaskId(allocation.task)
+      ? taskLaunchOf(allocation, agent, {
+          task: (await cache.load(taskWork, allocation.task)).state,
+          token,
+          log,
+        })
+      : launchOf(allocation, agent, {
+          trial: (await cache.load(trialWork, allocation.task)).state,
+          experiment: (await cache.load(experimentCode, allocation.job)).state,
+          token,
+          log,
+        });
     if ("problem" in launch) return launch;
     const bytes = Buffer.byteLength(codecOf<Plain<Launch>>(LaunchSchema).encode(launch));
     const built = { launch, bytes };

@@ -15,7 +15,7 @@ import {
   spokenProtocol,
   type Wanted,
 } from "@trainyard/contracts/agent";
-import { parseRunId } from "@trainyard/kernel";
+import { isAllocationId } from "@trainyard/kernel";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import type { KeyedWanted } from "../core/reconcile/wanted.ts";
 
@@ -54,8 +54,7 @@ export class ReportedRuns {
       const found = new Map<string, string>();
       const look = async ({ allocation }: RequestedRun): Promise<void> => {
         const isOpen = this.#requestOf(report.agent, allocation) === undefined;
-        const request =
-          isOpen && parseRunId(allocation) !== null ? await this.#read(allocation) : null;
+        const request = isOpen && isAllocationId(allocation) ? await this.#read(allocation) : null;
         if (request !== null) found.set(allocation, request);
       };
       await Promise.all(report.allocations.map(look));

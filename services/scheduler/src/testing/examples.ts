@@ -1,6 +1,7 @@
 /** The events of other services that make up a run. */
 import type { AnyEvent, EventData, EventOf } from "@trainyard/contracts";
 import { spokenProtocol } from "@trainyard/contracts/agent";
+import { isTaskId } from "@trainyard/kernel";
 
 export type AskedResources = Partial<NonNullable<EventData<"RunRequested">["resources"]>>;
 
@@ -62,6 +63,25 @@ export function trialCreated(trial: string): AnyEvent {
   };
 }
 
+export function taskCreated(
+  config: Readonly<Record<string, unknown>> = {},
+  kind = "command",
+): AnyEvent {
+  return {
+    type: "TaskCreated",
+    data: {
+      kind,
+      config: { entrypoint: ["sleep", "60"], ...config } as Config,
+      name: "sleep 60",
+      contextDigest: "abc",
+      contextBytes: 1,
+      owner: "ada",
+      workspace: "lab",
+      tokenId: "",
+    },
+  };
+}
+
 export function runRequested(
   allocation: string,
   resources: AskedResources = {},
@@ -76,7 +96,7 @@ export function runRequested(
       fromCheckpoint: "",
       fromStep: 0,
       preemptible: true,
-      experiment: trial.split(".")[0] ?? "",
+      experiment: isTaskId(trial) ? "" : (trial.split(".")[0] ?? ""),
       delayMs: 0,
       workspace: "",
       owner: "",

@@ -19,7 +19,7 @@ import {
   type MemoryLog,
   type MemoryLogOptions,
 } from "@trainyard/event-log/testing";
-import { assert, idOf } from "@trainyard/kernel";
+import { assert, idOf, isTaskId } from "@trainyard/kernel";
 import { createLogger, decodeReply, encodeRequest, type Service } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { Cluster } from "../core/cluster/cluster.ts";
@@ -31,6 +31,7 @@ import {
   type AskedRun,
   experimentCreated,
   runRequested,
+  taskCreated,
   trialCreated,
 } from "./examples.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
@@ -171,13 +172,21 @@ export class World implements AsyncDisposable {
     await this.append(`trial-${id}`, trialCreated(id));
   }
 
-  /** Requests a run of a trial, and creates the trial if necessary. */
+  async task(id: string, config: Record<string, unknown> = {}, kind = "command"): Promise<void> {
+    await this.append(`task-${id}`, taskCreated(config, kind));
+  }
+
+  /** Requests a run of a trial or task, and creates the trial or task if necessary. */
   async run(
     allocation: string,
     resources: AskedResources = {},
     rest: AskedRun = {},
   ): Promise<void> {
     const [trial = ""] = allocation.split("#");
+    if (isTaskId(trial)) {
+      if (this.log.store.version(`task-${trial}`) === 0) await this.task(trial);
+      return this.append(`task-${trial}`, runRequested(allocation, resources, rest));
+    }
     const [experiment = ""] = trial.split(".");
     if (this.log.store.version(`experiment-${experiment}`) === 0) await this.experiment(experiment);
     if (this.log.store.version(`trial-${trial}`) === 0) await this.trial(trial);

@@ -27,7 +27,9 @@ export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandler
     // The search's events stay, but only a verification folds them, so the snapshots can be deleted.
     ExperimentDeleted: ({ id }) => log.dropSnapshots(streamName(searches.category, id)),
     ExperimentStopRequested: ({ id }, work) => decide(work, id, { type: "CancelSearch" }),
-    RunRequested: async ({ id, data, stored }) => runs.note(id, data.run, stored.position),
+    RunRequested: async ({ id, data, stored }) => {
+      if (parseTrialId(id) !== null) runs.note(id, data.run, stored.position);
+    },
     ValidationReported: async ({ data, stored }, work) => {
       const parts = parseTrialId(data.trial);
       if (parts === null) return;

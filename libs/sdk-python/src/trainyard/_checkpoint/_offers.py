@@ -19,11 +19,14 @@ from ._uploads import Uploads
 
 
 class Undecided(NamedTuple):
-    """The platform has not decided on a checkpoint; ask again. ``own``: the cause may affect this checkpoint only."""
+    """The platform has not decided on a checkpoint; ask again. ``own``: the cause may affect this checkpoint only.
+    ``silent``: there was no answer.
+    """
 
     reply: Reply | None
     why: str
     own: bool = False
+    silent: bool = False
 
 
 Answer = Union[None, CheckpointError, Undecided]
@@ -52,7 +55,7 @@ class Offers:
         try:
             return self._ask(record)
         except UnreachableError as error:
-            return Undecided(None, str(error))
+            return Undecided(None, str(error), silent=True)
 
     def _ask(self, record: Record) -> Answer:
         """Declares and completes a checkpoint."""

@@ -14,11 +14,13 @@ import math
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from .. import _log as log
 from .._http import Backoff
 from .._limits import (
+    CHECKPOINT_AWAY_NOTICE_S,
     CHECKPOINT_BACKOFF_FIRST_S,
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
@@ -70,8 +72,9 @@ class CheckpointSender:
         self._read: set[str] = set()
         self._refusals: dict[str, CheckpointError] = {}
         self._away_since: float | None = None
-        self._why = "no answer yet"
-        self._noted = False
+        self._why, self._is_silent = "no answer yet", True
+        # The level at which the outage was logged; None: it was not.
+        self._noted: Callable[..., None] | None = None
         self._lost_noted = False
         self._flushing = False
         self._stopping = False
@@ -258,11 +261,11 @@ class CheckpointSender:
             is_read = record.uuid in self._read
             if refusal is not None:
                 self._read.discard(record.uuid)
-            away_since = None
+            away_since, noted = None, None
             if not self._pending:
                 # The outage ends only when no checkpoint is pending.
-                away_since = self._away_since if self._noted else None
-                self._away_since, self._noted = None, False
+                away_since, noted = self._away_since, self._noted
+                self._away_since, self._noted = None, None
             awaited = record.uuid in self._awaited
             if refusal is not None and awaited:
                 self._refusals[record.uuid] = refusal
@@ -274,16 +277,24 @@ class CheckpointSender:
                 self._changed.notify_all()
         if refusal is not None and not awaited:
             log.warning("%s; the training continues without it", refusal)
-        if away_since is not None:
+        if away_since is not None and noted is not None:
             away_s = time.monotonic() - away_since
-            log.warning("the platform accepts checkpoints again, after %.0f s", away_s)
+            noted("the platform accepts checkpoints again, after %.0f s", away_s)
 
     def _note_away(self, uuid: str) -> None:
-        """Logs that the platform is unavailable, once per outage."""
-        if not self._noted:
-            self._noted = True
-            message = "checkpoint %s is stored and waits for the platform (%s); training continues"
-            log.warning(message, uuid, self._why)
+        """Logs once why the platform does not confirm: as a warning if it says why, or if it has been silent for long.
+        A short silence, as under load, is logged at debug level.
+        """
+        away_s = 0.0 if self._away_since is None else time.monotonic() - self._away_since
+        is_short = self._is_silent and away_s <= CHECKPOINT_AWAY_NOTICE_S
+        level = log.debug if is_short else log.warning
+        if self._noted is None or (level is log.warning and self._noted is log.debug):
+            self._noted = level
+            message = (
+                "the platform has not confirmed checkpoint %s yet (%s); nothing is lost: "
+                "the checkpoint is on disk, its delivery is repeated, and training continues"
+            )
+            level(message, uuid, self._why)
 
     def _leave(self, record: Record, why: str) -> None:
         """Leaves a checkpoint to the agent and continues with the next: the platform may accept it later."""
@@ -318,9 +329,9 @@ class CheckpointSender:
         started = time.monotonic()
         with self._changed:
             self._away_since = self._away_since or started
-            self._why = answer.why
+            self._why, self._is_silent = answer.why, answer.silent
             # Waiting for uploads of other hosts is not an outage.
-            if self.uploads and not record.of_others and self._is_away():
+            if not record.of_others and self._is_away():
                 self._note_away(record.uuid)
             self._changed.notify_all()
             while not self._stopping:

@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 import re
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from ._tar import tar_of
 FILES_MAX = 50_000
 # The largest packed size that the platform accepts.
 BYTES_MAX = 96 * 1024 * 1024
+# The number of largest files that the refusal of a larger folder names.
+LARGEST_NAMED = 3
 STARTUP_HOOK = "startup-hook.sh"
 _RULES = (".trainyardignore", ".detignore")
 
@@ -84,12 +87,13 @@ def _below(folder: Path) -> list[str]:
 
     def visit(inside: str) -> None:
         with os.scandir(folder / inside) as scan:
-            entries = sorted(scan, key=lambda entry: _order(entry.name, folder))
+            entries = sorted(scan, key=lambda entry: _order(entry.name))
         for entry in entries:
             name = f"{inside}/{entry.name}" if inside else entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
             if rules.leave_out(name, is_folder):
                 continue
+            _require_utf8(entry.name, folder)
             if is_folder:
                 visit(name)
             elif entry.is_symlink() or entry.is_file():
@@ -109,12 +113,16 @@ def _check_count(files: int, folder: Path) -> None:
         )
 
 
-def _order(name: str, folder: Path) -> bytes:
+def _order(name: str) -> bytes:
     """JavaScript compares strings by UTF-16 code units."""
+    return name.encode("utf-16-be", "surrogatepass")
+
+
+def _require_utf8(name: str, folder: Path) -> None:
     try:
-        return name.encode("utf-16-be")
+        name.encode("utf-8")
     except UnicodeEncodeError:
-        shown = name.encode("utf-8", "replace").decode("utf-8")
+        shown = os.fsencode(name).decode("utf-8", "replace")
         problem = f"the name {shown} is not UTF-8"
         raise CodeError(f"The context {folder} cannot be read: {problem}.") from None
 
@@ -140,14 +148,38 @@ def _zipped(entries: list[tuple[str, str]], folder: Path) -> bytes:
         for piece in tar_of(entries):
             zipped.write(piece)
             if content.tell() > BYTES_MAX:
-                raise _too_large(folder)
+                raise too_large(folder, entries)
     if content.tell() > BYTES_MAX:
-        raise _too_large(folder)
+        raise too_large(folder, entries)
     return content.getvalue()
 
 
-def _too_large(folder: Path) -> CodeError:
+def too_large(folder: Path, entries: list[tuple[str, str]]) -> CodeError:
+    """The refusal of a folder whose packed files, the entries, are over the limit."""
     return CodeError(
-        f"The context {folder} is over {BYTES_MAX >> 20} MiB packed; "
+        f"The context {folder} is over {BYTES_MAX >> 20} MiB packed. "
+        f"Its largest files are {_largest(entries)}; "
         f"name what the training does not need in {folder}/.trainyardignore."
     )
+
+
+def _largest(entries: list[tuple[str, str]]) -> str:
+    sized: list[tuple[int, str]] = []
+    for name, path in entries:
+        try:
+            found = os.lstat(path)
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            sized.append((found.st_size, name[2:] if name.startswith("./") else name))
+    # The sort is stable, and files of one size keep the order of the archive.
+    sized.sort(key=lambda one: -one[0])
+    named = [f"{name} ({_size(size)})" for size, name in sized[:LARGEST_NAMED]]
+    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else "".join(named)
+
+
+def _size(size: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{(size + unit // 2) // unit} {name}"
+    return f"{size} B"

@@ -9,6 +9,7 @@ from typing import Any
 from ..client._api import Api, segment
 from ..client._create import create as submit
 from ..client._experiments import Experiment
+from ..client._progress import Progress, left_text, percent_text
 from ._call import (
     Call,
     Failure,
@@ -20,6 +21,7 @@ from ._call import (
     whole_number,
 )
 from ._logs import follow_lines, print_lines
+from ._progress import progress_fields
 
 
 def path_of(experiment: str) -> str:
@@ -58,7 +60,10 @@ def list_(call: Call) -> None:
     query += [("archived", "true")] if given.archived else []
     query += [("fields", one) for one in given.column]
     if given.column and not call.json:
-        names = "id name state trials trials_completed best_value metric created_at"
+        names = (
+            "id name state progress estimated_end_at_ms trials trials_completed best_value metric"
+            " created_at_ms"
+        )
         query += [("fields", name) for name in names.split()]
     query += [("filter", given.filter), ("orderBy", given.sort)]
     limit = whole_number("--limit", given.limit, 1)
@@ -67,18 +72,25 @@ def list_(call: Call) -> None:
         call.message(page)
         return
     call.table(
-        ["ID", "NAME", "STATE", "TRIALS", "BEST", "METRIC", *given.column, "CREATED"],
+        [
+            *("ID", "NAME", "STATE", "PROGRESS", "LEFT", "TRIALS", "BEST", "METRIC"),
+            *given.column,
+            "CREATED",
+        ],
         [_row(item, given.column) for item in page["items"]],
     )
 
 
 def _row(item: dict[str, Any], columns: list[str]) -> list[str]:
     values = item.get("values") or {}
+    progress = Progress(item)
     more = [values.get(name) for name in columns]
     return [
         str(item.get("id")),
         str(item.get("name") or ""),
         _state(item),
+        percent_text(progress.progress),
+        left_text(progress.left_s),
         f"{item.get('trialsCompleted') or 0}/{item.get('trials') or 0}",
         number_text(item.get("bestValue")),
         str(item.get("metric") or ""),
@@ -115,6 +127,7 @@ def describe(call: Call) -> None:
             ("searcher", str(found.get("searcher") or "")),
             ("metric", _metric(found)),
             ("trials", "{} created, {} completed, {} failed".format(*trials)),
+            *progress_fields(found),
             ("best", f"{number_text(found.get('bestValue'))} by trial {best}" if best else ""),
             ("seed", str(found.get("seed") or 0)),
         ]

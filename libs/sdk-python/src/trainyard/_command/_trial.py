@@ -7,6 +7,7 @@ from typing import Any
 
 from ..client._api import segment
 from ..client._metric_stream import all_points
+from ..client._progress import percent_text
 from ._call import (
     Call,
     UsageError,
@@ -19,6 +20,7 @@ from ._call import (
     whole_number,
 )
 from ._logs import follow_lines, print_lines
+from ._progress import progress_fields
 
 
 def path_of(trial: str) -> str:
@@ -31,11 +33,12 @@ def list_(call: Call) -> None:
         call.message(page)
         return
     call.table(
-        ["TRIAL", "STATE", "BEST", "STEPS", "RESTARTS", "HYPERPARAMETERS"],
+        ["TRIAL", "STATE", "PROGRESS", "BEST", "STEPS", "RESTARTS", "HYPERPARAMETERS"],
         [
             [
                 str(item.get("id")),
                 str(item.get("state")),
+                percent_text(float(item.get("progress") or 0)),
                 number_text(item.get("bestValue")),
                 number_text(item.get("stepsCompleted") or 0),
                 str(item.get("restarts") or 0),
@@ -59,6 +62,7 @@ def describe(call: Call) -> None:
             ("hyperparameters", " ".join(lines_of(found.get("hyperparameters") or {}))),
             ("seed", str(found.get("seed") or 0)),
             ("restarts", str(found.get("restarts") or 0)),
+            *progress_fields(found),
             ("steps", number_text(found.get("stepsCompleted") or 0)),
             ("best", " ".join(lines_of(found.get("bestValidation") or {}))),
             ("latest", " ".join(lines_of(found.get("latestValidation") or {}))),

@@ -56,14 +56,27 @@ class Experiment(Task):
     ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED, STOPPING_CANCELED,
     STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``, ``workspace``, ``project``, ``seed``,
     ``config`` (with every default), ``trials`` (their number), ``values`` (the hyperparameters and metrics
-    requested from ``list_experiments``), ``progress`` (0 to 1), ``estimated_end_s`` (seconds since 1970; None if it is
-    unknown), ``metric_warning`` (about completed trials without a value of the metric; empty for none), ``metric`` (of
-    the search), ``best_trial`` (empty for none), ``best_value`` (None for none), ``archived``, ``parent`` (the
-    experiment that it was forked from; empty for none) and ``etag`` (of name, description, notes and labels).
-    ``warnings`` are those of the submission that returned this object.
+    requested from ``list_experiments``), ``progress`` (0 to 1), ``elapsed_s``, ``ran_s`` and ``left_s`` (seconds since
+    the creation, in which a run trained, and about until the end; None if unknown), ``created_at_ms``, ``ended_at_ms``
+    and ``estimated_end_at_ms`` (milliseconds since 1970; None if unknown), ``metric_warning`` (about completed trials
+    without a value of the metric; empty for none), ``metric`` (of the search), ``best_trial`` (empty for none),
+    ``best_value`` (None for none), ``archived``, ``parent`` (the experiment that it was forked from; empty for none)
+    and ``etag`` (of name, description, notes and labels). ``warnings`` are those of the submission that returned this
+    object.
     """
 
-    _shown: ClassVar = ("id", "name", "state", "trials", "metric", "best_value", "best_trial")
+    _shown: ClassVar = (
+        "id",
+        "name",
+        "state",
+        "progress",
+        "elapsed_s",
+        "left_s",
+        "trials",
+        "metric",
+        "best_value",
+        "best_trial",
+    )
 
     def __init__(self, api: Api, message: Mapping[str, Any], warnings: Sequence[str] = ()) -> None:
         super().__init__(api, message)
@@ -82,10 +95,6 @@ class Experiment(Task):
         self._config: dict[str, Any] | None = None if config is None else dict(config)
         self.values: dict[str, Any] = dict(message.get("values") or {})
         self.trials = int(message.get("trials") or 0)
-        self.progress = number_of(message.get("progress") or 0)
-        end = message.get("estimatedEndAtMs")
-        self.estimated_end_s = None if end is None else number_of(end) / 1000
-        self.metric_warning = str(message.get("warning") or "")
         self.metric = str(message.get("metric") or "")
         self.best_trial = str(message.get("bestTrial") or "")
         best = message.get("bestValue")

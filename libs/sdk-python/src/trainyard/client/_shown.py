@@ -7,6 +7,8 @@ from datetime import datetime, timezone
 from html import escape
 from typing import Any, ClassVar, TypeVar, overload
 
+from ._progress import duration_text, left_text, percent_text
+
 # A notebook or a terminal shows at most this many rows of a list.
 ROWS_SHOWN_MAX = 60
 # A longer value is cut in a table: hyperparameters may have thousands of characters.
@@ -117,13 +119,19 @@ class Listing(Sequence[Item]):
 
 
 def cell(name: str, value: Any) -> str:
-    """Returns a value as the text of a cell. Times are in UTC, numbers have six significant digits. Control
-    characters are escaped: a name may have any characters.
+    """Returns a value as the text of a cell. Times are in UTC, durations in units, and numbers have six significant
+    digits. Control characters are escaped: a name may have any characters.
     """
     if value is None:
         text = ""
     elif name.endswith("_ms"):
         text = datetime.fromtimestamp(value / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+    elif name == "progress":
+        text = percent_text(value)
+    elif name == "left_s":
+        text = f"about {left_text(value)}"
+    elif name.endswith("_s"):
+        text = duration_text(value)
     elif isinstance(value, float):
         text = f"{value:.6g}"
     elif isinstance(value, Mapping):

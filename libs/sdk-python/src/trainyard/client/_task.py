@@ -8,15 +8,17 @@ from typing import Any
 from ._api import Api
 from ._checkpoints import Checkpoint, best_checkpoint
 from ._logs import Time, ms_of, read_lines
+from ._progress import Progress
 from ._shown import Listing, Shown
 from ._watch import LogLine, line_of
 
 
-class Task(Shown):
+class Task(Shown, Progress):
     """An experiment or a trial."""
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
-        super().__init__(message)
+        Shown.__init__(self, message)
+        Progress.__init__(self, message)
         self._api = api
         self.id = str(message["id"])
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ._api import Api, number_of, segment
 from ._metric_stream import MetricPoint, all_points, point_of
-from ._shown import text_of, time_of
+from ._shown import text_of
 from ._task import Task
 
 
@@ -19,12 +19,23 @@ class Trial(Task):
     STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``hyperparameters``, ``seed``,
     ``restarts``, ``runs`` (the API's objects), ``steps_completed`` (training steps), ``latest_validation`` and
     ``best_validation`` (metrics by name), ``best_value`` (of the searcher's metric; None for none),
-    ``latest_checkpoint`` (UUID; empty for none), ``progress`` (0 to 1), ``origin`` (of the hyperparameters),
-    ``source_trial`` (whose checkpoint it started from; empty for none), ``created_at_ms``, ``ended_at_ms``
-    (milliseconds since 1970; None before the end) and ``last_log_lines`` (of a trial in ERROR).
+    ``latest_checkpoint`` (UUID; empty for none), ``progress`` (0 to 1), ``elapsed_s``, ``ran_s`` and ``left_s``
+    (seconds since the creation, in which a run trained, and about until the end; None if unknown), ``origin`` (of the
+    hyperparameters), ``source_trial`` (whose checkpoint it started from; empty for none), ``created_at_ms``,
+    ``ended_at_ms`` and ``estimated_end_at_ms`` (milliseconds since 1970; None if unknown), ``metric_warning`` (about a
+    missing value of the searcher's metric; empty for none) and ``last_log_lines`` (of a trial in ERROR).
     """
 
-    _shown: ClassVar = ("id", "state", "hyperparameters", "steps_completed", "best_value")
+    _shown: ClassVar = (
+        "id",
+        "state",
+        "progress",
+        "elapsed_s",
+        "left_s",
+        "hyperparameters",
+        "steps_completed",
+        "best_value",
+    )
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
         super().__init__(api, message)
@@ -42,11 +53,8 @@ class Trial(Task):
         best = message.get("bestValue")
         self.best_value = None if best is None else number_of(best)
         self.latest_checkpoint = text_of(message, "latestCheckpoint")
-        self.progress = number_of(message.get("progress") or 0)
         self.origin = text_of(message, "origin")
         self.source_trial = text_of(message, "sourceTrial")
-        self.created_at_ms = time_of(message, "createdAtMs")
-        self.ended_at_ms = time_of(message, "endedAtMs")
         self.last_log_lines: list[str] = list(message.get("lastLogLines") or [])
 
     @property

@@ -64,7 +64,8 @@ def failure_of(
         text = (str(record["message"]), str(record["traceback"]), record["follows"] is True)
         return Failure(rank, node, code, *text)
     if code < 0:
-        summary = f"was ended by {_name_of(-code)}"
+        perhaps = ", often because the host ran out of memory" if -code == signal.SIGKILL else ""
+        summary = f"was ended by {_name_of(-code)}{perhaps}"
         # NCCL's watchdog aborts the process when a peer has ended.
         follows = -code == signal.SIGABRT and any("NCCL" in line for line in stderr)
         return Failure(rank, node, code, summary, "", follows)

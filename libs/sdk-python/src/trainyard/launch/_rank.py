@@ -16,6 +16,7 @@ from typing import IO, BinaryIO, Callable
 from .._end import STALLED
 from .._limits import LAUNCH_LINE_BYTES, LAUNCH_OUTPUT_END_S, LAUNCH_TAIL_LINES
 from ._failure import Failure, failure_of, has_said
+from ._prefix import prefixed
 
 _writing = threading.Lock()
 
@@ -114,7 +115,6 @@ class RankProcess:
     def _copy(
         self, source: IO[bytes], target: BinaryIO, tail: collections.deque[str] | None
     ) -> None:
-        prefix = b"[rank=%d] " % self.rank
         with source:
             while True:
                 line = source.readline(LAUNCH_LINE_BYTES)
@@ -122,9 +122,7 @@ class RankProcess:
                     return
                 if tail is not None:
                     tail.append(line.decode("utf-8", "replace").rstrip("\n"))
-                if not line.endswith(b"\n"):
-                    line += b"\n"
                 # The reader of the output may have closed it: the training continues.
                 with contextlib.suppress(OSError, ValueError), _writing:
-                    target.write(prefix + line)
+                    target.write(prefixed(self.rank, line))
                     target.flush()

@@ -15,6 +15,7 @@ import threading
 from typing import IO, BinaryIO
 
 from .._limits import LAUNCH_LINE_BYTES
+from ._prefix import prefixed
 
 USAGE = "usage: python -m trainyard.launch.wrap_rank RANK [--] COMMAND..."
 
@@ -61,7 +62,7 @@ def _copy(source: IO[bytes], target: BinaryIO, rank: int) -> None:
             line = source.readline(LAUNCH_LINE_BYTES)
             if not line:
                 return
-            target.write(b"[rank=%d] %s" % (rank, line if line.endswith(b"\n") else line + b"\n"))
+            target.write(prefixed(rank, line))
             target.flush()
 
 

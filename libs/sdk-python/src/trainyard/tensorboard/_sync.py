@@ -73,7 +73,10 @@ class TensorBoardSync:
             self._noted = False
         elif not self._noted and not self._stopped.is_set():
             self._noted = True
-            log.warning("TensorBoard files are not sent yet (%s); they stay on this host", sent.why)
+            log.warning(
+                "TensorBoard files are not sent yet (%s); nothing is lost: they are sent later",
+                sent.why,
+            )
 
 
 def _state_of(folder: Path) -> _State:

@@ -64,6 +64,7 @@ describe("a pin", () => {
   test("lasts until every person has unpinned the checkpoint", () => {
     expect(pinned()).toBeNull();
     expect(pinned(pin("ada"), pin("bob"), unpin("ada"))).toBe("bob pinned it");
+    expect(pinned(pin("model-version:digits/2"))).toBe("version 2 of model digits uses it");
     expect(pinned(pin("ada"), pin("ada"), unpin("ada"))).toBeNull();
   });
 });

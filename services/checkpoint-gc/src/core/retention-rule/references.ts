@@ -1,4 +1,5 @@
 /** The references that keep a checkpoint. Each condemnation records the names of the references that were checked. */
+import { holderText } from "@trainyard/kernel";
 import type { CheckpointFacts } from "../foreign/checkpoint.ts";
 import type { SearchFacts } from "../foreign/search.ts";
 import type { TrialFacts } from "../foreign/trial.ts";
@@ -47,5 +48,7 @@ export function needOfProposals(
 /** Returns the first holder of a pin as a sentence; null without a pin. */
 export function needOfPins({ pins }: CheckpointFacts): string | null {
   const [by] = pins;
-  return by === undefined ? null : `${by} pinned it`;
+  if (by === undefined) return null;
+  const holder = holderText(by);
+  return holder === by ? `${by} pinned it` : `${holder} uses it`;
 }

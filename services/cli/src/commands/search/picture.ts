@@ -51,7 +51,7 @@ function print(
     ["trained", String(units)],
   ]);
   const rungs = brackets.flatMap(({ rungs: own }, bracket) =>
-    own.map((rung, index) => ({ ...rung, bracket, index })),
+    own.map((rung, index) => ({ ...rung, bracket, index, isTop: index === own.length - 1 })),
   );
   if (rungs.length > 0) {
     output.line("");
@@ -60,7 +60,7 @@ function print(
       { title: "RUNG", value: ({ index }) => String(index), right: true },
       { title: "AT", value: ({ units: at }) => String(at), right: true },
       { title: "TRIALS", value: ({ trials: count }) => String(count), right: true },
-      { title: "KEPT", value: ({ kept }) => String(kept), right: true },
+      { title: "KEPT", value: ({ kept, isTop }) => (isTop ? "" : String(kept)), right: true },
       { title: "CUTOFF", value: ({ cutoff }) => numberText(cutoff), right: true },
     ]);
   }

@@ -165,7 +165,7 @@ function triesEnd(
   }
   if (!countsAsRestart || restarts < plan.maxRestarts) return null;
   const notes = [
-    ...(restarts === 0 ? [] : [`after ${restarts} restarts`]),
+    ...(restarts === 0 ? [] : [`after ${restarts} restart${restarts === 1 ? "" : "s"}`]),
     ...(fault === Fault.SCRIPT
       ? []
       : [`blamed on hosts or platform, which excuses ${limits.excusedMax} failures of a trial`]),

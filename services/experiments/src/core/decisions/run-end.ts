@@ -6,6 +6,7 @@ import {
   type Exit,
   Fault,
   RunEndWhy,
+  StopWhy,
 } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 import type { AllocationState } from "../foreign/allocation.ts";
@@ -24,7 +25,8 @@ export function runEnd(
   const message = messageOf(ended);
   const fault = faultOf(why, ended);
   const isStop = why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED;
-  const timeLimited = isStop && allocation.timeLimited ? { timeLimited: true } : {};
+  const timeLimited =
+    isStop && allocation.stopWhy === StopWhy.TIME_LIMIT ? { timeLimited: true } : {};
   return {
     ...{ kind: "end_run", run, why, exits, message, atMs },
     agents: agentsOf(ended, allocation),

@@ -1,19 +1,19 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { StopWhy } from "@trainyard/contracts/events";
+import type { StopWhy } from "@trainyard/contracts/events";
 
 export type AllocationState = {
   /** The agents on which the run is placed; empty before its grant. */
   readonly agents: readonly string[];
   /** Whether the run is ending because it was asked to stop. */
   readonly stopAcknowledged: boolean;
-  /** Whether the last stop of the run was for its time limit. */
-  readonly timeLimited: boolean;
+  /** The reason of the last stop that was not withdrawn; null for none. */
+  readonly stopWhy: StopWhy | null;
 };
 
 export const initialAllocation: AllocationState = {
   agents: [],
   stopAcknowledged: false,
-  timeLimited: false,
+  stopWhy: null,
 };
 
 export function evolveAllocation(state: AllocationState, event: AnyEvent): AllocationState {
@@ -21,10 +21,10 @@ export function evolveAllocation(state: AllocationState, event: AnyEvent): Alloc
     return { ...state, agents: event.data.placements.map(({ agent }) => agent) };
   }
   if (event.type === "AllocationStopRequested") {
-    return { ...state, timeLimited: event.data.why === StopWhy.TIME_LIMIT };
+    return { ...state, stopWhy: event.data.why };
   }
   if (event.type === "AllocationStopWithdrawn") {
-    return { ...state, timeLimited: event.data.remains === StopWhy.TIME_LIMIT };
+    return { ...state, stopWhy: event.data.remains ?? null };
   }
   return event.type === "AllocationStopAcknowledged" ? { ...state, stopAcknowledged: true } : state;
 }

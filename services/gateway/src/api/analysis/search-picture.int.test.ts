@@ -102,7 +102,7 @@ describe("the picture of a search", () => {
             event: "TrialStopDecided",
             verb: "stopped",
             rule: "halving",
-            sentence: "halving: its 0.9 at 1 is number 2 of 2, of which 1 continue, down to 0.5",
+            sentence: "it ranks 2 of 2 with 0.9 at time 1; only the best continues (cutoff 0.5)",
             evidence,
           },
         ],

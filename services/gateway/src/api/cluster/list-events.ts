@@ -5,6 +5,7 @@
  */
 import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { isExperimentId } from "@trainyard/kernel";
 import { experimentKey } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
@@ -129,7 +130,7 @@ async function streamSource(log: EventLog, stream: string): Promise<Source> {
 /** Whether the object's experiment is deleted. Readers do not see it, even while the deletion can be undone. */
 async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Promise<boolean> {
   const experiment = experimentKey({ stream });
-  return experiment !== stream && (await backend.find("experiment", experiment)) === undefined;
+  return isExperimentId(experiment) && (await backend.find("experiment", experiment)) === undefined;
 }
 
 /** Returns the number of the first event at `timeMs` or later; last + 1 if none is. */

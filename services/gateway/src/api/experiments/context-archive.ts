@@ -4,13 +4,18 @@ import { Readable } from "node:stream";
 import { refusalOfModelCode } from "@trainyard/blob";
 import { limits } from "@trainyard/kernel";
 import { Problem } from "../../http/problem.ts";
+import type { ScriptCheck } from "./script-check.ts";
 
 /** The size of the pieces in which a context is checked, hashed or written without blocking the event loop. */
 const contextPieceBytes = 64 * 1024;
 
 export type CheckedContext = { readonly digest: string; readonly bytes: number };
 
-export async function checkContext(packed: Uint8Array): Promise<CheckedContext> {
+/** Checks a context, and that it has the script of the entrypoint. Throws a Problem if it is refused. */
+export async function checkContext(
+  packed: Uint8Array,
+  script: ScriptCheck | null,
+): Promise<CheckedContext> {
   if (packed.length > limits.contextBytesMax) {
     throw new Problem(
       413,
@@ -20,8 +25,9 @@ export async function checkContext(packed: Uint8Array): Promise<CheckedContext> 
   }
   const hash = createHash("sha256");
   // Hashes the bytes while they are checked, so that no single step blocks the event loop for all of them.
-  const refusal = await refusalOfModelCode(Readable.from(inPieces(packed, hash)));
+  const refusal = await refusalOfModelCode(Readable.from(inPieces(packed, hash)), script?.see);
   if (refusal !== null) throw invalid(refusal);
+  script?.refuse();
   return { digest: hash.digest("hex"), bytes: packed.length };
 }
 

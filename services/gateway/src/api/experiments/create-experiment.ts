@@ -24,6 +24,7 @@ import { storeSubmission } from "../../spaces/submissions.ts";
 import { shownExperiment } from "../shown.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
 import { refuseForeignExperiments } from "./earlier-experiments.ts";
+import { scriptCheck } from "./script-check.ts";
 import { sourceUserWarnings } from "./source-user.ts";
 import { recordOf, refuseMasked, type Submitted } from "./submitted.ts";
 import { resolveSource } from "./warm-start.ts";
@@ -57,11 +58,15 @@ export async function createExperiment(
 ): Promise<ReplyOf<"createExperiment">> {
   const accepted = await acceptConfig(backend, checkpointStorage, request, context);
   const packed = request.context;
-  const code = packed.length === 0 ? null : { ...(await checkContext(packed)), packed };
+  const code = packed.length === 0 ? null : await checkedCode(packed, accepted.config);
   if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
   const { config: text, overrides, client, repository, paused } = request;
   const submitted = { text, overrides, client, repository };
   return submit(backend, { ...accepted, submitted, code, paused }, context);
+}
+
+async function checkedCode(packed: Uint8Array, config: NormalisedConfig) {
+  return { ...(await checkContext(packed, scriptCheck(config))), packed };
 }
 
 /** Returns the configuration with its defaults. Throws a Problem if the cluster cannot run it. */

@@ -27,7 +27,8 @@ export async function forkExperiment(
   const { experiment, paused } = request;
   const parent = { experiment, position: backend.position };
   const created = await creationOf(backend, experiment);
-  const again = resubmitted(created.config ?? {});
+  const known = await loadSubmission(backend, created.submissionDigest);
+  const again = resubmitted(created.config ?? {}, known?.defaulted);
   const isCreator = created.tokenId === tokenOf(context.caller);
   const config = request.config || JSON.stringify(isCreator ? again : maskedDocument(again));
   const overrides = [...request.overrides, ...(await sourceOf(backend, request))];
@@ -35,7 +36,6 @@ export async function forkExperiment(
   if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
   const { contextDigest: digest, contextBytes: bytes } = created;
   const code = digest === "" ? null : { digest, bytes };
-  const known = await loadSubmission(backend, created.submissionDigest);
   const { client = "", repository } = known ?? {};
   const submitted = { text: config, overrides, client, repository };
   return submit(backend, { ...accepted, submitted, code, paused, parent }, context);

@@ -1,9 +1,9 @@
 /**
- * Jobs: experiments in the queues of the pools. Their list is folded from the scheduler's events; the scheduler itself
- * explains waiting runs and decides changes.
+ * Jobs: experiments and tasks in the queues of the pools. Their list is folded from the scheduler's events; the
+ * scheduler itself explains waiting runs and decides changes.
  */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import { isExperimentId } from "@trainyard/kernel";
+import { isExperimentId, isTaskId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
@@ -49,7 +49,7 @@ export function jobHandlers(backend: Backend) {
     moveJob: (request, context) =>
       explaining(backend, [request.job, request.anchor], async () => {
         if (request.job === request.anchor) {
-          throw new Problem(400, "invalid_request", "job and anchor are the same experiment");
+          throw new Problem(400, "invalid_request", "job and anchor are the same");
         }
         const accepted = await backend.command("scheduler", "MoveJob", request, context);
         return positionOf(backend, accepted);
@@ -114,12 +114,15 @@ async function explaining<Reply extends object>(
   jobs: readonly string[],
   ask: () => Promise<Reply>,
 ): Promise<Reply> {
-  for (const job of jobs) if (!isExperimentId(job)) throw notFound("experiment", job);
+  for (const job of jobs) {
+    if (!isExperimentId(job) && !isTaskId(job)) throw notFound("experiment", job);
+  }
   try {
     return await ask();
   } catch (error) {
     if (!(error instanceof Problem) || !absent.has(error.code)) throw error;
-    for (const job of jobs) {
+    // The scheduler's answer about a task says why it has no run in the queue.
+    for (const job of jobs.filter(isExperimentId)) {
       const why = absence(await backend.get("experiment", job));
       if (why !== null) throw new Problem(error.status, error.code, `experiment ${job} ${why}`);
     }

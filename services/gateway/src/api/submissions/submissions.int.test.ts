@@ -79,6 +79,22 @@ const submission = async (experiment: string) =>
   };
 
 describe("a submission", () => {
+  test("is refused if its code lacks the script of its entrypoint, and stores nothing", async () => {
+    const context = await packed({ "trian.py": "print(1)\n" });
+    const body = { config: config(0.1), context };
+    const detail = 'starts train.py, which is not in the submitted code; "trian.py" is';
+    for (const validateOnly of [false, true]) {
+      const answer = await gateway.call("POST", "/api/v1/experiments", {
+        body: { ...body, validateOnly },
+      });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: "script_not_found", errors: [{ path: "entrypoint", detail }] },
+      });
+    }
+    expect(asked).toEqual([]);
+  });
+
   test("is stored unchanged, except for its secrets", async () => {
     const context = await packed({ "train.py": "print(1)\n" });
     const overrides = ["data.api_key=k-123", "description=tried"];
@@ -139,6 +155,8 @@ describe("a submission", () => {
     const context = await packed({ "train.py": "print(2)\n" });
     const id = await submit({ config: config(0.2), context });
     const { config: again } = await submission(id);
+    // The place of the checkpoints is the cluster's, and another cluster has its own.
+    expect(again).not.toMatch(/checkpoint_storage|workspace|project/);
     const code = await restOf(await openStream(gateway, `/api/v1/experiments/${id}/code`));
     const body = { config: again, context: code.toString("base64") };
     const refused = await gateway.call("POST", "/api/v1/experiments", { body });
@@ -265,7 +283,7 @@ describe("two experiments", () => {
   });
 
   test("are compared by the last of two entries with the same path, even if the first is large", async () => {
-    const files = (content: string) => packed({ a: content });
+    const files = (content: string) => packed({ "train.py": content });
     const large = Buffer.from(await files("x\n".repeat(200_000)), "base64");
     const small = Buffer.from(await files("y\n"), "base64");
     // The tar has both entries: the end of the first tar (two empty blocks and the padding) is cut off.
@@ -274,18 +292,18 @@ describe("two experiments", () => {
     const a = await submit({ config: config(0.1), context: twice.toString("base64") });
     const b = await submit({ config: config(0.1), context: await files("z\n") });
     expect(await diff(a, b)).toMatchObject({
-      files: [{ path: "a", bytesBefore: 2, text: expect.stringContaining("-y\n+z\n") }],
+      files: [{ path: "train.py", bytesBefore: 2, text: expect.stringContaining("-y\n+z\n") }],
     });
   });
 
   test("are compared without the text of a very large file, and the answer says so", async () => {
     const a = await submit({
       config: config(0.1),
-      context: await packed({ big: "a\n".repeat(40_000) }),
+      context: await packed({ "train.py": "a\n".repeat(40_000) }),
     });
     const b = await submit({ config: config(0.1) });
     expect(await diff(a, b)).toMatchObject({
-      files: [{ path: "big", change: "removed", text: "" }],
+      files: [{ path: "train.py", change: "removed", text: "" }],
       leftOut: expect.stringContaining("1 files are not compared"),
     });
   });

@@ -41,16 +41,18 @@ async function getSubmission(
   experiment: string,
 ): Promise<ReplyOf<"getSubmission">> {
   const created = await creationOf(backend, experiment);
-  const { text, masked } = resubmittedText(created.config ?? {}, created.seed);
+  const record = await loadSubmission(backend, created.submissionDigest);
+  const { config = {}, seed } = created;
+  const { text, masked } = resubmittedText(config, seed, record?.defaulted);
   return {
     experiment,
     config: text,
     masked: [...masked],
-    seed: created.seed,
+    seed,
     codeDigest: created.contextDigest,
     codeBytes: created.contextBytes,
     configSourceDigest: created.configSourceDigest,
-    record: await loadSubmission(backend, created.submissionDigest),
+    record,
     environments: [...(await environmentsOf(backend, experiment))],
   };
 }

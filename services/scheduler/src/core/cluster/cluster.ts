@@ -136,6 +136,8 @@ export class Cluster {
       case "ExperimentEnded":
       case "ExperimentDeleted":
         return endJob(this, id, event.type === "ExperimentDeleted");
+      case "TaskEnded":
+        return endJob(this, id, true);
       default:
         return this.#agentEvent(noted);
     }

@@ -30,12 +30,15 @@ export function changeJob(cluster: Cluster, { pool, job, change }: SavedJob): vo
   cluster.touchedPools.add(pool);
 }
 
-/** The end of an experiment ends its place in the queue; its deletion also ends what people set. */
-export function endJob(cluster: Cluster, job: string, isDeleted: boolean): void {
+/**
+ * The end of an experiment ends its place in the queue; its deletion also ends what people set. A task never continues,
+ * so its end ends both.
+ */
+export function endJob(cluster: Cluster, job: string, isFinal: boolean): void {
   cluster.preemptions.forget(job);
   cluster.trusts.didWell.delete(job);
   for (const pool of cluster.pools.values()) {
-    if (isDeleted) pool.forgetJob(job);
+    if (isFinal) pool.forgetJob(job);
     else pool.endJob(job);
   }
 }

@@ -1,4 +1,4 @@
-/** Computes, for a request, why the runs of an experiment wait. */
+/** Computes, for a request, why the runs of an experiment or task wait. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobExplanation, RunExplanation } from "@trainyard/contracts/commands";
 import type { Placement } from "@trainyard/contracts/events";
@@ -9,7 +9,7 @@ import type { Allocation } from "../cluster/state.ts";
 import { jobsOf } from "./job-info.ts";
 
 /**
- * Explains the experiment's first runs, waiting ones before placed ones; null if none waits or is placed. `nowMs` is on
+ * Explains the job's first runs, waiting ones before placed ones; null if none waits or is placed. `nowMs` is on
  * the clock of events.
  */
 export function explainJob(
@@ -87,7 +87,7 @@ function reasonOf(
   }
   if (cluster.delayed.has(id)) {
     const until = new Date(notBeforeMs).toISOString();
-    const detail = `the last run of the trial failed, and the next one waits until ${until}`;
+    const detail = `its last run failed, and the next one waits until ${until}`;
     return { reason: "delayed", detail };
   }
   const pool = cluster.pool(resources.pool);

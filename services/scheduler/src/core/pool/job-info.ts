@@ -1,4 +1,4 @@
-/** The experiments with runs in a pool, in the order of its queue. */
+/** The jobs (experiments and tasks) with runs in a pool, in the order of its queue. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobInfo } from "@trainyard/contracts/commands";
 import { type Demand, placeOf } from "@trainyard/scheduling";
@@ -6,7 +6,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { slotsHeld } from "./pool-info.ts";
 
-/** An empty name means all pools, one after the other. Experiments without a waiting run are last. */
+/** An empty name means all pools, one after the other. Jobs without a waiting run are last. */
 export function jobsOf(cluster: Cluster, pool: string): readonly Plain<JobInfo>[] {
   const jobs = new Map<string, Run[]>();
   for (const allocation of cluster.allocations.values()) {

@@ -1,10 +1,14 @@
-/** Moves an experiment ahead of or behind another: to a place between that one's and its neighbour's in the queue. */
+/**
+ * Moves an experiment or task ahead of or behind another: to a place between that one's and its neighbour's in the
+ * queue.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { MoveJob } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";
 import { placeOf } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { JobEvent } from "./decide.ts";
+import { jobName } from "./job-name.ts";
 import { runsOf } from "./pool-info.ts";
 
 export function moveOf(
@@ -20,7 +24,7 @@ export function moveOf(
   const [other] = waiting.filter((demand) => demand.job === anchor);
   if (own === undefined) return reject("not_waiting", `it has no run that waits in pool ${pool}`);
   if (other === undefined) {
-    return reject("not_waiting", `experiment ${anchor} has no run that waits in pool ${pool}`);
+    return reject("not_waiting", `${jobName(anchor)} has no run that waits in pool ${pool}`);
   }
   const { priority } = other;
   const places = [...cluster.pool(pool).jobs]
@@ -28,7 +32,7 @@ export function moveOf(
     .flatMap(([, { first, place = first }]) => place ?? []);
   const place = placeBeside(placeOf(other), places, ahead);
   if (place === null) {
-    const detail = `there is no place left between experiment ${anchor} and its neighbour: move it relative to another one`;
+    const detail = `there is no place left between ${jobName(anchor)} and its neighbour: move it relative to another one`;
     return reject("no_place_left", detail);
   }
   const moved: JobEvent = { type: "JobMoved", data: { job, place, anchor, ahead } };

@@ -2,20 +2,6 @@
 import { type NestedValue, shownValue } from "../../components/nested.ts";
 import { type Picture, type PictureDecision, type PictureTrial, numberOf } from "./layout.ts";
 
-/**
- * Returns "rank 7 of 9, 3 kept, cutoff 0.412"; empty for a decision whose evidence has no rank. In a population some
- * members may not have reported: "rank 6 of 6, 8 members".
- */
-export function standingOf({ evidence = {} }: PictureDecision): string {
-  const { rank, of, places, kept, cutoff } = evidence;
-  if (typeof rank !== "number" || typeof of !== "number") return "";
-  const parts = [`rank ${rank} of ${of}`];
-  if (typeof places === "number" && places !== of) parts.push(`${places} members`);
-  if (typeof kept === "number") parts.push(`${kept} kept`);
-  if (typeof cutoff === "number") parts.push(`cutoff ${Number(cutoff.toPrecision(6))}`);
-  return parts.join(", ");
-}
-
 export type Neighbour = { readonly trial: number; readonly value: number };
 
 /** The other trials in the decision's evidence, best first. */
@@ -75,10 +61,14 @@ export function stepsOf({ trials, decisions }: Picture): readonly SearchStep[] {
   ].toSorted((a, b) => a.version - b.version);
 }
 
-/** Returns a text such as "trial 3 suspended by halving". */
-export function stepText({ trial, decision: { verb, rule } }: SearchStep): string {
-  const who = trial === null ? "search" : `trial ${trial}`;
-  return rule === "" ? `${who} ${verb}` : `${who} ${verb} by ${rule}`;
+/** Returns a text such as "trial 3 suspended: it ranks 2 of 4 …". */
+export function stepText({ trial, decision }: SearchStep): string {
+  return `${trial === null ? "search" : `trial ${trial}`} ${decisionText(decision)}`;
+}
+
+/** Returns a text such as "suspended: it ranks 2 of 4 …"; only the verb if there is no sentence. */
+export function decisionText({ verb, sentence }: PictureDecision): string {
+  return sentence === "" ? verb : `${verb}: ${sentence}`;
 }
 
 /** The index of the last step at or before a version; -1 before the first step. */

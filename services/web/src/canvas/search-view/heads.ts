@@ -13,11 +13,18 @@ export function headsOf(columns: readonly Pick<Column, HeadField>[]): readonly H
     const next = columns[index + 1];
     return next !== undefined && next.bracket === bracket && Math.abs(next.x - x) < wideMin;
   });
-  return columns.map(({ units, trials, kept, cutoff }) => ({
+  return columns.map(({ units, trials, kept, cutoff, bracket }, index) => ({
     units: number(units),
-    kept: trials === 0 ? "no trial" : `${kept} of ${trials}${isClose ? "" : " kept"}`,
+    kept: trialsText(trials, columns[index + 1]?.bracket === bracket ? kept : null, isClose),
     cutoff: cutoffText(cutoff, isClose),
   }));
+}
+
+/** `kept` is null at the last rung of a bracket, where no trial has to be promoted. */
+function trialsText(trials: number, kept: number | null, isClose: boolean): string {
+  if (trials === 0) return "no trial";
+  if (kept !== null) return `${kept} of ${trials}${isClose ? "" : " continue"}`;
+  return isClose ? String(trials) : trials === 1 ? "1 trial" : `${trials} trials`;
 }
 
 type HeadField = "x" | "bracket" | "units" | "trials" | "kept" | "cutoff";

@@ -1,4 +1,5 @@
 import type { ReplyOf } from "@trainyard/contracts";
+import { holderText } from "@trainyard/kernel";
 import type { JSX } from "react";
 import { useCall } from "../../data/calls.ts";
 import { EmptyState } from "../empty-state.tsx";
@@ -43,7 +44,10 @@ function Shown({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
           [
             "Held by",
             pins
-              .map(({ holder, reason: why }) => (why === "" ? holder : `${holder} (${why})`))
+              .map(
+                ({ holder, reason: why }) =>
+                  `${holderText(holder)}${why === "" ? "" : ` (${why})`}`,
+              )
               .join(", "),
           ],
           ["Retention", verdictText(verdict.data)],

@@ -16,6 +16,7 @@ test("a checkpoint that is not kept shows its state, who deleted it, until when 
     `DELETED by ada, can be brought back until ${time(5_000)}; waits: a download`,
   );
   expect(verdictText(verdict)).toBe("DELETED");
+  expect(verdictText({ ...verdict, state: "condemned" })).toBe("to be deleted");
 });
 
 test("an unknown verdict has no text", () => {

@@ -32,5 +32,6 @@ export function verdictText(verdict: Verdict | undefined): string {
   if (keeps) return `Kept: ${keptBy.join("; ")}`;
   const person = by === "" ? "" : ` by ${by}`;
   const grace = graceEndMs === undefined ? "" : `, can be brought back until ${time(graceEndMs)}`;
-  return `${state}${person}${grace}${waits === "" ? "" : `; waits: ${waits}`}`;
+  const word = state === "condemned" ? "to be deleted" : state;
+  return `${word}${person}${grace}${waits === "" ? "" : `; waits: ${waits}`}`;
 }

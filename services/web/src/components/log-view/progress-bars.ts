@@ -1,6 +1,6 @@
 /**
- * Collapses progress bars. A bar rewrites its line after carriage returns, and each state is stored as a line. Of
- * consecutive states only the last is shown.
+ * Collapses progress bars. The agent stores the last state of a line that is rewritten, and one every ten seconds while
+ * it is rewritten; some bars print a line for each state. Of consecutive states only the last is shown.
  */
 import type { LogLine } from "./source.ts";
 

@@ -36,7 +36,7 @@ export function BestTrial({ experiment }: TabProps): JSX.Element {
             <StateBadge state={trialState(best)} restarts={best.restarts} />
           </p>
           <p className={styles["note"]}>
-            The {smallerIsBetter ? "smallest" : "largest"} {metric}: {number(bestValue)}
+            Best {metric}: {number(bestValue)} ({smallerIsBetter ? "lower" : "higher"} is better)
           </p>
           <dl className={styles["pairs"]}>
             {shownPairs(best.hyperparameters).map(([name, value]) => (

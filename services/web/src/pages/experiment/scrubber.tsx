@@ -33,7 +33,7 @@ export function Scrubber({ steps, at, onShow }: Props): JSX.Element {
         max={last}
         value={at}
         aria-label="Decision"
-        aria-valuetext={`${at + 1} of ${steps.length}: ${said}`}
+        aria-valuetext={`decision ${at + 1} of ${steps.length}: ${said}`}
         onChange={({ target }) => onShow(Number(target.value))}
       />
       <Button
@@ -46,14 +46,11 @@ export function Scrubber({ steps, at, onShow }: Props): JSX.Element {
       </Button>
       <output className={styles["step"]} aria-label="Shown decision">
         <b>
-          {at + 1} of {steps.length}
-        </b>{" "}
-        {said}
+          Decision {at + 1} of {steps.length}
+        </b>
+        , {said}
         {step?.decision.at !== undefined && (
-          <span className={styles["note"]}>
-            {" "}
-            version {step.version}, {time(step.decision.at.atMs)}
-          </span>
+          <span className={styles["note"]}> {time(step.decision.at.atMs)}</span>
         )}
       </output>
     </div>

@@ -117,7 +117,7 @@ function Caption({ picture }: { readonly picture: Picture }): JSX.Element {
     <p className={styles["note"]}>
       {algorithm}: {trialsProposed} trials, {number(units)} {time} of all trials so far.{" "}
       {rungs
-        ? `Columns are rungs at their ${time}; the ${smallerIsBetter ? "smallest" : "largest"} ${metric} is on top.`
+        ? `Columns are rungs at their ${time}; the best ${metric} (${smallerIsBetter ? "lower" : "higher"} is better) is on top.`
         : clockOf(picture).of === "trial"
           ? `From left to right the ${time} of each trial; a copy begins at those of its checkpoint.`
           : `From left to right the ${time} of all trials together.`}

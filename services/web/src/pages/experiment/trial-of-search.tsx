@@ -1,5 +1,5 @@
 import type { JSX } from "react";
-import { neighboursOf, standingOf } from "../../canvas/search-view/explain.ts";
+import { neighboursOf } from "../../canvas/search-view/explain.ts";
 import { numberOf, type Picture, type PictureDecision } from "../../canvas/search-view/layout.ts";
 import { Button } from "../../components/button.tsx";
 import { number } from "../../components/format.ts";
@@ -32,7 +32,9 @@ export function TrialOfSearch({
   return (
     <Inspector title={`Trial ${trial}`} onClose={() => onChoose(null)}>
       {found === undefined ? (
-        <p className={styles["note"]}>At this version the search has not proposed the trial yet.</p>
+        <p className={styles["note"]}>
+          At this decision the search had not proposed the trial yet.
+        </p>
       ) : (
         <>
           <p>
@@ -77,16 +79,11 @@ function Decision({
   onChoose,
   onVersion,
 }: Pick<Props, "onChoose" | "onVersion"> & { readonly decision: PictureDecision }): JSX.Element {
-  const { verb, rule, sentence, at } = decision;
-  const standing = standingOf(decision);
+  const { verb, sentence, at } = decision;
   const neighbours = neighboursOf(decision);
   return (
     <>
-      <h3>
-        {verb}
-        {rule !== "" && ` by ${rule}`}
-      </h3>
-      {standing !== "" && <p className={styles["standing"]}>{standing}</p>}
+      <h3>{verb}</h3>
       {sentence !== "" && <p>{sentence}</p>}
       {neighbours.length > 0 && (
         <PlainTable
@@ -110,7 +107,7 @@ function Decision({
       )}
       {at !== undefined && (
         <Button look="link" onClick={() => onVersion(at.version)}>
-          Show the search at version {at.version}
+          Show the search at this decision
         </Button>
       )}
     </>

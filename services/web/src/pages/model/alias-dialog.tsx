@@ -31,13 +31,13 @@ export function AliasDialog({ model, version: given, onClose }: Props): JSX.Elem
     <Dialog
       open
       onClose={onClose}
-      title={`Move an alias of ${model}`}
-      description="From then on downloads by the alias return this version. The move is recorded with your reason."
+      title={`Promote a version of ${model}`}
+      description="The alias then names this version, and downloads by the alias return it. It is recorded with your reason."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={!isReady} onClick={submit}>
-            Move
+            Promote
           </Button>
         </>
       }

@@ -35,7 +35,7 @@ export function ModelPage(): JSX.Element {
       ? []
       : [
           {
-            title: "Move an alias",
+            title: "Promote a version",
             primary: true,
             disabled: data.versions === 0,
             run: () => setPromoting(true),

@@ -47,7 +47,7 @@ export function VersionInspector({ version, onClose }: Props): JSX.Element {
         ]}
       />
       <div className={styles["buttons"]}>
-        <Button onClick={() => setOpen("alias")}>Move an alias here</Button>
+        <Button onClick={() => setOpen("alias")}>Promote</Button>
         <Button
           look="danger"
           disabled={version.state === "REMOVED"}

@@ -72,12 +72,12 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
           </li>
         )}
         {decisionsLeftOut > 0 && <li>{decisionsLeftOut} earlier decisions are left out.</li>}
-        {decisions.map(({ at, verb, rule, sentence }) => (
+        {decisions.map(({ at, verb, sentence }) => (
           <li key={`${at?.version} ${verb}`}>
             <time>{time(at?.atMs)}</time>
             <p>
               <b>{verb}</b>
-              {reasonOf(rule, sentence)}
+              {sentence !== "" && `: ${sentence}`}
             </p>
           </li>
         ))}
@@ -85,13 +85,6 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
       {reports.length > 0 && <Rungs picture={picture} found={found} />}
     </>
   );
-}
-
-/** Returns the reason; the sentence may begin with the rule, or only one of them may exist. */
-function reasonOf(rule: string, sentence: string): string {
-  if (sentence !== "")
-    return sentence.startsWith(`${rule}: `) ? ` by ${sentence}` : `: ${sentence}`;
-  return rule === "" ? "" : ` by ${rule.replaceAll("_", " ")}`;
 }
 
 /** The trial's rank among the trials of each rung. */
@@ -114,7 +107,12 @@ function Rungs({ picture, found }: Omit<Found, "trial">): JSX.Element {
           numeric: true,
           cell: ({ rung, rank }) => `${rank} of ${rungs[rung]?.trials ?? "?"}`,
         },
-        { title: "Kept", numeric: true, cell: ({ rung }) => rungs[rung]?.kept },
+        // The last rung promotes none: its trials have completed.
+        {
+          title: "Continue",
+          numeric: true,
+          cell: ({ rung }) => (rung === rungs.length - 1 ? "" : rungs[rung]?.kept),
+        },
         { title: "Cutoff", numeric: true, cell: ({ rung }) => number(rungs[rung]?.cutoff) },
       ]}
     />

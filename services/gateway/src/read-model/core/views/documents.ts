@@ -32,6 +32,9 @@ export type ExperimentDocument = Omit<
   readonly startTimes?: Readonly<Record<string, number>>;
   /** The number of runs that train. */
   readonly running: number;
+  /** The sum of the times of the runs until `workedAtMs`, the last start or end of a run. */
+  readonly workedMs: number;
+  readonly workedAtMs: number;
   /** The completed trials without a value of the metric, and with one that is no number; absent for none. */
   readonly warned?: { readonly missing: number; readonly notFinite: number };
   /** The digest of the experiment's model code; empty for none. */
@@ -81,10 +84,13 @@ export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched" | "undeliver
   readonly sealed?: readonly Plain<SealedCheckpoint>[];
   /** The place of the trial in its search; absent before the search has a plan. */
   readonly place?: TrialPlace;
-  /** The progress that the present run reported last; absent for none. */
-  readonly reported?: number;
+  /** The progress that the trial's code reported last, with the run that did; absent for none. */
+  readonly reported?: { readonly run: number; readonly fraction: number };
   /** The number of runs that train. */
   readonly running: number;
+  /** The sum of the times of the runs until `workedAtMs`, the last start or end of a run. */
+  readonly workedMs: number;
+  readonly workedAtMs: number;
   /** Whether a value of the searcher's metric was NaN or infinite; absent for no. */
   readonly hasNotFinite?: boolean;
   /** The warning that counts in the experiment; absent before the first one. */

@@ -4,6 +4,7 @@ import { parseTrialId } from "@trainyard/kernel";
 import { hyperparameterAttributes } from "./attributes.ts";
 import { constantsOf } from "./constants.ts";
 import type { Projections } from "./projections.ts";
+import { neverRan } from "./run-times.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {
   [ExperimentOutcome.COMPLETED]: "COMPLETED",
@@ -35,8 +36,7 @@ const unset = {
   searcher: "",
   metric: "",
   smallerIsBetter: true,
-  ranMs: 0,
-  running: 0,
+  ...neverRan,
   warning: "",
   waitsFor: "",
   notes: "",

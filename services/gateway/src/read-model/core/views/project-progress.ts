@@ -14,15 +14,15 @@ import {
   placeAfter,
   progressOf,
   reachedOf,
-  remainingUnits,
   reportedPlace,
   type SearchEvent,
+  timeLeft,
   type TrialPlace,
   unitPlanOf,
 } from "@trainyard/search";
 import type { DocumentSet, ExperimentDocument, TrialDocument } from "./documents.ts";
 import type { Projections } from "./projections.ts";
-import { ended, ranUntil, started } from "./run-times.ts";
+import { ended, ranUntil, started, workedUntil } from "./run-times.ts";
 
 export const progressProjections: Projections = {
   SearchStarted({ id, data }, documents) {
@@ -76,12 +76,14 @@ export const progressProjections: Projections = {
   ProgressReported({ id, data, timeMs }, documents) {
     const { run } = data;
     const fraction = data.percent / 100;
-    const current = documents.get("trial", id)?.runs.at(-1);
+    const { runs, reported } = documents.get("trial", id) ?? {};
+    const current = runs?.at(-1);
     if (current !== undefined && current.number > run) return;
-    documents.update("trial", id, () => ({ reported: fraction }));
-    changePlace(id, timeMs, documents, (place, plan) =>
-      reportedPlace(plan, place, { run, fraction }),
-    );
+    documents.update("trial", id, () => ({ reported: { run, fraction } }));
+    const falls = run > (reported?.run ?? run) ? "may fall" : "rises";
+    const change = (place: TrialPlace, plan: Units["plan"]) =>
+      reportedPlace(plan, place, { run, fraction });
+    changePlace(id, timeMs, documents, change, falls);
   },
   TrialEnded({ id, data, timeMs }, documents) {
     changePlace(id, timeMs, documents, (place, plan) => endedPlace(plan, place, data.outcome));
@@ -93,11 +95,10 @@ export const progressProjections: Projections = {
     }));
   },
   TrialContinued({ id, timeMs }, documents) {
-    changePlace(id, timeMs, documents, (place) => ({ ...place, status: "trains" }));
+    const again = (place: TrialPlace): TrialPlace => ({ ...place, status: "trains" });
+    changePlace(id, timeMs, documents, again, "may fall");
   },
-  RunStarted({ id, data, timeMs }, documents) {
-    // A later run starts from a checkpoint, and what an earlier one reported is no longer true.
-    if (data.run > 1) documents.replace("trial", id, ({ reported: _before, ...doc }) => doc);
+  RunStarted({ id, timeMs }, documents) {
     changeTimes(id, documents, (times) => started(times, timeMs));
     showTrial(id, timeMs, documents);
     showExperiment(parseTrialId(id)?.experiment ?? "", timeMs, documents);
@@ -119,6 +120,7 @@ export const progressProjections: Projections = {
 };
 
 type Units = NonNullable<ExperimentDocument["units"]>;
+type Falls = "rises" | "may fall";
 
 function observe(
   experiment: string,
@@ -137,13 +139,14 @@ function changePlace(
   timeMs: number,
   documents: DocumentSet,
   change: (place: TrialPlace, plan: Units["plan"]) => TrialPlace,
+  falls: Falls = "rises",
 ): void {
   const trial = documents.get("trial", id);
   const { id: experiment = "", units } =
     documents.get("experiment", parseTrialId(id)?.experiment ?? "") ?? {};
   if (trial === undefined) return;
   if (units === undefined) {
-    showTrial(id, timeMs, documents);
+    showTrial(id, timeMs, documents, falls);
     return;
   }
   const before = trial.place ?? null;
@@ -151,9 +154,10 @@ function changePlace(
   const tally = moved(units.plan, units.tally, before, place);
   documents.update("trial", id, () => ({ place }));
   documents.update("experiment", experiment, () => ({ units: { ...units, tally } }));
-  showTrial(id, timeMs, documents);
-  const fell = before !== null && (place.time < before.time || place.run > before.run);
-  showExperiment(experiment, timeMs, documents, fell ? "may fall" : "rises");
+  const laterRun = before !== null && before.run > 0 && place.run > before.run;
+  const may = laterRun ? "may fall" : falls;
+  showTrial(id, timeMs, documents, may);
+  showExperiment(experiment, timeMs, documents, may);
 }
 
 /** The trials that train again leave the tally of the old plan and join that of the new one. */
@@ -188,13 +192,24 @@ function changeTimes(
   documents.replace("experiment", parseTrialId(trial)?.experiment ?? "", change);
 }
 
-/** Updates the shown progress of a trial. What its code reports counts before its place in the search. */
-function showTrial(id: string, timeMs: number, documents: DocumentSet): void {
+/**
+ * Updates the shown progress of a trial. What its code reports counts before its place in the search, unless a later
+ * run has been observed. It falls only with the first report of a later run, or if the trial is continued.
+ */
+function showTrial(
+  id: string,
+  timeMs: number,
+  documents: DocumentSet,
+  falls: Falls = "rises",
+): void {
   const { units } = documents.get("experiment", parseTrialId(id)?.experiment ?? "") ?? {};
   documents.replace("trial", id, ({ estimatedEndAtMs: _before, ...doc }) => {
     const { place, reported } = doc;
     const reached = units === undefined || place === undefined ? 0 : reachedOf(units.plan, place);
-    const progress = doc.state === "COMPLETED" ? 1 : (reported ?? reached);
+    const told = reported !== undefined && reported.run >= (place?.run ?? 0);
+    const now = told ? reported.fraction : reached;
+    const shown = falls === "rises" ? Math.max(doc.progress, now) : now;
+    const progress = doc.state === "COMPLETED" ? 1 : shown;
     // Nobody knows how far a trial of a halving search will train.
     if (units?.plan.form !== "whole" || place === undefined) return { ...doc, progress };
     const whole = units.plan.stages[0]?.until ?? 1;
@@ -208,24 +223,26 @@ function showExperiment(
   id: string,
   timeMs: number,
   documents: DocumentSet,
-  falls: "rises" | "may fall" = "rises",
+  falls: Falls = "rises",
 ): void {
   documents.replace("experiment", id, ({ estimatedEndAtMs: _before, ...doc }) => {
     if (doc.units === undefined) return doc;
     const { plan, tally, proposesNoMore } = doc.units;
     const now = progressOf(plan, tally, proposesNoMore);
-    const at = endAt(doc, timeMs, tally.trained, remainingUnits(plan, tally, proposesNoMore));
+    const time = { ran: ranUntil(doc, timeMs), worked: workedUntil(doc, timeMs) };
+    const trains = doc.runningSinceMs !== undefined;
+    const left = trains ? timeLeft(plan, tally, time, proposesNoMore) : null;
     return {
       ...doc,
       progress: falls === "rises" ? Math.max(doc.progress, now) : now,
-      ...(at === null ? {} : { estimatedEndAtMs: at }),
+      ...(left === null ? {} : { estimatedEndAtMs: Math.round(timeMs + left) }),
     };
   });
 }
 
-/** Returns when the remaining units will be trained at the rate so far; null if nothing trains, or without a rate. */
+/** Returns when a trial will have trained its remaining units at the rate so far; null if nothing trains. */
 function endAt(
-  times: Pick<ExperimentDocument, "ranMs" | "runningSinceMs">,
+  times: Pick<TrialDocument, "ranMs" | "runningSinceMs">,
   timeMs: number,
   trained: number,
   remaining: number,

@@ -5,6 +5,7 @@ import { parseTrialId, runId } from "@trainyard/kernel";
 import type { DocumentSet } from "./documents.ts";
 import { rankTrial } from "./leaders.ts";
 import { type Projections, runOf } from "./projections.ts";
+import { neverRan } from "./run-times.ts";
 import { addSealed } from "./unstored.ts";
 import { bestAfter, recordValidation } from "./validations.ts";
 
@@ -85,8 +86,7 @@ export const trialProjections: Projections = {
         createdAtMs: timeMs,
         lastLogLines: [],
         progress: 0,
-        ranMs: 0,
-        running: 0,
+        ...neverRan,
         warning: "",
         origin,
         sourceTrial,

@@ -187,7 +187,7 @@ export type PictureRung = Message<"trainyard.api.v1.PictureRung"> & {
   trials: number;
 
   /**
-   * The number of trials that the rung lets continue.
+   * The number of trials that the rung lets continue; none at the last rung.
    *
    * @generated from field: uint32 kept = 3;
    */
@@ -403,7 +403,7 @@ export type PictureDecision = Message<"trainyard.api.v1.PictureDecision"> & {
   event: string;
 
   /**
-   * The decision in words, for example: stopped, suspended, resumed, failed, finished, begun from trial 3 as explored.
+   * The decision in words, for example: stopped, suspended, resumed, failed, finished, started from trial 3.
    *
    * @generated from field: string verb = 3;
    */
@@ -417,7 +417,8 @@ export type PictureDecision = Message<"trainyard.api.v1.PictureDecision"> & {
   rule: string;
 
   /**
-   * The reason in words, for example: halving: its 0.5 at 9 is number 7 of 9, of which 3 continue, down to 0.412
+   * The reason in words, for example: it ranks 7 of 9 with 0.5 at time 9; the best 3 continue (cutoff 0.412). For a
+   * copy the hyperparameters that it changes, or empty.
    *
    * @generated from field: string sentence = 5;
    */

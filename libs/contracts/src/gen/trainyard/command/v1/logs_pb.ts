@@ -111,7 +111,7 @@ export const LogLineSchema: GenMessage<LogLine> = /*@__PURE__*/
  */
 export type QueryLines = Message<"trainyard.command.v1.QueryLines"> & {
   /**
-   * The id of a trial (12.3), or of an experiment (12) for the lines of all its trials.
+   * The id of a trial (12.3) or of a task (t12), or of an experiment (12) for the lines of all its trials.
    *
    * @generated from field: string task = 1;
    */
@@ -298,6 +298,8 @@ export const RemovedLinesSchema: GenMessage<RemovedLines> = /*@__PURE__*/
  */
 export type StoredLine = Message<"trainyard.command.v1.StoredLine"> & {
   /**
+   * The id of the trial or task.
+   *
    * @generated from field: string trial = 1;
    */
   trial: string;

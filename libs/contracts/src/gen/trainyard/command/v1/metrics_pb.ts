@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/metrics.proto.
  */
 export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24icQoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAESFwoPc3RyZWFtX3Bvc2l0aW9uGAQgASgBInQKE1F1ZXJ5U3RyZWFtZWRQb2ludHMSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRINCgVncm91cBgDIAEoCRISCgVhZnRlchgEIAEoAUgAiAEBEg0KBWxpbWl0GAUgASgNQggKBl9hZnRlciJjChFTdHJlYW1lZFBvaW50UGFnZRIyCgVpdGVtcxgBIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0cmVhbWVkUG9pbnQSDAoEbmV4dBgCIAEoARIMCgRtb3JlGAMgASgIIroBCg1TdHJlYW1lZFBvaW50EhAKCHBvc2l0aW9uGAEgASgBEg0KBXRyaWFsGAIgASgJEi8KBXBvaW50GAMgASgLMhsudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnRIAIgBARI+CgpzdXBlcnNlZGVkGAQgASgLMiUudHJhaW55YXJkLmNvbW1hbmQudjEuU3VwZXJzZWRlZFN0ZXBzSAGIAQFCCAoGX3BvaW50Qg0KC19zdXBlcnNlZGVkIjIKD1N1cGVyc2VkZWRTdGVwcxILCgNydW4YASABKA0SEgoKYWZ0ZXJfc3RlcBgCIAEoASKAAgoFUG9pbnQSCwoDcnVuGAEgASgNEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARI5CgdzY2FsYXJzGAUgAygLMigudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnQuU2NhbGFyc0VudHJ5EicKBm90aGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKc3VwZXJzZWRlZBgHIAEoCBILCgNrZXkYCCABKAkaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEisQEKC1F1ZXJ5U2VyaWVzEg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8ifAoJU2VyaWVzU2V0EisKBnNlcmllcxgBIAMoCzIbLnRyYWlueWFyZC5jb21tb24udjEuU2VyaWVzEhAKCHBvc2l0aW9uGAIgASgBEhwKD3N0cmVhbV9wb3NpdGlvbhgDIAEoAUgAiAEBQhIKEF9zdHJlYW1fcG9zaXRpb24iXgoQUXVlcnlNZXRyaWNOYW1lcxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRIOCgZwcmVmaXgYAyABKAkSDQoFYWZ0ZXIYBCABKAkSDQoFbGltaXQYBSABKA0iTgoOTWV0cmljTmFtZVBhZ2USLgoFbmFtZXMYASADKAsyHy50cmFpbnlhcmQuY29tbW9uLnYxLk1ldHJpY05hbWUSDAoEbmV4dBgCIAEoCSJPChFRdWVyeVN5c3RlbVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRINCgVhZnRlchgDIAEoCRINCgVsaW1pdBgEIAEoDSJSCg9TeXN0ZW1Qb2ludFBhZ2USMQoGcG9pbnRzGAEgAygLMiEudHJhaW55YXJkLmNvbW1hbmQudjEuU3lzdGVtUG9pbnQSDAoEbmV4dBgCIAEoCSKEAQoLU3lzdGVtUG9pbnQSCwoDcnVuGAEgASgNEg0KBWdyb3VwGAIgASgJEg0KBWF0X21zGAMgASgBEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIxCgZzYW1wbGUYBSABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVNhbXBsZSIdCgxRdWVyeVByb2ZpbGUSDQoFdHJpYWwYASABKAkibgoOUHJvZmlsZVN1bW1hcnkSMQoGdG90YWxzGAEgAygLMiEudHJhaW55YXJkLmNvbW1hbmQudjEuU3lzdGVtVG90YWwSKQoFcGFjZXMYAiADKAsyGi50cmFpbnlhcmQuY29tbWFuZC52MS5QYWNlIokBCgtTeXN0ZW1Ub3RhbBILCgNydW4YASABKA0SDAoEbm9kZRgCIAEoDRINCgVncm91cBgDIAEoCRIOCgZkZXZpY2UYBCABKAkSDwoHc2FtcGxlcxgFIAEoARIvCgV2YWx1ZRgGIAEoCzIgLnRyYWlueWFyZC5jb21tb24udjEuU3lzdGVtVmFsdWUiMwoEUGFjZRILCgNydW4YASABKA0SDQoFc3RlcHMYAiABKAESDwoHc2Vjb25kcxgDIAEoAWIGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
+  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNInEKCVBvaW50UGFnZRIrCgZwb2ludHMYASADKAsyGy50cmFpbnlhcmQuY29tbWFuZC52MS5Qb2ludBIMCgRuZXh0GAIgASgJEhAKCHBvc2l0aW9uGAMgASgBEhcKD3N0cmVhbV9wb3NpdGlvbhgEIAEoASJ0ChNRdWVyeVN0cmVhbWVkUG9pbnRzEhIKCmV4cGVyaW1lbnQYASABKAkSDQoFdHJpYWwYAiABKAkSDQoFZ3JvdXAYAyABKAkSEgoFYWZ0ZXIYBCABKAFIAIgBARINCgVsaW1pdBgFIAEoDUIICgZfYWZ0ZXIiYwoRU3RyZWFtZWRQb2ludFBhZ2USMgoFaXRlbXMYASADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5TdHJlYW1lZFBvaW50EgwKBG5leHQYAiABKAESDAoEbW9yZRgDIAEoCCK6AQoNU3RyZWFtZWRQb2ludBIQCghwb3NpdGlvbhgBIAEoARINCgV0cmlhbBgCIAEoCRIvCgVwb2ludBgDIAEoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50SACIAQESPgoKc3VwZXJzZWRlZBgEIAEoCzIlLnRyYWlueWFyZC5jb21tYW5kLnYxLlN1cGVyc2VkZWRTdGVwc0gBiAEBQggKBl9wb2ludEINCgtfc3VwZXJzZWRlZCIyCg9TdXBlcnNlZGVkU3RlcHMSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEigAIKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgSCwoDa2V5GAggASgJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrEBCgtRdWVyeVNlcmllcxIOCgZ0cmlhbHMYASADKAkSDQoFZ3JvdXAYAiABKAkSDQoFbmFtZXMYAyADKAkSCQoBeBgEIAEoCRIRCgRmcm9tGAUgASgBSACIAQESDwoCdG8YBiABKAFIAYgBARIPCgdidWNrZXRzGAcgASgNEhIKCnN1cGVyc2VkZWQYCCABKAgSEAoIY29tYmluZWQYCSABKAhCBwoFX2Zyb21CBQoDX3RvInwKCVNlcmllc1NldBIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoARIcCg9zdHJlYW1fcG9zaXRpb24YAyABKAFIAIgBAUISChBfc3RyZWFtX3Bvc2l0aW9uIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiTwoRUXVlcnlTeXN0ZW1Qb2ludHMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0iUgoPU3lzdGVtUG9pbnRQYWdlEjEKBnBvaW50cxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVBvaW50EgwKBG5leHQYAiABKAkihAEKC1N5c3RlbVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRINCgVhdF9tcxgDIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESMQoGc2FtcGxlGAUgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiHQoMUXVlcnlQcm9maWxlEg0KBXRyaWFsGAEgASgJIm4KDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEikKBXBhY2VzGAIgAygLMhoudHJhaW55YXJkLmNvbW1hbmQudjEuUGFjZSKJAQoLU3lzdGVtVG90YWwSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFZ3JvdXAYAyABKAkSDgoGZGV2aWNlGAQgASgJEg8KB3NhbXBsZXMYBSABKAESLwoFdmFsdWUYBiABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjMKBFBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
 
 /**
  * Reads the points of a trial in the order (run, steps completed, key).
@@ -63,44 +63,6 @@ export const QueryPointsSchema: GenMessage<QueryPoints> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 0);
 
 /**
- * Asks for the progress that a trial reports.
- *
- * @generated from message trainyard.command.v1.QueryProgress
- */
-export type QueryProgress = Message<"trainyard.command.v1.QueryProgress"> & {
-  /**
-   * @generated from field: string trial = 1;
-   */
-  trial: string;
-};
-
-/**
- * Describes the message trainyard.command.v1.QueryProgress.
- * Use `create(QueryProgressSchema)` to create a new message.
- */
-export const QueryProgressSchema: GenMessage<QueryProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 1);
-
-/**
- * @generated from message trainyard.command.v1.Progress
- */
-export type Progress = Message<"trainyard.command.v1.Progress"> & {
-  /**
-   * The progress from 0 to 1 that the trial's latest run last reported; absent if it reported none.
-   *
-   * @generated from field: optional double fraction = 1;
-   */
-  fraction?: number | undefined;
-};
-
-/**
- * Describes the message trainyard.command.v1.Progress.
- * Use `create(ProgressSchema)` to create a new message.
- */
-export const ProgressSchema: GenMessage<Progress> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 2);
-
-/**
  * @generated from message trainyard.command.v1.PointPage
  */
 export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
@@ -137,7 +99,7 @@ export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
  * Use `create(PointPageSchema)` to create a new message.
  */
 export const PointPageSchema: GenMessage<PointPage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 3);
+  messageDesc(file_trainyard_command_v1_metrics, 1);
 
 /**
  * Reads the points of an experiment in the order in which they were committed.
@@ -183,7 +145,7 @@ export type QueryStreamedPoints = Message<"trainyard.command.v1.QueryStreamedPoi
  * Use `create(QueryStreamedPointsSchema)` to create a new message.
  */
 export const QueryStreamedPointsSchema: GenMessage<QueryStreamedPoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 4);
+  messageDesc(file_trainyard_command_v1_metrics, 2);
 
 /**
  * @generated from message trainyard.command.v1.StreamedPointPage
@@ -214,7 +176,7 @@ export type StreamedPointPage = Message<"trainyard.command.v1.StreamedPointPage"
  * Use `create(StreamedPointPageSchema)` to create a new message.
  */
 export const StreamedPointPageSchema: GenMessage<StreamedPointPage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 5);
+  messageDesc(file_trainyard_command_v1_metrics, 3);
 
 /**
  * One entry of an experiment's stream: either a point, or an announcement that points are superseded.
@@ -248,7 +210,7 @@ export type StreamedPoint = Message<"trainyard.command.v1.StreamedPoint"> & {
  * Use `create(StreamedPointSchema)` to create a new message.
  */
 export const StreamedPointSchema: GenMessage<StreamedPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 6);
+  messageDesc(file_trainyard_command_v1_metrics, 4);
 
 /**
  * From now on, the points of the trial's runs before `run` count only up to `after_step`. If `after_step` is below 0,
@@ -273,7 +235,7 @@ export type SupersededSteps = Message<"trainyard.command.v1.SupersededSteps"> & 
  * Use `create(SupersededStepsSchema)` to create a new message.
  */
 export const SupersededStepsSchema: GenMessage<SupersededSteps> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 7);
+  messageDesc(file_trainyard_command_v1_metrics, 5);
 
 /**
  * @generated from message trainyard.command.v1.Point
@@ -331,7 +293,7 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
  * Use `create(PointSchema)` to create a new message.
  */
 export const PointSchema: GenMessage<Point> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 8);
+  messageDesc(file_trainyard_command_v1_metrics, 6);
 
 /**
  * Reads metrics of trials for charts. Answers SeriesSet: the series of the first trial, then those of the next; within
@@ -403,7 +365,7 @@ export type QuerySeries = Message<"trainyard.command.v1.QuerySeries"> & {
  * Use `create(QuerySeriesSchema)` to create a new message.
  */
 export const QuerySeriesSchema: GenMessage<QuerySeries> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 9);
+  messageDesc(file_trainyard_command_v1_metrics, 7);
 
 /**
  * @generated from message trainyard.command.v1.SeriesSet
@@ -435,7 +397,7 @@ export type SeriesSet = Message<"trainyard.command.v1.SeriesSet"> & {
  * Use `create(SeriesSetSchema)` to create a new message.
  */
 export const SeriesSetSchema: GenMessage<SeriesSet> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 10);
+  messageDesc(file_trainyard_command_v1_metrics, 8);
 
 /**
  * Lists the metrics that a trial has reported. Answers MetricNamePage, in the order of group, name and kind.
@@ -478,7 +440,7 @@ export type QueryMetricNames = Message<"trainyard.command.v1.QueryMetricNames"> 
  * Use `create(QueryMetricNamesSchema)` to create a new message.
  */
 export const QueryMetricNamesSchema: GenMessage<QueryMetricNames> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 11);
+  messageDesc(file_trainyard_command_v1_metrics, 9);
 
 /**
  * @generated from message trainyard.command.v1.MetricNamePage
@@ -502,7 +464,7 @@ export type MetricNamePage = Message<"trainyard.command.v1.MetricNamePage"> & {
  * Use `create(MetricNamePageSchema)` to create a new message.
  */
 export const MetricNamePageSchema: GenMessage<MetricNamePage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 12);
+  messageDesc(file_trainyard_command_v1_metrics, 10);
 
 /**
  * Reads the system points of a trial in the order (time, run, key).
@@ -540,7 +502,7 @@ export type QuerySystemPoints = Message<"trainyard.command.v1.QuerySystemPoints"
  * Use `create(QuerySystemPointsSchema)` to create a new message.
  */
 export const QuerySystemPointsSchema: GenMessage<QuerySystemPoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 13);
+  messageDesc(file_trainyard_command_v1_metrics, 11);
 
 /**
  * @generated from message trainyard.command.v1.SystemPointPage
@@ -564,7 +526,7 @@ export type SystemPointPage = Message<"trainyard.command.v1.SystemPointPage"> & 
  * Use `create(SystemPointPageSchema)` to create a new message.
  */
 export const SystemPointPageSchema: GenMessage<SystemPointPage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 14);
+  messageDesc(file_trainyard_command_v1_metrics, 12);
 
 /**
  * @generated from message trainyard.command.v1.SystemPoint
@@ -601,7 +563,7 @@ export type SystemPoint = Message<"trainyard.command.v1.SystemPoint"> & {
  * Use `create(SystemPointSchema)` to create a new message.
  */
 export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 15);
+  messageDesc(file_trainyard_command_v1_metrics, 13);
 
 /**
  * Asks for a summary of all system points of a trial, and for the speed of its runs.
@@ -620,7 +582,7 @@ export type QueryProfile = Message<"trainyard.command.v1.QueryProfile"> & {
  * Use `create(QueryProfileSchema)` to create a new message.
  */
 export const QueryProfileSchema: GenMessage<QueryProfile> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 16);
+  messageDesc(file_trainyard_command_v1_metrics, 14);
 
 /**
  * @generated from message trainyard.command.v1.ProfileSummary
@@ -644,7 +606,7 @@ export type ProfileSummary = Message<"trainyard.command.v1.ProfileSummary"> & {
  * Use `create(ProfileSummarySchema)` to create a new message.
  */
 export const ProfileSummarySchema: GenMessage<ProfileSummary> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 17);
+  messageDesc(file_trainyard_command_v1_metrics, 15);
 
 /**
  * The summary of all samples of one quantity.
@@ -688,7 +650,7 @@ export type SystemTotal = Message<"trainyard.command.v1.SystemTotal"> & {
  * Use `create(SystemTotalSchema)` to create a new message.
  */
 export const SystemTotalSchema: GenMessage<SystemTotal> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 18);
+  messageDesc(file_trainyard_command_v1_metrics, 16);
 
 /**
  * The speed of a run, from its first training report to its last.
@@ -717,5 +679,5 @@ export type Pace = Message<"trainyard.command.v1.Pace"> & {
  * Use `create(PaceSchema)` to create a new message.
  */
 export const PaceSchema: GenMessage<Pace> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 19);
+  messageDesc(file_trainyard_command_v1_metrics, 17);
 

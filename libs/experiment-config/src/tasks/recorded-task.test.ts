@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { recordedTask } from "../recorded.ts";
+
+test("a recorded task without settings has one slot on one agent, no restarts, and keeps its slots", () => {
+  expect(recordedTask({ entrypoint: ["python3", "a.py"] })).toEqual({
+    entrypoint: ["python3", "a.py"],
+    resources: {
+      pool: "default",
+      slots: 1,
+      priority: 0,
+      weight: 1,
+      singleAgent: true,
+      preemptionTimeoutMs: 300_000,
+    },
+    preemptible: false,
+    maxRestarts: 0,
+    variables: { cpu: [], cuda: [], rocm: [] },
+  });
+});
+
+test("a recorded task has the slots, limits and restarts of its configuration", () => {
+  const read = recordedTask({
+    entrypoint: "echo hello",
+    max_restarts: 2,
+    preemption_timeout: "1m",
+    resources: { slots: 0, resource_pool: "big", priority: 7, time_limit: "2h", preemptible: true },
+    environment: { environment_variables: { cpu: ["A=1"], cuda: [], rocm: [] } },
+  });
+  expect(read).toMatchObject({ entrypoint: "echo hello", preemptible: true, maxRestarts: 2 });
+  const limits = { timeLimitMs: 7_200_000, preemptionTimeoutMs: 60_000 };
+  expect(read.resources).toMatchObject({ pool: "big", slots: 0, priority: 7, ...limits });
+  expect(read.variables.cpu).toEqual(["A=1"]);
+});
+
+test.each([null, 3, "text", [], { resources: 4, entrypoint: 7, environment: [] }])(
+  "a recorded task is read with defaults from %j",
+  (struct) => expect(recordedTask(struct)).toMatchObject({ entrypoint: "", maxRestarts: 0 }),
+);

@@ -1,0 +1,32 @@
+/** The document of a task, a command or a shell, as a tree of parts. */
+import type { Part } from "../parts/part.ts";
+import * as values from "../parts/values.ts";
+import { schemasOf, sectionPart } from "../sections/module.ts";
+import { IN_CONTAINERS } from "../sections/module.ts";
+import { bindMounts } from "../sections/without-effect.ts";
+import { taskDocument } from "./document.ts";
+import { taskEnvironment } from "./environment.ts";
+import { taskResources } from "./resources.ts";
+
+const parts: Readonly<Record<string, Part>> = {
+  resources: sectionPart(taskResources, values),
+  environment: sectionPart(taskEnvironment, values),
+  bind_mounts: bindMounts,
+};
+
+export const task: Part = {
+  schema: values.section({ ...taskDocument.keys(values), ...schemasOf(parts) }),
+  parts,
+  defaults: { ...taskDocument.defaults, resources: {}, environment: {} },
+};
+
+type Warnings = Readonly<Record<string, string>>;
+
+/** The keys that are recorded as they were written, each with the warning about it, by section. */
+export const taskAsWritten: {
+  readonly document: Warnings;
+  readonly sections: { readonly resources: Warnings; readonly environment: Warnings };
+} = {
+  document: { ...taskDocument.asWritten, bind_mounts: IN_CONTAINERS },
+  sections: { resources: taskResources.asWritten, environment: taskEnvironment.asWritten },
+};

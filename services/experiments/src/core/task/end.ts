@@ -1,0 +1,55 @@
+/**
+ * Decides what follows the end of a task's run: the next run, or the end of the task.
+ *
+ * A run that the scheduler stopped for others is queued again only if the task is preemptible: nothing of a task is
+ * saved, so a person has to allow that it begins from the start. A run that failed or was lost is repeated within
+ * `max_restarts`, which is 0 by default. A launch that waited for a service of the platform has run nothing, so it is
+ * repeated without counting, a few times in a row.
+ */
+import { RunEndWhy, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
+import { limits } from "../../limits.ts";
+import type { EndTaskRun } from "./commands.ts";
+import type { TaskState } from "./state.ts";
+
+export type AfterRun =
+  | { readonly next: "run"; readonly countsAsRestart: boolean }
+  | { readonly next: "end"; readonly outcome: TaskOutcome; readonly reason: string };
+
+const again: AfterRun = { next: "run", countsAsRestart: false };
+
+/** `row` is the number of failures in a row, including this end. */
+export function afterRun(state: TaskState, ended: EndTaskRun, row: number): AfterRun {
+  const { why, run, message, launchFailure } = ended;
+  const { plan, kill, tries } = state;
+  if (why === RunEndWhy.FINISHED) return end(TaskOutcome.COMPLETED, "finished");
+  if (kill !== undefined) return end(TaskOutcome.KILLED, kill || "killed");
+  if (why === RunEndWhy.WITHDRAWN) return again;
+  const stop = stopOf(ended);
+  if (stop !== null) return stop.repeats && plan.preemptible ? again : failed(stop.sentence);
+  if (launchFailure?.platformAway === true && row <= limits.lostTriesMax) return again;
+  if (tries.restarts < plan.maxRestarts) return { next: "run", countsAsRestart: true };
+  const after = tries.restarts === 0 ? "" : ` (after ${tries.restarts} restarts)`;
+  return failed(`run ${run}: ${message || "it failed"}${after}`);
+}
+
+type Stop = { readonly repeats: boolean; readonly sentence: string };
+
+const stops: Partial<Record<StopWhy, Stop>> = {
+  [StopWhy.PREEMPTED]: { repeats: true, sentence: "it was preempted for another run" },
+  [StopWhy.DRAIN]: { repeats: true, sentence: "its agent or slot was drained" },
+  [StopWhy.TIME_LIMIT]: { repeats: false, sentence: "it reached its time limit" },
+};
+
+/** Returns the stop of the scheduler that ended the run; null if the run ended for another reason. */
+function stopOf({ why, stopWhy }: EndTaskRun): Stop | null {
+  const isStop = why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED;
+  return isStop && stopWhy !== null ? (stops[stopWhy] ?? null) : null;
+}
+
+function failed(reason: string): AfterRun {
+  return end(TaskOutcome.FAILED, reason);
+}
+
+function end(outcome: TaskOutcome, reason: string): AfterRun {
+  return { next: "end", outcome, reason };
+}

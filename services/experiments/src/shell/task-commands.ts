@@ -1,0 +1,64 @@
+/** The commands of people about tasks, sent by the gateway. Each is one commit to the stream of one task. */
+import type { EventData, Plain } from "@trainyard/contracts";
+import type { CreateTask } from "@trainyard/contracts/commands";
+import { isRejection, isTaskId, type Rejection, reject } from "@trainyard/kernel";
+import {
+  accepted,
+  type CommandContext,
+  type CommandTable,
+  type Executor,
+  refusalOfContents,
+} from "@trainyard/runtime";
+import type { TaskCommand } from "../core/task/commands.ts";
+import { tasks } from "../streams.ts";
+import type { ExperimentIds } from "./experiment-ids.ts";
+import type { UnendedTasks } from "./unended-tasks.ts";
+
+const kinds: readonly string[] = ["command", "shell"];
+
+export function taskCommands(executor: Executor, ids: ExperimentIds, unended: UnendedTasks) {
+  const change = async (id: string, { identity }: CommandContext, wanted: TaskCommand) => {
+    if (!isTaskId(id)) {
+      const shown = JSON.stringify(id.slice(0, 80));
+      return reject("task_not_found", `${shown} is not the id of a task, such as t12`);
+    }
+    const result = await executor.execute(identity, async (work) => {
+      const decided = await work.decide(tasks, id, wanted);
+      if (isRejection(decided)) return { ...decided, detail: `task ${id}: ${decided.detail}` };
+      return undefined;
+    });
+    return accepted(result);
+  };
+  return {
+    CreateTask: async (request, { identity }) => {
+      const created = createdFrom(request);
+      if (isRejection(created)) return created;
+      const { workspace } = created;
+      const meta = { ...identity.meta, workspace };
+      const { contextDigest: digest, contextDeletions: deletions } = request;
+      const decide = () =>
+        executor.execute({ ...identity, meta }, async (work) => {
+          const code = { folder: "contexts", digest, deletions } as const;
+          const deleted = await refusalOfContents(work, [code]);
+          if (deleted !== null) return deleted;
+          const decided = await work.decide(tasks, await ids.nextTask(), {
+            kind: "create",
+            created,
+          });
+          return isRejection(decided) ? decided : undefined;
+        });
+      return accepted(await unended.creating(identity.commitId, workspace, decide));
+    },
+    KillTask: ({ task, reason }, context) => change(task, context, { kind: "kill", reason }),
+    DeleteTask: ({ task }, context) => change(task, context, { kind: "delete" }),
+  } satisfies Partial<CommandTable<"experiments">>;
+}
+
+function createdFrom(request: Plain<CreateTask>): EventData<"TaskCreated"> | Rejection {
+  const { kind, config, name, contextDigest, contextBytes, owner, workspace, tokenId } = request;
+  if (config === undefined) return reject("invalid_request", "config is missing");
+  if (!kinds.includes(kind)) {
+    return reject("invalid_request", "the kind of a task is command or shell");
+  }
+  return { kind, config, name, contextDigest, contextBytes, owner, workspace, tokenId };
+}
