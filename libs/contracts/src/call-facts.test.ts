@@ -24,12 +24,14 @@ const said: Readonly<Record<string, string>> = {
   createProject: "storesAnswer",
   createSession: "signsIn secret ignoresKey small",
   createSessionCode: "secret ignoresKey",
+  createTask: "storesAnswer large",
   createToken: "secret",
   createWorkspace: "storesAnswer",
   declareCheckpoint: "forRuns storesAnswer afterTrial",
   deleteCheckpoint: "storesAnswer",
   deleteCurrentSession: "ignoresKey",
   deleteExperiment: "storesAnswer",
+  deleteTask: "storesAnswer",
   disableAgent: "storesAnswer",
   drainAgent: "storesAnswer",
   enableAgent: "storesAnswer",
@@ -38,9 +40,10 @@ const said: Readonly<Record<string, string>> = {
   getCheckpoint: "forRuns afterTrial",
   getCurrentSession: "withoutReadModel",
   getPool: "withoutReadModel",
-  getSignals: "forRuns withoutReadModel afterTrial",
+  getSignals: "forRuns withoutReadModel afterTrial forTasks",
   getVersion: "open withoutReadModel",
   killExperiment: "storesAnswer",
+  killTask: "storesAnswer",
   killTrial: "storesAnswer",
   labelExperiments: "storesAnswer",
   listParked: "withoutReadModel",
@@ -116,6 +119,12 @@ test("only calls that change something say what a repeat of them does", () => {
   const reads = gatewayRoutes().filter(({ method, kind }) => method === "GET" || kind !== "unary");
   for (const { call, facts } of reads) {
     expect([call, facts.storesAnswer, facts.ignoresKey]).toEqual([call, false, false]);
+  }
+});
+
+test("only calls of runs say that they are allowed to the runs of tasks", () => {
+  for (const { call, facts } of gatewayRoutes()) {
+    expect([call, facts.forTasks && !facts.forRuns]).toEqual([call, false]);
   }
 });
 

@@ -23,6 +23,7 @@ import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { SessionService } from "./gen/trainyard/api/v1/sessions_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
 import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
+import { TaskService } from "./gen/trainyard/api/v1/tasks_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
 import { WatchService } from "./gen/trainyard/api/v1/watch_pb.ts";
 import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
@@ -41,6 +42,7 @@ export const gatewayServices = [
   ModelService,
   MetricStreamService,
   RunService,
+  TaskService,
   ProfileService,
   SearchService,
   ClusterService,

@@ -39,8 +39,6 @@ export const configLimits = {
   restartsMax: 1_000_000,
   /** One day: the longest that other runs wait until a preempted run has written its checkpoint. */
   preemptionTimeoutMaxSeconds: 86_400,
-  /** The seconds between SIGTERM and the kill of a task that makes room or has reached its time_limit. */
-  taskGraceSeconds: 60,
   /** The maximum number of labels in one rule of `resources.constraints`: each is checked for each agent. */
   labelRulesMax: 32,
   /**

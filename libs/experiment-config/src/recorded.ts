@@ -39,9 +39,9 @@ export { recordedSource, type WarmStartSource } from "./searcher/warm-start-sour
 export { defaultPool } from "./sections/resources.ts";
 export { recordedPlace, type StoragePlace } from "./sections/storage.ts";
 export {
-  recordedTask,
   requestedTaskResources,
   type TaskConfig,
+  taskConfig,
   type TaskKind,
   taskKinds,
   taskName,

@@ -128,13 +128,18 @@ class CommandTest(unittest.TestCase):
         self.answers["experiments"] = {"items": [running]}
         self.answers["experiments/12"] = running
         self.answers["trials/12.3"] = ended
+        self.answers["experiments/12/trials"] = {
+            "items": [{**ended, "state": "STOPPING_COMPLETED"}]
+        }
         with at_now:
+            _, trials, _ = self.run_command("t", "ls", "12")
             _, listed, _ = self.run_command("e", "ls")
             _, experiment, _ = self.run_command("e", "describe", "12")
             _, trial, _ = self.run_command("t", "describe", "12.3")
         titles, row = listed.splitlines()
         self.assertEqual(titles.split()[2:5], ["STATE", "PROGRESS", "LEFT"])
         self.assertEqual(row.split()[2:5], ["ACTIVE", "37%", "4m"])
+        self.assertRegex(trials, r"12\.3 +STOPPING +100% .* 1m +0")
         self.assertRegex(experiment, r"progress +37%, about 4m left\n")
         self.assertRegex(experiment, r"time +10m, ran 3m\n")
         self.assertRegex(trial, r"progress +100%\n")

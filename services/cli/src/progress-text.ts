@@ -26,9 +26,13 @@ export function progressText(shown: Shown, nowMs: number): string {
 
 /** Formats the elapsed time, and the time in which a run trained, as "12m 3s, ran 8m 40s". */
 export function timesText(shown: Shown, nowMs: number): string {
-  const { createdAtMs, endedAtMs = nowMs, ranMs, runningSinceMs } = shown;
+  const { createdAtMs, endedAtMs = nowMs } = shown;
+  return `${durationText(Math.max(0, endedAtMs - createdAtMs))}, ran ${ranText(shown, nowMs)}`;
+}
+
+export function ranText({ ranMs, runningSinceMs }: Shown, nowMs: number): string {
   const ran = ranMs + (runningSinceMs === undefined ? 0 : Math.max(0, nowMs - runningSinceMs));
-  return `${durationText(Math.max(0, endedAtMs - createdAtMs))}, ran ${durationText(ran)}`;
+  return durationText(ran);
 }
 
 /** An estimate has one unit: the seconds of an hour are no information. */

@@ -164,6 +164,8 @@ create table gateway.job_rows (
   id text collate "C" primary key,
   scope text collate "C" not null,
   ordinal bigint not null,
+  -- 12 for an experiment, t12 for a task.
+  job text collate "C",
   pool text collate "C",
   workspace text collate "C",
   owner text collate "C",
@@ -182,6 +184,7 @@ create table gateway.job_rows (
 );
 create index job_rows_place on gateway.job_rows (scope, ordinal, id);
 create index job_rows_queue on gateway.job_rows (scope, queue, ordinal, id);
+create index job_rows_job on gateway.job_rows (scope, job, ordinal, id);
 create index job_rows_pool on gateway.job_rows (scope, pool, ordinal, id);
 create index job_rows_workspace on gateway.job_rows (scope, workspace, ordinal, id);
 create index job_rows_owner on gateway.job_rows (scope, owner, ordinal, id);
@@ -194,6 +197,42 @@ create index job_rows_held on gateway.job_rows (scope, slots_held, ordinal, id);
 create index job_rows_wanted on gateway.job_rows (scope, slots_wanted, ordinal, id);
 create index job_rows_borrowed on gateway.job_rows (scope, slots_borrowed, ordinal, id);
 create index job_rows_words on gateway.job_rows using gin (words);
+
+create table gateway.task_rows (
+  id text collate "C" primary key,
+  scope text collate "C" not null,
+  ordinal bigint not null,
+  task text collate "C",
+  kind text collate "C",
+  name text collate "C",
+  state text collate "C",
+  owner text collate "C",
+  workspace text collate "C",
+  pool text collate "C",
+  -- The agent of the last run.
+  agent text collate "C",
+  slots double precision,
+  priority double precision,
+  restarts double precision,
+  exit_code double precision,
+  created_at_ms double precision,
+  started_at_ms double precision,
+  ended_at_ms double precision,
+  labels text[] not null,
+  words tsvector not null
+);
+create index task_rows_place on gateway.task_rows (scope, ordinal, id);
+create index task_rows_state on gateway.task_rows (scope, state, ordinal, id);
+create index task_rows_kind on gateway.task_rows (scope, kind, ordinal, id);
+create index task_rows_name on gateway.task_rows (scope, name, ordinal, id);
+create index task_rows_owner on gateway.task_rows (scope, owner, ordinal, id);
+create index task_rows_workspace on gateway.task_rows (scope, workspace, ordinal, id);
+create index task_rows_pool on gateway.task_rows (scope, pool, ordinal, id);
+create index task_rows_agent on gateway.task_rows (scope, agent, ordinal, id);
+create index task_rows_slots on gateway.task_rows (scope, slots, ordinal, id);
+create index task_rows_created on gateway.task_rows (scope, created_at_ms, ordinal, id);
+create index task_rows_ended on gateway.task_rows (scope, ended_at_ms, ordinal, id);
+create index task_rows_words on gateway.task_rows using gin (words);
 
 create table gateway.workspace_rows (
   id text collate "C" primary key,
@@ -269,11 +308,11 @@ create index version_facts_least on gateway.version_facts (model, fact, value_nu
 create index version_facts_most on gateway.version_facts (model, fact, value_num desc, number)
   where value_num is not null;
 
--- The experiments and versions of models that name a content by its digest. Folded from the log together with the documents.
+-- The experiments, tasks and versions of models that name a content by its digest. Folded from the log together with the documents.
 create table gateway.content_uses (
   -- contexts.<digest>, submissions.<digest>, environments.<digest>
   content text collate "C" not null,
-  -- experiment-12, version-iris/3
+  -- experiment-12, task-t12, version-iris/3
   used_by text collate "C" not null,
   primary key (content, used_by)
 );

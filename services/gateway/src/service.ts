@@ -25,7 +25,12 @@ import { apiHandlers } from "./api/handlers.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
+import {
+  authenticate,
+  type Credentials,
+  type TokenLookup,
+  type TrialRunCaller,
+} from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
@@ -96,7 +101,7 @@ export async function createService(
     handlers: apiHandlers(backend, moved, door, config),
     ...{ idempotency, openCalls },
     authenticate: door.authenticate,
-    hasEnded: async ({ trial }: RunCaller) =>
+    hasEnded: async ({ trial }: TrialRunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),

@@ -95,23 +95,36 @@ type Stops = {
   readonly hasEnded: boolean;
 };
 
+const noStops: Stops = { lastRun: 0, whyOfRun: {}, hasEnded: false };
+
+function evolveStops(state: Stops, event: AnyEvent): Stops {
+  if (event.type === "TrialEnded" || event.type === "TaskEnded")
+    return { ...state, hasEnded: true };
+  // A trial that has ended may be continued.
+  if (event.type === "RunRequested") {
+    return { ...state, lastRun: event.data.run, hasEnded: false };
+  }
+  if (event.type === "RunStopWithdrawn") {
+    const { [event.data.run]: _withdrawn, ...whyOfRun } = state.whyOfRun;
+    return { ...state, whyOfRun };
+  }
+  if (event.type !== "RunStopRequested" || event.data.mode === StopMode.UNSPECIFIED) return state;
+  return { ...state, whyOfRun: { ...state.whyOfRun, [event.data.run]: event.data.why } };
+}
+
 export const stops: StreamFold<Stops> = {
   name: "stops",
   category: "trial",
-  initial: { lastRun: 0, whyOfRun: {}, hasEnded: false },
-  evolve(state: Stops, event: AnyEvent): Stops {
-    if (event.type === "TrialEnded") return { ...state, hasEnded: true };
-    // A trial that has ended may be continued.
-    if (event.type === "RunRequested") {
-      return { ...state, lastRun: event.data.run, hasEnded: false };
-    }
-    if (event.type === "RunStopWithdrawn") {
-      const { [event.data.run]: _withdrawn, ...whyOfRun } = state.whyOfRun;
-      return { ...state, whyOfRun };
-    }
-    if (event.type !== "RunStopRequested" || event.data.mode === StopMode.UNSPECIFIED) return state;
-    return { ...state, whyOfRun: { ...state.whyOfRun, [event.data.run]: event.data.why } };
-  },
+  initial: noStops,
+  evolve: evolveStops,
+};
+
+/** The same of a task. */
+export const taskStops: StreamFold<Stops> = {
+  name: "task-stops",
+  category: "task",
+  initial: noStops,
+  evolve: evolveStops,
 };
 
 /** The last stop of a run in the scheduler's records, which its trial or the scheduler requested; null for none. */

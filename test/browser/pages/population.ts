@@ -46,14 +46,14 @@ test("a population is drawn over each member's own time, with a legend, and hype
   const start = 56 + ((width - 56 - 72) * (copy.sourceStep ?? 0)) / 40;
   // The lane of a copy begins at its checkpoint: there is nothing far to its left.
   await canvas.hover({ position: { x: start - 50, y } });
-  await expect.poll(() => page.getByText("optimizer.momentum").count()).toBe(0);
+  await expect.poll(() => page.getByText("optimizer.momentum", { exact: true }).count()).toBe(0);
   await canvas.hover({ position: { x: start + 4, y } });
   await page.getByText(`from trial ${copy.sourceTrial.split(".")[1]} at`).waitFor();
-  await page.getByText("optimizer.momentum").waitFor();
+  await page.getByText("optimizer.momentum", { exact: true }).waitFor();
   await stage.looks(page, "experiment-population");
   await canvas.click({ position: { x: start + 4, y } });
   const inspector = page.getByRole("complementary", { name: "Inspector" });
-  await inspector.getByText("optimizer.momentum").waitFor();
+  await inspector.getByText("optimizer.momentum", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Table" }).click();
   await page.getByRole("columnheader", { name: "Hyperparameters" }).waitFor();
   await page.getByRole("columnheader", { name: "Starts from" }).waitFor();

@@ -1,8 +1,11 @@
 /** The keys of a task's document itself; its sections have files of their own. */
-import { countAt, flagAt, type JsonObject, textAt } from "../json.ts";
+import { durationSeconds } from "../duration.ts";
+import { countAt, flagAt, type JsonObject, textAt, valueAt } from "../json.ts";
 import { document, readEntrypoint } from "../sections/document.ts";
 import { NOT_YET, type SectionModule } from "../sections/module.ts";
 
+/** In seconds, from the notice and SIGTERM to the kill. A task has no checkpoint to write, unlike a trial. */
+const PREEMPTION_TIMEOUT = 300;
 /** A command that failed is not run again unless its owner asks for it: it may have done half of its work. */
 const RESTARTS = 0;
 
@@ -32,6 +35,13 @@ export const taskDocument = {
       notebook_idle_type: z.enum(["kernels_or_terminals", "kernel_connections", "activity"]),
     };
   },
+  parts: (values) => {
+    const { preemption_timeout } = document.parts(values);
+    const schema = preemption_timeout.schema.describe(
+      "The time from SIGTERM to the kill when a run makes room for others, such as 5m.",
+    );
+    return { preemption_timeout: { ...preemption_timeout, schema } };
+  },
   asWritten: { idle_timeout: NOT_YET, notebook_idle_type: NOT_YET },
   defaults: { name: "", description: "", workspace: "", max_restarts: RESTARTS, debug: false },
   read: (recorded: JsonObject) => ({
@@ -44,6 +54,9 @@ export const taskDocument = {
     /** Empty for the folder of the task's files. */
     work_dir: textAt(recorded, "work_dir"),
     max_restarts: countAt(recorded, "max_restarts", RESTARTS),
+    /** Seconds that a stopped run has to end by itself. */
+    preemption_timeout:
+      durationSeconds(valueAt(recorded, "preemption_timeout")) ?? PREEMPTION_TIMEOUT,
     debug: flagAt(recorded, "debug", false),
   }),
 } satisfies SectionModule;

@@ -20,7 +20,7 @@ import { firstOfEachPath, invalidConfig, notAMapping, sizeProblems } from "../pa
 import { filled, missing, rewritten, sanity, withoutNulls } from "../parts/part.ts";
 import { noteKey } from "../warnings.ts";
 import { portKeysWithoutEffect } from "./environment.ts";
-import { recordedTask, type TaskConfig, type TaskKind } from "./recorded.ts";
+import { taskConfig, type TaskConfig, type TaskKind } from "./recorded.ts";
 import { task, taskAsWritten } from "./task.ts";
 
 export type TaskParseOptions = {
@@ -107,7 +107,7 @@ function normalised(document: JsonObject, full: JsonObject): TaskConfig {
     const written = asWrittenIn(mappingAt(document, name), keys, [name]);
     return [name, { ...without(mappingAt(full, name), keys), ...written }] as const;
   });
-  return recordedTask({
+  return taskConfig({
     ...without(full, Object.keys(top)),
     ...Object.fromEntries(inside),
     ...asWrittenIn(document, Object.keys(top)),

@@ -1,9 +1,7 @@
-/** Reads a recorded configuration of a task; never fails: absent or malformed values get their defaults. */
-import { durationSeconds } from "../duration.ts";
-import { countAt, flagAt, isMapping, mappingAt, textAt, textsAt, valueAt } from "../json.ts";
-import { type RequestedResources, requestedResources } from "../requested-resources.ts";
-import { resources } from "../sections/resources.ts";
-import { type VariablesByDevice, variablesByDevice } from "../sections/variables.ts";
+/** The facts of a task's recorded configuration that its runs are requested and launched with. */
+import type { RequestedResources } from "../requested-resources.ts";
+import type { VariablesByDevice } from "../sections/variables.ts";
+import { requestedTaskResources, taskConfig } from "./recorded.ts";
 
 export type RecordedTask = {
   /** A text is run by the shell, a list directly; empty for a shell without a command. */
@@ -17,24 +15,14 @@ export type RecordedTask = {
   readonly variables: VariablesByDevice;
 };
 
-const SLOTS = 1;
-/** In seconds, from the notice and SIGTERM to the kill. A task has no checkpoint to write, unlike a trial. */
-const PREEMPTION_TIMEOUT = 300;
-
+/** Reads a recorded configuration of a task; never fails: absent or malformed values get their defaults. */
 export function recordedTask(struct: unknown): RecordedTask {
-  const recorded = isMapping(struct) ? struct : {};
-  const section = mappingAt(recorded, "resources");
-  const timeout = durationSeconds(valueAt(recorded, "preemption_timeout")) ?? PREEMPTION_TIMEOUT;
-  const asked = resources.read(section);
-  const own = { slots_per_trial: countAt(section, "slots", SLOTS), is_single_node: true };
-  const requested = { resources: { ...asked, ...own }, preemption_timeout: timeout };
-  const words = textsAt(recorded, "entrypoint");
-  const environment = mappingAt(recorded, "environment");
+  const config = taskConfig(struct);
   return {
-    entrypoint: words.length > 0 ? words : textAt(recorded, "entrypoint"),
-    resources: requestedResources(requested),
-    preemptible: flagAt(section, "preemptible", false),
-    maxRestarts: countAt(recorded, "max_restarts", 0),
-    variables: variablesByDevice(valueAt(environment, "environment_variables")),
+    entrypoint: config.entrypoint,
+    resources: requestedTaskResources(config),
+    preemptible: config.resources.preemptible,
+    maxRestarts: config.max_restarts,
+    variables: config.environment.environment_variables,
   };
 }

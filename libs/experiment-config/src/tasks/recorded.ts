@@ -3,7 +3,6 @@
  * nor the schema library. `recordedContainer` and `proxyPortsOf` read them too.
  */
 import { isMapping, mappingAt, withRest } from "../json.ts";
-import { configLimits } from "../limits.ts";
 import { type RequestedResources, requestedResources } from "../requested-resources.ts";
 import { taskDocument } from "./document.ts";
 import { taskEnvironment } from "./environment.ts";
@@ -13,10 +12,10 @@ export const taskKinds = ["command", "shell"] as const;
 export type TaskKind = (typeof taskKinds)[number];
 
 /** The normalised configuration of a task as plain JSON, which fits a protobuf Struct unchanged. */
-export type TaskConfig = ReturnType<typeof recordedTask>;
+export type TaskConfig = ReturnType<typeof taskConfig>;
 
 /** Reads a recorded configuration; never fails: absent or malformed values get their defaults. */
-export function recordedTask(struct: unknown) {
+export function taskConfig(struct: unknown) {
   const recorded = isMapping(struct) ? struct : {};
   return withRest(
     {
@@ -31,10 +30,11 @@ export function recordedTask(struct: unknown) {
 /** The resources that every run of a task requests: all slots on one agent. */
 export function requestedTaskResources({
   resources,
-}: Pick<TaskConfig, "resources">): RequestedResources {
+  preemption_timeout,
+}: Pick<TaskConfig, "resources" | "preemption_timeout">): RequestedResources {
   return requestedResources({
     resources: { ...resources, slots_per_trial: resources.slots, is_single_node: true },
-    preemption_timeout: configLimits.taskGraceSeconds,
+    preemption_timeout,
   });
 }
 

@@ -9,6 +9,7 @@ import { taskEnvironment } from "./environment.ts";
 import { taskResources } from "./resources.ts";
 
 const parts: Readonly<Record<string, Part>> = {
+  ...taskDocument.parts(values),
   resources: sectionPart(taskResources, values),
   environment: sectionPart(taskEnvironment, values),
   bind_mounts: bindMounts,

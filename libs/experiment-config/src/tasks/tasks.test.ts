@@ -4,7 +4,7 @@ import { isMapping, type Json, type JsonObject } from "../json.ts";
 import { exportTaskJsonSchema } from "../json-schema.ts";
 import { proxyPortsOf, recordedContainer } from "../recorded.ts";
 import { type ParsedTask, parseTask, type TaskParseOptions } from "./parse.ts";
-import { recordedTask, requestedTaskResources, taskName } from "./recorded.ts";
+import { taskConfig, requestedTaskResources, taskName } from "./recorded.ts";
 import { taskAsWritten } from "./task.ts";
 
 const command: TaskParseOptions = { kind: "command" };
@@ -36,6 +36,7 @@ describe("the configuration of a task", () => {
           entrypoint: "",
           work_dir: "",
           max_restarts: 0,
+          preemption_timeout: 300,
           debug: false,
           resources: {
             slots: 1,
@@ -95,7 +96,7 @@ bind_mounts: [{host_path: /data, container_path: data, read_only: true}]`);
       priority: 3,
       singleAgent: true,
       timeLimitMs: 7_200_000,
-      preemptionTimeoutMs: 60_000,
+      preemptionTimeoutMs: 300_000,
       constraints: { device: "cuda", required: [{ label: "rack", values: ["3"] }] },
     });
   });
@@ -104,11 +105,11 @@ bind_mounts: [{host_path: /data, container_path: data, read_only: true}]`);
     const { config } = parsed(
       "{entrypoint: a, work_dir: src, idle_timeout: 30m, resources: {slots: 0, constraints: {same_label: rack}}}",
     );
-    expect(recordedTask(JSON.parse(JSON.stringify(config)))).toEqual(config);
-    expect(JSON.stringify(recordedTask(config))).toBe(JSON.stringify(config));
+    expect(taskConfig(JSON.parse(JSON.stringify(config)))).toEqual(config);
+    expect(JSON.stringify(taskConfig(config))).toBe(JSON.stringify(config));
     const empty = parsed("", shell).config;
     for (const record of [null, 3, [], { resources: 1, environment: "x", entrypoint: 7 }]) {
-      expect(recordedTask(record)).toMatchObject({
+      expect(taskConfig(record)).toMatchObject({
         entrypoint: "",
         resources: isMapping(record as Json) ? { slots: 1 } : empty.resources,
       });
@@ -125,7 +126,7 @@ bind_mounts: [{host_path: /data, container_path: data, read_only: true}]`);
 });
 
 describe("a wrong configuration of a task", () => {
-  test.each<readonly [text: string, problem: string, options?: TaskParseOptions]>([
+  test.each<[text: string, problem: string, options?: TaskParseOptions]>([
     ["", 'entrypoint is missing: it is the command to run, for example "nvidia-smi"'],
     ["entrypoint: ' '", "entrypoint is blank: it is the command to run"],
     ["entrypoint: []", "entrypoint must be a list of at least 1 item"],

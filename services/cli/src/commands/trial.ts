@@ -8,7 +8,7 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
-import { percentText, progressText, timesText } from "../progress-text.ts";
+import { percentText, progressText, ranText, timesText } from "../progress-text.ts";
 import { stateWord } from "../state-words.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
@@ -59,12 +59,14 @@ export async function listTrials(
     output.message(ListTrialsResponseSchema, page);
     return;
   }
+  const nowMs = client.clock.nowMs();
   output.table(page.items, [
     { title: "TRIAL", value: ({ id }) => id, right: true },
     { title: "STATE", value: ({ state }) => stateWord(state) },
     { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
     { title: "BEST", value: (trial) => number(trial.bestValue), right: true },
     { title: "STEPS", value: (trial) => String(trial.stepsCompleted), right: true },
+    { title: "RAN", value: (trial) => ranText(trial, nowMs), right: true },
     { title: "RESTARTS", value: (trial) => String(trial.restarts), right: true },
     { title: "HYPERPARAMETERS", value: hyperparametersOf },
     ...(page.items.some((trial) => waitOf(trial) !== "")

@@ -23,6 +23,7 @@ import { searchHandlers } from "./search/searches.ts";
 import { type Door, sessionHandlers } from "./sessions/sessions.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
+import { taskHandlers } from "./tasks/tasks.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
 import { workspaceHandlers } from "./workspaces/workspaces.ts";
@@ -36,6 +37,7 @@ export function apiHandlers(
 ): Handlers {
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
+  const tasks = taskHandlers(backend);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
@@ -51,6 +53,7 @@ export function apiHandlers(
       ...profiles.unary,
       ...runHandlers(backend, moved),
       ...logs.unary,
+      ...tasks.unary,
       ...checkpoints.unary,
       ...models.unary,
       ...submissions.unary,
@@ -69,6 +72,7 @@ export function apiHandlers(
     },
     streams: {
       ...logs.streams,
+      ...tasks.streams,
       ...searches.streams,
       ...cluster.streams,
       ...watches.streams,

@@ -11,6 +11,7 @@ import {
   shownJob,
   shownModel,
   shownProject,
+  shownTask,
   shownTrial,
   shownWorkspace,
 } from "./shown.ts";
@@ -94,6 +95,8 @@ const shownAlone: Shower = (row) => {
       return { case: row.kind, value: shownAgent(row.doc) };
     case "job":
       return { case: row.kind, value: shownJob(row.doc, 0) };
+    case "task":
+      return { case: row.kind, value: shownTask(row.doc) };
     case "workspace":
       return { case: row.kind, value: shownWorkspace(row.doc) };
     default:

@@ -10,6 +10,7 @@ import type {
   ModelVersion,
   Project,
   Run,
+  Task,
   Token,
   Trial,
   Workspace,
@@ -25,6 +26,7 @@ import type {
   JobDocument,
   ModelDocument,
   ProjectDocument,
+  TaskDocument,
   TokenDocument,
   TrialDocument,
   VersionDocument,
@@ -113,6 +115,16 @@ export function shownJob(
   jobsAhead: number,
 ): Plain<Job> {
   return { ...shown, jobsAhead };
+}
+
+/** Shows a task, in lists without its configuration. The configuration's secrets are masked. */
+export function shownTask(
+  { killed: _killed, ...shown }: TaskDocument,
+  config?: JsonObject,
+): Plain<Task> {
+  const workspace = shown.workspace || defaultSpace;
+  const own = { ...shown, workspace, lastLogLines: [] };
+  return config === undefined ? own : { ...own, config: maskedDocument(config) };
 }
 
 export function shownWorkspace({ revision, ...shown }: WorkspaceDocument): Plain<Workspace> {

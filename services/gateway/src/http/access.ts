@@ -10,6 +10,7 @@ import {
   type Credentials,
   countedAs,
   type RunCaller,
+  type TrialRunCaller,
   type UserCaller,
 } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
@@ -20,7 +21,7 @@ import { sessionOfRequest } from "./session-cookie.ts";
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
   /** Returns whether the run's trial has ended. */
-  readonly hasEnded: (run: RunCaller) => Promise<boolean>;
+  readonly hasEnded: (run: TrialRunCaller) => Promise<boolean>;
   /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
   /** Returns why the read model cannot be read; null if it can. */
@@ -48,16 +49,28 @@ export async function callerOf(
   if (caller.kind === "run" && !facts.forRuns) {
     throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
   }
-  if (caller.kind === "run" && !facts.afterTrial && (await deps.hasEnded(caller))) {
-    const detail = `trial ${caller.trial} has ended: the token of its run only delivers what the run left`;
-    throw new Problem(403, "trial_ended", detail);
-  }
+  if (caller.kind === "run") await refuseRun(deps, facts, caller);
   const isRead = method === "GET" || facts.postedRead;
   if (isRead && !facts.withoutReadModel) {
     const why = deps.unreadable();
     if (why !== null) throw unavailable(why);
   }
   return caller;
+}
+
+async function refuseRun(
+  { hasEnded }: AccessDeps,
+  { afterTrial, forTasks }: CallFacts,
+  caller: RunCaller,
+): Promise<void> {
+  if (caller.task !== null) {
+    if (forTasks) return;
+    const detail = `${caller.task} is a task: its run reads its stop requests, and makes no other call`;
+    throw new Problem(403, "not_for_tasks", detail);
+  }
+  if (afterTrial || !(await hasEnded(caller))) return;
+  const detail = `trial ${caller.trial} has ended: the token of its run only delivers what the run left`;
+  throw new Problem(403, "trial_ended", detail);
 }
 
 async function admitted(

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
-import { parseRunId } from "@trainyard/kernel";
+import { parseRunId, parseTaskRunId } from "@trainyard/kernel";
 import { readRunToken, type RunGrants } from "@trainyard/runtime";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { Problem } from "./problem.ts";
@@ -27,16 +27,24 @@ export type UserCaller = {
   readonly tokenExpiresAtMs: number | undefined;
 };
 
-export type RunCaller = {
+type AnyRunCaller = {
   readonly kind: "run";
   readonly authid: string;
   readonly allocation: string;
-  readonly experiment: string;
-  readonly trial: string;
   readonly run: number;
   /** The log position at which the run was granted. Its signals are read from that position or later. */
   readonly grantPosition: number;
 };
+
+export type TrialRunCaller = AnyRunCaller & {
+  readonly task: null;
+  readonly experiment: string;
+  readonly trial: string;
+};
+
+export type TaskRunCaller = AnyRunCaller & { readonly task: string };
+
+export type RunCaller = TrialRunCaller | TaskRunCaller;
 
 export type Caller = UserCaller | RunCaller;
 
@@ -112,18 +120,30 @@ async function runCaller(
   { runTokenKeys, grants }: CallerLookups,
 ): Promise<RunCaller> {
   const content = readRunToken(runTokenKeys, token);
-  const parts = content === null ? null : parseRunId(content.allocation);
-  if (content === null || parts === null) throw invalidToken();
+  const owner = content === null ? null : ownerOf(content.allocation);
+  if (content === null || owner === null) throw invalidToken();
   await grants.require(content);
-  return {
-    kind: "run",
-    authid: `run:${content.allocation}`,
-    allocation: content.allocation,
-    experiment: parts.experiment,
-    trial: parts.trial,
-    run: parts.run,
-    grantPosition: content.grantPosition,
-  };
+  const { allocation, grantPosition } = content;
+  return { kind: "run", authid: `run:${allocation}`, allocation, grantPosition, ...owner };
+}
+
+/** Returns the trial or the task of a run; null for an allocation that is no run. */
+function ownerOf(allocation: string) {
+  const ofTrial = parseRunId(allocation);
+  if (ofTrial !== null) {
+    const { experiment, trial, run } = ofTrial;
+    return { task: null, experiment, trial, run };
+  }
+  return parseTaskRunId(allocation);
+}
+
+/**
+ * Returns the caller of a call that no run of a task may make. Throws an error for one: the call lacks `for_tasks`,
+ * so it was refused before.
+ */
+export function notOfTask(caller: Caller): UserCaller | TrialRunCaller {
+  if (caller.kind === "user" || caller.task === null) return caller;
+  throw new Error("a call without for_tasks was admitted for the run of a task");
 }
 
 async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Promise<Caller> {

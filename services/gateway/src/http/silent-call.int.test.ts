@@ -27,6 +27,7 @@ const user: Caller = {
 };
 const run: Caller = {
   kind: "run",
+  task: null,
   experiment: "1",
   authid: "run-1.1#1",
   allocation: "1.1#1",

@@ -1,4 +1,7 @@
-/** The users of stored content: experiments that are not deleted for good, and model versions with code. */
+/**
+ * The users of stored content: experiments that are not deleted for good, tasks that are not deleted, and model
+ * versions with code.
+ */
 import { type AnyEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf, parseTrialId } from "@trainyard/kernel";
@@ -16,6 +19,8 @@ const concerned: ReadonlySet<string> = new Set([
   "EnvironmentRecorded",
   "VersionRegistered",
   "VersionRemoved",
+  "TaskCreated",
+  "TaskDeleted",
   // The event changes no row, but moves the cursor of the view, for which `isContentUsed` waits.
   "ContentDeletionStarted",
 ]);
@@ -25,10 +30,16 @@ export const concernsContents = ({ type }: StoredEvent): boolean =>
 
 /** Whether an event may end the last use of stored contents. */
 export function mayFreeContents({ type }: StoredEvent): boolean {
-  const name = shortNameOf(type);
-  return name === "ExperimentDeleted" || name === "VersionRemoved";
+  return freeing.has(shortNameOf(type));
 }
 
+const freeing: ReadonlySet<string> = new Set([
+  "ExperimentDeleted",
+  "VersionRemoved",
+  "TaskDeleted",
+]);
+
+const taskUser = (task: string): string => `task-${task}`;
 const experimentUser = (experiment: string): string => `experiment-${experiment}`;
 const versionUser = (model: string, number: number): string =>
   `version-${versionKey(model, number)}`;
@@ -56,6 +67,12 @@ export async function applyToContentUses(
     case "ExperimentDeleted":
       await remove(experimentUser(idOf(stream)));
       break;
+    case "TaskCreated":
+      await add([contextOf(event.data.contextDigest)], taskUser(idOf(stream)));
+      break;
+    case "TaskDeleted":
+      await remove(taskUser(idOf(stream)));
+      break;
     case "VersionRegistered": {
       const experiment = parseTrialId(event.data.trial)?.experiment ?? "";
       await client.query(
@@ -79,10 +96,12 @@ export function contentsOf(created: {
   readonly submissionDigest: string;
 }): readonly Content[] {
   return [
-    { folder: "contexts", digest: created.contextDigest },
+    contextOf(created.contextDigest),
     { folder: "submissions", digest: created.submissionDigest },
   ];
 }
+
+export const contextOf = (digest: string): Content => ({ folder: "contexts", digest });
 
 export const environmentOf = (digest: string): Content => ({ folder: "environments", digest });
 

@@ -1,7 +1,7 @@
 /**
  * Deletes stored contents that nothing names: code, submission and packages of experiments that were deleted for good,
- * and code of removed versions. The cursor moves after their files are deleted, so a crash repeats the work. Every
- * replica does this; of two concurrent decisions only one is made.
+ * and code of deleted tasks and of removed versions. The cursor moves after their files are deleted, so a crash repeats
+ * the work. Every replica does this; of two concurrent decisions only one is made.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -18,12 +18,12 @@ import {
   streamEvents,
 } from "@trainyard/runtime";
 import type { Backend } from "../backend.ts";
-import { contentsOf, environmentOf, isContentUsed } from "../read-model/content-uses.ts";
+import { contentsOf, contextOf, environmentOf, isContentUsed } from "../read-model/content-uses.ts";
 import { versionKey } from "../read-model/core/views/documents.ts";
 import { deleteUnused, type RemovalDeps } from "./content-removal.ts";
 import { spaceLimits } from "./limits.ts";
 
-const read = { names: [], beginnings: ["experiment-", "model-"] };
+const read = { names: [], beginnings: ["experiment-", "model-", "task-"] };
 
 export function purgeLoop(
   backend: Backend,
@@ -62,12 +62,20 @@ export async function purge(backend: Backend): Promise<boolean> {
 async function freedBy(backend: Backend, stored: StoredEvent): Promise<readonly Content[]> {
   const event = decodeEvent(stored);
   if (event.type === "ExperimentDeleted") return namedBy(backend, idOf(stored.stream));
+  if (event.type === "TaskDeleted") return contextOfTask(backend, stored.stream);
   if (event.type !== "VersionRemoved") return [];
   await backend.reach(stored.position);
   const { documents, pool } = backend.parts;
   const key = versionKey(idOf(stored.stream), event.data.number);
   const { codeDigest = "" } = (await documents.get(pool, "version", key)) ?? {};
-  return codeDigest === "" ? [] : [{ folder: "contexts", digest: codeDigest }];
+  return codeDigest === "" ? [] : [contextOf(codeDigest)];
+}
+
+async function contextOfTask({ parts }: Backend, stream: string): Promise<readonly Content[]> {
+  const [first] = await parts.log.read(stream, 0, 1);
+  const created = first === undefined ? null : decodeEvent(first);
+  const { contextDigest = "" } = created?.type === "TaskCreated" ? created.data : {};
+  return contextDigest === "" ? [] : [contextOf(contextDigest)];
 }
 
 /** Returns all contents that the streams of an experiment name. */

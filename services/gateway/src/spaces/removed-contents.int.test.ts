@@ -19,7 +19,7 @@ import {
 } from "@trainyard/runtime";
 import { create } from "tar";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { created } from "../testing/example-events.ts";
+import { created, taskCreated } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -136,6 +136,22 @@ test("code, submission and packages are removed with the last experiment that na
   await eventually(async () => {
     expect((await Promise.all(folders.map(stored))).flat()).toEqual([]);
   });
+});
+
+test("the folder of a task is removed when the task is deleted, unless an experiment names it too", async () => {
+  const context = await packed("print(8)\n");
+  const experiment = await submit(context);
+  const [file = ""] = await stored("contexts");
+  const digest = file.split(".")[0] ?? "";
+  const [task, other] = [taskCreated({ contextDigest: digest }), taskCreated()];
+  await gateway.append("task-t1", task);
+  await gateway.append("task-t2", other, { type: "TaskDeleted", data: {} });
+  await deleteForGood(experiment);
+  const second = await submit(await packed("print(9)\n"));
+  await deleteForGood(second);
+  await eventually(async () => expect(await stored("contexts")).toEqual([file]));
+  await gateway.append("task-t1", { type: "TaskDeleted", data: {} });
+  await eventually(async () => expect(await stored("contexts")).toEqual([]));
 });
 
 test("a late report from a run of a deleted experiment is refused, and a rebuild restores no content", async () => {

@@ -34,6 +34,23 @@ export function created(
   };
 }
 
+export function taskCreated(over: Partial<EventData<"TaskCreated">> = {}): EventOf<"TaskCreated"> {
+  return {
+    type: "TaskCreated",
+    data: {
+      kind: "command",
+      name: "sleep 9",
+      config: { entrypoint: ["sleep", "9"] },
+      contextDigest: "",
+      contextBytes: 0,
+      owner: "ada",
+      workspace: "research",
+      tokenId: "",
+      ...over,
+    },
+  };
+}
+
 export function searchStarted(): EventOf<"SearchStarted"> {
   return {
     type: "SearchStarted",

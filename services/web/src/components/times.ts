@@ -1,12 +1,8 @@
 /** The times of an experiment or a trial: elapsed, in training, and left. */
 import { duration } from "./format.ts";
 
-type Times = {
-  readonly createdAtMs: number;
-  readonly endedAtMs?: number | undefined;
-  readonly ranMs: number;
-  readonly runningSinceMs?: number | undefined;
-};
+type Ran = { readonly ranMs: number; readonly runningSinceMs?: number | undefined };
+type Times = Ran & { readonly createdAtMs: number; readonly endedAtMs?: number | undefined };
 
 /** Formats the rest in its largest unit, as "4m"; empty without an estimate, or if it is over. */
 export function leftOf(
@@ -23,6 +19,10 @@ export function elapsedOf({ createdAtMs, endedAtMs }: Times, nowMs: number): str
 }
 
 /** Formats the time in which a run trained. */
-export function ranOf({ ranMs, runningSinceMs }: Times, nowMs: number): string {
-  return duration(ranMs + (runningSinceMs === undefined ? 0 : Math.max(0, nowMs - runningSinceMs)));
+export function ranOf(times: Times, nowMs: number): string {
+  return duration(ranMsOf(times, nowMs));
+}
+
+export function ranMsOf({ ranMs, runningSinceMs }: Ran, nowMs: number): number {
+  return ranMs + (runningSinceMs === undefined ? 0 : Math.max(0, nowMs - runningSinceMs));
 }

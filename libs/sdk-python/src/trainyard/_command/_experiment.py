@@ -22,6 +22,7 @@ from ._call import (
 )
 from ._logs import follow_lines, print_lines
 from ._progress import progress_fields
+from ._states import state_word
 
 
 def path_of(experiment: str) -> str:
@@ -100,7 +101,8 @@ def _row(item: dict[str, Any], columns: list[str]) -> list[str]:
 
 
 def _state(item: dict[str, Any]) -> str:
-    return f"{item.get('state')} archived" if item.get("archived") else str(item.get("state"))
+    word = state_word(item.get("state"))
+    return f"{word} archived" if item.get("archived") else word
 
 
 def describe(call: Call) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..client._api import segment
 from ..client._metric_stream import all_points
-from ..client._progress import percent_text
+from ..client._progress import Progress, duration_text, percent_text
 from ._call import (
     Call,
     UsageError,
@@ -21,6 +21,7 @@ from ._call import (
 )
 from ._logs import follow_lines, print_lines
 from ._progress import progress_fields
+from ._states import state_word
 
 
 def path_of(trial: str) -> str:
@@ -33,14 +34,15 @@ def list_(call: Call) -> None:
         call.message(page)
         return
     call.table(
-        ["TRIAL", "STATE", "PROGRESS", "BEST", "STEPS", "RESTARTS", "HYPERPARAMETERS"],
+        ["TRIAL", "STATE", "PROGRESS", "BEST", "STEPS", "RAN", "RESTARTS", "HYPERPARAMETERS"],
         [
             [
                 str(item.get("id")),
-                str(item.get("state")),
+                state_word(item.get("state")),
                 percent_text(float(item.get("progress") or 0)),
                 number_text(item.get("bestValue")),
                 number_text(item.get("stepsCompleted") or 0),
+                duration_text(Progress(item).ran_s),
                 str(item.get("restarts") or 0),
                 " ".join(lines_of(item.get("hyperparameters") or {})),
             ]
@@ -57,7 +59,7 @@ def describe(call: Call) -> None:
     call.fields(
         [
             ("trial", str(found["id"])),
-            ("state", str(found.get("state"))),
+            ("state", state_word(found.get("state"))),
             ("reason", first_line(str(found.get("reason") or ""))),
             ("hyperparameters", " ".join(lines_of(found.get("hyperparameters") or {}))),
             ("seed", str(found.get("seed") or 0)),
@@ -150,7 +152,7 @@ def list_checkpoints(call: Call) -> None:
                 str(item.get("uuid")),
                 str(item.get("trial") or ""),
                 number_text(item.get("stepsCompleted") or 0),
-                str(item.get("state")),
+                state_word(item.get("state")),
                 str(item.get("files") or 0),
                 str(item.get("bytes") or 0),
                 at_text(item.get("completedAtMs")),
@@ -171,7 +173,7 @@ def describe_checkpoint(call: Call) -> None:
             ("trial", str(found.get("trial") or "")),
             ("run", str(found.get("run") or "")),
             ("steps", number_text(found.get("stepsCompleted") or 0)),
-            ("state", str(found.get("state"))),
+            ("state", state_word(found.get("state"))),
             ("reason", str(found.get("reason") or "")),
             ("completed", at_text(found.get("completedAtMs"))),
             ("metrics", " ".join(lines_of(found.get("metrics") or {}))),

@@ -5,7 +5,7 @@
  */
 import { parseTrialId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, notOfTask } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import { checkpointsOfConfig, checkpointsOfTrial, checkpointTrials, stops } from "../../streams.ts";
 
@@ -13,8 +13,9 @@ import { checkpointsOfConfig, checkpointsOfTrial, checkpointTrials, stops } from
 export async function refuseForeign(
   backend: Backend,
   checkpoint: string,
-  caller: Caller,
+  by: Caller,
 ): Promise<void> {
+  const caller = notOfTask(by);
   if (caller.kind !== "run") return;
   const { cache } = backend.parts.executor;
   const { state: maker, version } = await cache.load(checkpointTrials, checkpoint);

@@ -5,11 +5,7 @@ import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Accepted, Place } from "@trainyard/contracts/commands";
 import type { ExperimentParent } from "@trainyard/contracts/events";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
-import {
-  type RequestedResources,
-  requestedResources,
-  type StoragePlace,
-} from "@trainyard/experiment-config/recorded";
+import { requestedResources, type StoragePlace } from "@trainyard/experiment-config/recorded";
 import { idOf, isRejection } from "@trainyard/kernel";
 import type { ContentFile } from "@trainyard/runtime";
 import { acceptExperiment } from "@trainyard/search";
@@ -21,6 +17,7 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
 import { findPlace } from "../../spaces/spaces.ts";
 import { storeSubmission } from "../../spaces/submissions.ts";
+import { refuseImpossible } from "../possible-place.ts";
 import { shownExperiment } from "../shown.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
 import { refuseForeignExperiments } from "./earlier-experiments.ts";
@@ -79,7 +76,7 @@ export async function acceptConfig(
   const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
   const place = await placeOf(backend, read);
   const config = await resolveSource(backend, read, context);
-  await refuseImpossible(backend, config, context);
+  await refuseImpossible(backend, requestedResources(config), context);
   await refuseStorage(backend, config.checkpoint_storage, context);
   if (config.tensorboard_storage !== undefined) {
     await refuseStorage(backend, config.tensorboard_storage, context, "tensorboard_storage");
@@ -174,33 +171,6 @@ function seedFor(commitId: string): number {
 }
 
 /**
- * Refuses resources that the cluster can never provide, since such a run would wait forever. The read model accepts a
- * run without constraints if it knows enough slots. Otherwise the scheduler decides, since it knows constraints and
- * agents that have just joined. While the scheduler is unavailable, no request is refused, and the waiting run shows
- * its reason.
- */
-async function refuseImpossible(
-  backend: Backend,
-  config: NormalisedConfig,
-  context: RequestContext,
-): Promise<void> {
-  const resources = requestedResources(config);
-  if (await hasSlotsFor(backend, resources)) return;
-  const check = await backend
-    .command("scheduler", "CheckPlace", { resources }, context)
-    .catch((error: unknown) => {
-      if (error instanceof Problem && error.status === 503) return null;
-      throw error;
-    });
-  if (check === null || check.possible) return;
-  const { key } = check;
-  const detail = `cannot be satisfied: ${check.detail}`;
-  const path = `resources.${key}`;
-  const code = key === "slots_per_trial" ? "too_many_slots" : "no_place";
-  throw new Problem(400, code, `${path} ${detail}`, { problems: [{ path, detail }] });
-}
-
-/**
  * Refuses an unusable object store, and a storage of another cluster. The registry, which has the credentials, looks at
  * it. Throws a 503 if the registry or the object store is unavailable.
  */
@@ -222,21 +192,6 @@ export async function refuseStorage(
   if (detail === undefined) return;
   const told = problems.map((problem) => ({ path, detail: problem }));
   throw new Problem(400, "storage_unusable", `${path}: ${detail}`, { problems: told });
-}
-
-async function hasSlotsFor(
-  backend: Backend,
-  { pool, slots, singleAgent, constraints }: RequestedResources,
-): Promise<boolean> {
-  if (constraints !== undefined) return false;
-  const { documents, pool: database } = backend.parts;
-  let known = 0;
-  for await (const agent of documents.each(database, "agent", { parent: pool })) {
-    const size = agent.slots.filter(({ withdrawn }) => withdrawn !== true).length;
-    known = singleAgent ? Math.max(known, size) : known + size;
-    if (slots <= known) return true;
-  }
-  return false;
 }
 
 async function storeCode(

@@ -1,8 +1,13 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { AllocationEndCause, ExperimentOutcome, WaitCode } from "@trainyard/contracts/events";
+import {
+  AllocationEndCause,
+  ExperimentOutcome,
+  TaskOutcome,
+  WaitCode,
+} from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { created, requested, trialCreated } from "../../testing/example-events.ts";
+import { created, requested, taskCreated, trialCreated } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -179,6 +184,37 @@ test("a job is explained with the reason of each waiting run", async () => {
     status: 200,
     body: { job, runs: [run] },
   });
+});
+
+test("a task is a job: it is listed, explained and moved by its id", async () => {
+  const resources = { pool: "tasks", slots: 1, priority: 42, weight: 1, singleAgent: true };
+  const of = { workspace: "research", owner: "ada", preemptible: false, delayMs: 0 };
+  await gateway.append("task-t12", taskCreated(), requested(1, 0));
+  await gateway.append("task-t13", taskCreated(), {
+    type: "TaskEnded",
+    data: { outcome: TaskOutcome.COMPLETED, reason: "", restarts: 0 },
+  });
+  const position = await gateway.append(
+    "allocation-t12#1",
+    { type: "AllocationQueued", data: { task: "t12", run: 1, job: "t12", resources, ...of } },
+    { type: "WaitExplained", data: { code: WaitCode.QUOTA, detail: "the quota is used" } },
+  );
+  const list = await gateway.call("GET", `/api/v1/jobs?pool=tasks&minPosition=${position}`);
+  expect(list.body["items"]).toMatchObject([{ job: "t12", runsWaiting: 1, owner: "ada" }]);
+  const found = await gateway.call("GET", `/api/v1/jobs?filter=${encodeURIComponent("job = t12")}`);
+  expect(found.body["items"]).toHaveLength(1);
+  const explained = (task: string) => gateway.call("GET", `/api/v1/jobs/${task}/explanation`);
+  expect((await explained("t12")).body).toMatchObject({
+    old: true,
+    runs: [{ run: "t12#1", reason: "quota", detail: "the quota is used" }],
+  });
+  const asked: object[] = [];
+  await using _scheduler = await scheduler(asked);
+  const move = { body: { anchor: "15", ahead: true } };
+  expect((await gateway.call("POST", "/api/v1/jobs/t12/move", move)).status).toBe(200);
+  expect(asked).toEqual([{ job: "t12", anchor: "15", ahead: true }]);
+  const ended = await gateway.call("PATCH", "/api/v1/jobs/t13", { body: { priority: 1 } });
+  expect(ended.body["detail"]).toBe("task t13 has ended: it is COMPLETED");
 });
 
 test("the explanation of an experiment without runs in the queue is an error with its state", async () => {

@@ -9,7 +9,7 @@ import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import { comparison } from "../../read-model/core/lists/filter.ts";
 import { jobList } from "../../read-model/core/lists/lists.ts";
-import type { ExperimentDocument } from "../../read-model/core/views/documents.ts";
+import type { ExperimentDocument, TaskDocument } from "../../read-model/core/views/documents.ts";
 import { readModelLimits } from "../../read-model/limits.ts";
 import { inTurn } from "../in-turn.ts";
 import { rowsPage } from "../lists.ts";
@@ -49,7 +49,7 @@ export function jobHandlers(backend: Backend) {
     moveJob: (request, context) =>
       explaining(backend, [request.job, request.anchor], async () => {
         if (request.job === request.anchor) {
-          throw new Problem(400, "invalid_request", "job and anchor are the same");
+          throw new Problem(400, "invalid_request", "job and anchor are the same job");
         }
         const accepted = await backend.command("scheduler", "MoveJob", request, context);
         return positionOf(backend, accepted);
@@ -71,18 +71,9 @@ async function listJobs(
 }
 
 /** Returns the reasons that the scheduler recorded last for waiting runs; null if none are waiting. */
-async function lastExplained(
-  backend: Backend,
-  experiment: string,
-): Promise<ReplyOf<"explainJob"> | null> {
-  const { documents, pool } = backend.parts;
-  const trials = await documents.list(pool, "trial", {
-    parent: experiment,
-    limit: explainedTrialsMax,
-    newestFirst: true,
-  });
-  const runs = trials
-    .flatMap(({ doc: { runs } }) => {
+async function lastExplained(backend: Backend, job: string): Promise<ReplyOf<"explainJob"> | null> {
+  const runs = (await membersOf(backend, job))
+    .flatMap(({ runs }) => {
       const preemptions = runs.filter(({ whyEnded }) => whyEnded === "preempted").length;
       return runs.map((run) => ({ ...run, preemptions }));
     })
@@ -104,11 +95,22 @@ async function lastExplained(
   return runs.length === 0 ? null : { runs, old: true };
 }
 
+/** Returns the newest trials of an experiment, or the task. */
+async function membersOf(
+  backend: Backend,
+  job: string,
+): Promise<readonly Pick<TaskDocument, "runs">[]> {
+  const { documents, pool } = backend.parts;
+  if (isTaskId(job)) return [await backend.get("task", job)];
+  const newest = { parent: job, limit: explainedTrialsMax, newestFirst: true };
+  return (await documents.list(pool, "trial", newest)).map(({ doc }) => doc);
+}
+
 function positionOf(backend: Backend, { position }: { readonly position: number }) {
   return { position: String(position || backend.position) };
 }
 
-/** Replaces the scheduler's answer about an experiment without waiting runs by one with the experiment's state. */
+/** Replaces the scheduler's answer about a job without waiting runs by one with the state of its experiment or task. */
 async function explaining<Reply extends object>(
   backend: Backend,
   jobs: readonly string[],
@@ -121,10 +123,9 @@ async function explaining<Reply extends object>(
     return await ask();
   } catch (error) {
     if (!(error instanceof Problem) || !absent.has(error.code)) throw error;
-    // The scheduler's answer about a task says why it has no run in the queue.
-    for (const job of jobs.filter(isExperimentId)) {
-      const why = absence(await backend.get("experiment", job));
-      if (why !== null) throw new Problem(error.status, error.code, `experiment ${job} ${why}`);
+    for (const job of jobs) {
+      const why = await absenceOf(backend, job);
+      if (why !== null) throw new Problem(error.status, error.code, why);
     }
     throw error;
   }
@@ -135,10 +136,21 @@ const absent: ReadonlySet<string> = new Set([
   "not_waiting",
   "experiment_ended",
   "experiment_not_found",
+  "task_ended",
+  "task_not_found",
 ]);
 
-/** Returns why the experiment cannot have runs in the queue; null if it can. */
-function absence({ state, endedAtMs }: ExperimentDocument): string | null {
+/** Returns why the job cannot have runs in the queue; null if it can. */
+async function absenceOf(backend: Backend, job: string): Promise<string | null> {
+  const kind = isTaskId(job) ? "task" : "experiment";
+  const why = absence(await backend.get(kind, job));
+  return why === null ? null : `${kind} ${job} ${why}`;
+}
+
+function absence({
+  state,
+  endedAtMs,
+}: Pick<ExperimentDocument | TaskDocument, "state" | "endedAtMs">): string | null {
   if (endedAtMs !== undefined) return `has ended: it is ${state}`;
   return state === "PAUSED" ? "is paused, so none of its runs is in the queue" : null;
 }

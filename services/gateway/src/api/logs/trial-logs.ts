@@ -2,7 +2,7 @@ import { type Bus, logSubject, logTaskOf } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { TrialLogLine } from "@trainyard/contracts/api";
 import { LogSource, type StoredLine } from "@trainyard/contracts/commands";
-import { parseTrialId, pause } from "@trainyard/kernel";
+import { isTaskId, parseTrialId, pause } from "@trainyard/kernel";
 import type { Asker, Backend } from "../../backend.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
 import { pageSize } from "../paging.ts";
@@ -13,8 +13,8 @@ const logPageLines = 1_000;
 /** The interval at which a follower queries lines without announcements. */
 const logPollMs = 1_000;
 
-/** The states in which a trial or an experiment writes no more lines. */
-const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
+/** The states in which a trial, an experiment or a task writes no more lines. */
+const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "KILLED", "ERROR"]);
 
 export const hasEnded = ({ state }: { readonly state: string }): boolean => ended.has(state);
 
@@ -72,11 +72,11 @@ export function logHandlers(backend: Backend) {
     unary: {
       listTrialLogs: async (asked, context) => {
         await backend.get("trial", asked.trial);
-        return list(backend, asked.trial, asked, context);
+        return listLines(backend, asked.trial, asked, context);
       },
       listExperimentLogs: async (asked, context) => {
         await backend.get("experiment", asked.experiment);
-        return list(backend, asked.experiment, asked, context);
+        return listLines(backend, asked.experiment, asked, context);
       },
     },
     streams: {
@@ -84,13 +84,13 @@ export function logHandlers(backend: Backend) {
         const { trial } = asked;
         await backend.get("trial", trial);
         const over = async () => hasEnded(await backend.get("trial", trial));
-        yield* follow(backend, { task: trial, ...asked }, over, context);
+        yield* followLines(backend, { task: trial, ...asked }, over, context);
       },
       followExperimentLogs: async function* (asked, context) {
         const { experiment } = asked;
         await backend.get("experiment", experiment);
         const over = async () => hasEnded(await backend.get("experiment", experiment));
-        yield* follow(backend, { task: experiment, ...asked }, over, context);
+        yield* followLines(backend, { task: experiment, ...asked }, over, context);
       },
     },
   } satisfies SomeHandlers;
@@ -104,7 +104,13 @@ type Listed = LogFilter & {
   readonly before: string;
 };
 
-async function list(backend: Backend, task: string, asked: Listed, context: RequestContext) {
+/** Returns a page of the lines of a trial, of all trials of an experiment, or of a task. */
+export async function listLines(
+  backend: Backend,
+  task: string,
+  asked: Listed,
+  context: RequestContext,
+) {
   const { tail, before } = asked;
   const after = asked.pageToken || asked.after;
   const limit = pageSize(asked.pageSize);
@@ -124,7 +130,7 @@ type Followed = LogFilter & { readonly task: string; readonly after: string };
  * Streams lines until the task is over, and then reads once more. Lines are read from the store; announcements on the
  * bus only shorten the wait.
  */
-async function* follow(
+export async function* followLines(
   backend: Backend,
   { task, after: from, ...filter }: Followed,
   over: () => Promise<boolean>,
@@ -148,13 +154,14 @@ async function* follow(
   }
 }
 
-/** Calls `announce` when lines of a trial, or of any trial of an experiment, were stored. */
+/** Calls `announce` when lines of a trial or a task, or of any trial of an experiment, were stored. */
 export function tailOwnLines(
   bus: Bus,
   task: string,
   announce: () => void,
 ): Promise<AsyncDisposable> {
-  if (parseTrialId(task) !== null) return bus.tailLive(logSubject(task), announce);
+  if (parseTrialId(task) !== null || isTaskId(task))
+    return bus.tailLive(logSubject(task), announce);
   return bus.tailLive("ty.log.>", ({ subject }) => {
     if (parseTrialId(logTaskOf(subject))?.experiment === task) announce();
   });

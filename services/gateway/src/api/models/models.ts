@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { ModelChange, ModelWords } from "@trainyard/contracts/commands";
 import type { Backend } from "../../backend.ts";
+import { notOfTask } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
 import { versionKey } from "../../read-model/core/views/documents.ts";
@@ -110,7 +111,7 @@ async function register(
   context: RequestContext,
 ): Promise<ReplyOf<"registerModelVersion">> {
   const { model, checkpoint, semanticVersion, createModel, ...given } = request;
-  const { caller } = context;
+  const caller = notOfTask(context.caller);
   const onlyTrial = caller.kind === "run" ? caller.trial : "";
   const changed = await backend.command(
     "registry",

@@ -1,7 +1,7 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import { StopMode, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { requested, trialCreated } from "../../testing/example-events.ts";
+import { requested, taskCreated, trialCreated } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -49,6 +49,43 @@ test.each([
   expect(await signals(trial, grant, 0)).toEqual({ stop: false, why: "" });
   await gateway.append(`allocation-${trial}#1`, stop(why));
   expect(await signals(trial, grant, 20_000)).toEqual({ stop: true, why: name });
+});
+
+test("a task's run receives the stops of its task and of the scheduler, also after its end", async () => {
+  await gateway.append("task-t1", taskCreated(), requested(1, 0));
+  const grant = await gateway.append("allocation-t1#1", granted);
+  expect(await signals("t1", grant, 0)).toEqual({ stop: false, why: "" });
+  const waiting = signals("t1", grant, 20_000);
+  await gateway.append("allocation-t1#1", stop(StopWhy.PREEMPTED));
+  expect(await waiting).toEqual({ stop: true, why: "preempted" });
+  const data = { run: 1, mode: StopMode.KILL, why: StopWhy.KILL, graceMs: 0 };
+  const outcome = { outcome: TaskOutcome.KILLED, reason: "", restarts: 0 };
+  const ended = await gateway.append(
+    "task-t1",
+    { type: "RunStopRequested", data },
+    { type: "TaskEnded", data: outcome },
+  );
+  expect(await signals("t1", ended, 0)).toEqual({ stop: true, why: "kill" });
+});
+
+test("a task's run may make no other call", async () => {
+  const at = await gateway.append("allocation-t9#1", granted);
+  const token = await gateway.runToken("t9#1", at);
+  const body = { python: "3", packages: {} };
+  const calls = [
+    ["POST", "/api/v1/runs/t9%231/environment", body],
+    ["GET", "/api/v1/checkpoints/aaaaaaaa-0000-4000-8000-000000000001"],
+    ["GET", "/api/v1/experiments"],
+    ["GET", "/api/v1/tasks/t9"],
+    ["GET", "/api/v1/runs/t8%231/signals"],
+  ] as const;
+  for (const [method, path, sent] of calls) {
+    const answer = await gateway.call(method, path, { token, ...(sent && { body: sent }) });
+    expect([path, answer.status]).toEqual([path, 403]);
+  }
+  expect((await gateway.call("POST", calls[0][1], { token, body })).body["detail"]).toBe(
+    "t9 is a task: its run reads its stop requests, and makes no other call",
+  );
 });
 
 test("a run that waits for signals receives the scheduler's stop when it comes", async () => {

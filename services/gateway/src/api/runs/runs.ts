@@ -1,13 +1,13 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { StopWhy } from "@trainyard/contracts/events";
-import { parseRunId, pause } from "@trainyard/kernel";
+import { parseRunId, parseTaskRunId, pause } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
 import { recordEnvironment } from "../../spaces/environments.ts";
-import { stopOfAllocation, stops } from "../../streams.ts";
+import { stopOfAllocation, stops, taskStops } from "../../streams.ts";
 import { apiLimits } from "../limits.ts";
 
 const whyNames: Readonly<Record<number, string>> = Object.fromEntries(
@@ -28,12 +28,12 @@ export function runHandlers(backend: Backend, moved: PositionSignal) {
   return {
     getSignals: async (request, context) => {
       requireOwnRun(context.caller, request.run);
-      const run = parseRunId(request.run);
+      const run = signalledRun(request.run);
       if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
       // The signals are folded from the log, not from the read model: a run receives a stop even while the read model
       // is behind or is rebuilt.
       if (context.caller.kind === "run") await backend.hear(context.caller.grantPosition);
-      return waitForSignal(backend, moved, { ...run, id: request.run }, request.waitMs, context);
+      return waitForSignal(backend, moved, run, request.waitMs, context);
     },
     recordEnvironment: async (request, context) => {
       if (context.caller.kind !== "run") {
@@ -58,23 +58,39 @@ function refuseLarge({ python, packages }: RequestOf<"recordEnvironment">): void
   throw new Problem(400, "invalid_request", detail);
 }
 
+/** A run, and the fold of its trial or task that has its stops. */
+type SignalledRun = {
+  readonly id: string;
+  readonly run: number;
+  readonly owner: string;
+  readonly fold: typeof stops;
+};
+
+/** Returns null for a text that is no run's id. */
+function signalledRun(id: string): SignalledRun | null {
+  const ofTrial = parseRunId(id);
+  if (ofTrial !== null) return { id, run: ofTrial.run, owner: ofTrial.trial, fold: stops };
+  const ofTask = parseTaskRunId(id);
+  return ofTask && { id, run: ofTask.run, owner: ofTask.task, fold: taskStops };
+}
+
 async function waitForSignal(
   backend: Backend,
   moved: PositionSignal,
-  run: { readonly id: string; readonly trial: string; readonly run: number },
+  { id, run, owner, fold }: SignalledRun,
   waitMs: number,
   context: RequestContext,
 ): Promise<ReplyOf<"getSignals">> {
   const { clock, executor } = backend.parts;
   const untilMs = clock.monotonicMs() + Math.min(waitMs, apiLimits.signalsWaitMsMax);
   for (;;) {
-    const changes = [moved.next(`trial-${run.trial}`), moved.next(`allocation-${run.id}`)];
-    const [trial, allocation] = await Promise.all([
-      executor.cache.load(stops, run.trial),
-      executor.cache.load(stopOfAllocation, run.id),
+    const changes = [moved.next(`${fold.category}-${owner}`), moved.next(`allocation-${id}`)];
+    const [own, allocation] = await Promise.all([
+      executor.cache.load(fold, owner),
+      executor.cache.load(stopOfAllocation, id),
     ]);
-    if (trial.state.lastRun > run.run) return { stop: true, why: "superseded" };
-    const why = trial.state.whyOfRun[run.run] ?? allocation.state;
+    if (own.state.lastRun > run) return { stop: true, why: "superseded" };
+    const why = own.state.whyOfRun[run] ?? allocation.state;
     if (why !== null) return { stop: true, why: whyNames[why] ?? "" };
     const leftMs = untilMs - clock.monotonicMs();
     if (leftMs <= 0 || context.signal.aborted) return { stop: false, why: "" };

@@ -4,7 +4,13 @@ import { AllocationEndCause } from "@trainyard/contracts/events";
 import { runId } from "@trainyard/kernel";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { agentStart, created, requested, validation } from "../../testing/example-events.ts";
+import {
+  agentStart,
+  created,
+  requested,
+  taskCreated,
+  validation,
+} from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 import { positionOf, watching } from "../../testing/watching.ts";
 
@@ -35,6 +41,7 @@ const watched: readonly Watched[] = [
   ["trials", "experiments/1/trials", "id", "state = ACTIVE or best_value < 5", { experiment: "1" }],
   ["checkpoints", "experiments/1/checkpoints", "uuid", "bytes > 4", { experiment: "1" }],
   ["models", "models", "name", "label = prod", {}],
+  ["tasks", "tasks", "id", "state = QUEUED kind = command", {}],
   ["agents", "agents", "name", "state = CONNECTED free_slots > 0", {}],
 ].flatMap(([kind, list, key, filter, of]) =>
   ["", filter as string].map((one) => ({
@@ -151,6 +158,14 @@ const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = 
       type: "JobUpdated",
       data: { job: String(n), priority: 40 + Math.floor(5 * chance) },
     }),
+  (n) => gateway.append(`task-t${n}`, taskCreated(), requested(1, 0)),
+  (n, chance) => {
+    if (chance < 0.2) return append(`task-t${n}`, { type: "TaskDeleted", data: {} });
+    if (chance < 0.6) {
+      return append(`task-t${n}`, { type: "TaskKillRequested", data: { reason: "killed" } });
+    }
+    return append(`task-t${n}`, { type: "RunStarted", data: { run: 1, allocation: `t${n}#1` } });
+  },
   (n) => {
     const trial = { experiment: "1", number: n, seed: 1, warmStartCheckpoint: "", sourceTrial: "" };
     const data = { ...trial, origin: "drawn" };

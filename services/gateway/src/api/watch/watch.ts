@@ -23,6 +23,7 @@ import {
   jobList,
   modelList,
   projectList,
+  taskList,
   trialList,
   workspaceList,
 } from "../../read-model/core/lists/lists.ts";
@@ -48,6 +49,7 @@ const lists: Readonly<Record<string, ListSpec>> = {
   models: modelList,
   agents: agentList,
   jobs: jobList,
+  tasks: taskList,
   workspaces: workspaceList,
   projects: projectList,
 };

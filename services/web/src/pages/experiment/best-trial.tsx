@@ -26,7 +26,7 @@ export function BestTrial({ experiment }: TabProps): JSX.Element {
         <p className={styles["note"]}>
           {experiment.trialsFailed > 0
             ? `No trial without a failure has reported ${metric}.`
-            : `No trial has reported ${metric} yet.`}
+            : `No trial has reported ${metric}${experiment.endedAtMs === undefined ? " yet" : ""}.`}
         </p>
       )}
       {bestTrial !== undefined && best !== undefined && (

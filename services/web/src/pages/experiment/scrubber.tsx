@@ -44,7 +44,7 @@ export function Scrubber({ steps, at, onShow }: Props): JSX.Element {
       >
         <ChevronRight size={16} aria-hidden />
       </Button>
-      <output className={styles["step"]} aria-label="Shown decision">
+      <output className={styles["step"]} aria-label="Shown decision" title={said}>
         <b>
           Decision {at + 1} of {steps.length}
         </b>

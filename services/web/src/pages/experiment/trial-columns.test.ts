@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { differingHparams } from "./trial-columns.tsx";
+import type { Experiment } from "./tabs.ts";
+import { columnsOf, differingHparams } from "./trial-columns.tsx";
 import type { Trial } from "./use-trials.ts";
 
 /** A trial that calls `read` whenever its hyperparameters are read. */
@@ -20,6 +21,17 @@ test("hyperparameters differ if a trial has another value, or none", () => {
   ];
   expect(differingHparams(trials)).toEqual(["lr", "optimizer.beta", "late"]);
   expect(differingHparams(trials.slice(0, 1))).toEqual([]);
+});
+
+test("a trial took the time in which it ran, not that in which it was suspended", () => {
+  const suspended = {
+    ...{ hyperparameters: {}, latestValidation: {}, createdAtMs: 0, endedAtMs: 600_000 },
+    ...{ ranMs: 40_000, runs: [{ startedAtMs: 1_000 }] },
+  } as unknown as Trial;
+  const took = columnsOf([suspended], { metric: "loss" } as Experiment).find(
+    ({ id }) => id === "took",
+  );
+  expect(took?.text(suspended)).toBe("40000");
 });
 
 test("the hyperparameters of a trial are flattened once for any number of names", () => {

@@ -1,9 +1,12 @@
-import { duration, number, time } from "../../components/format.ts";
+import type { JSX } from "react";
+import { number, time } from "../../components/format.ts";
 import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
 import { PathLink } from "../../components/path-link.tsx";
 import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { elapsedOf, ranMsOf, ranOf } from "../../components/times.ts";
+import { clock, useNow } from "../../data/clock.ts";
 import { own } from "../../data/own.ts";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
@@ -60,10 +63,10 @@ export function differingHparams(trials: readonly Trial[]): readonly string[] {
   );
 }
 
-/** Milliseconds from the start of a trial's first run to its end, or until the present. */
-function tookMs({ runs, endedAtMs }: Trial): number | undefined {
-  const started = runs.find((run) => run.startedAtMs !== undefined)?.startedAtMs;
-  return started === undefined || endedAtMs === undefined ? undefined : endedAtMs - started;
+/** The time in which the trial ran: a trial that is suspended or waits costs nothing. */
+function Took({ trial }: { readonly trial: Trial }): JSX.Element {
+  const nowMs = useNow();
+  return <span title={`elapsed ${elapsedOf(trial, nowMs)}`}>{ranOf(trial, nowMs)}</span>;
 }
 
 function numberColumn(
@@ -124,11 +127,8 @@ export function columnsOf(
     },
     {
       ...{ id: "took", title: "Took", width: 90, right: true, mono: true },
-      cell: (trial) => {
-        const ms = tookMs(trial);
-        return ms === undefined ? "" : duration(ms);
-      },
-      text: (trial) => String(tookMs(trial) ?? ""),
+      cell: (trial) => <Took trial={trial} />,
+      text: (trial) => String(ranMsOf(trial, clock.nowMs())),
     },
     {
       ...{ id: "created", title: "Created", width: 160, mono: true, sort: "created_at" },

@@ -104,8 +104,8 @@ function summaryOf(trial: ShownTrial, nowMs: number): string {
     `${number(stepsCompleted)} steps`,
     percent(progress),
     left === "" ? "" : `about ${left} left`,
-    `${endedAtMs === undefined ? "since" : "took"} ${elapsedOf(trial, nowMs)}`,
-    `ran ${ranOf(trial, nowMs)}`,
+    `${endedAtMs === undefined ? "has run" : "took"} ${ranOf(trial, nowMs)}`,
+    `elapsed ${elapsedOf(trial, nowMs)}`,
     bestValue === undefined ? "" : `best ${number(bestValue)}`,
   ];
   return parts.filter((part) => part !== "").join(" · ");

@@ -1,9 +1,10 @@
 /** The lists of the API whose rows have a table of their own. */
 
 import { hyperparameterAttributes, metricAttributes } from "../views/attributes.ts";
-import type { DocumentKind } from "../views/documents.ts";
+import type { DocumentKind, TaskDocument } from "../views/documents.ts";
 import { experimentStates } from "../views/project-experiment.ts";
 import { defaultSpace } from "../views/project-space.ts";
+import { taskStates } from "../views/project-task.ts";
 import { trialStates } from "../views/project-trial.ts";
 import type { ListSpec } from "./list-spec.ts";
 
@@ -208,7 +209,7 @@ export const agentList: ListSpec<"agent"> = {
   attributes: null,
 };
 
-/** Jobs are sorted by the first run of their experiment in the queue. */
+/** Jobs are sorted by their first run in the queue. */
 export const jobList: ListSpec<"job"> = {
   kind: "job",
   table: "job_rows",
@@ -218,7 +219,7 @@ export const jobList: ListSpec<"job"> = {
   isListed: ({ runs }) => runs.length > 0,
   scope: () => "",
   fields: [
-    { name: "job", column: "ordinal", type: "number", value: ({ job }) => Number(job) },
+    { name: "job", column: "job", type: "text", value: ({ job }) => job },
     { name: "pool", column: "pool", type: "text", value: ({ pool }) => pool },
     {
       name: "workspace",
@@ -263,6 +264,51 @@ export const jobList: ListSpec<"job"> = {
   attributes: null,
 };
 
+export const taskList: ListSpec<"task"> = {
+  kind: "task",
+  table: "task_rows",
+  plural: "tasks",
+  newestFirst: true,
+  scope: () => "",
+  fields: [
+    { name: "id", column: "task", type: "text", value: ({ id }) => id },
+    { name: "kind", column: "kind", type: "text", value: ({ kind }) => kind },
+    { name: "name", column: "name", type: "text", value: ({ name }) => name },
+    {
+      name: "state",
+      column: "state",
+      type: "text",
+      value: ({ state }) => state,
+      values: taskStates,
+    },
+    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    {
+      name: "workspace",
+      column: "workspace",
+      type: "text",
+      anyCase: true,
+      value: ({ workspace }) => workspace || defaultSpace,
+    },
+    { name: "pool", column: "pool", type: "text", value: ({ pool }) => pool },
+    { name: "agent", column: "agent", type: "text", value: agentOf },
+    { name: "slots", column: "slots", type: "number", value: ({ slots }) => slots },
+    { name: "priority", column: "priority", type: "number", value: ({ priority }) => priority },
+    { name: "restarts", column: "restarts", type: "number", value: ({ restarts }) => restarts },
+    { name: "exit_code", column: "exit_code", type: "number", value: ({ exitCode }) => exitCode },
+    { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
+    { name: "started_at", column: "started_at_ms", type: "time", value: (doc) => doc.startedAtMs },
+    { name: "ended_at", column: "ended_at_ms", type: "time", value: (doc) => doc.endedAtMs },
+  ],
+  labels: null,
+  texts: ({ id, name, owner, pool }) => [id, name, owner, pool],
+  attributes: null,
+};
+
+/** Returns the agent of the last run; undefined before it has one. */
+function agentOf({ runs }: TaskDocument): string | undefined {
+  return runs.at(-1)?.placements[0]?.agent;
+}
+
 const spaceFields: ListSpec<"workspace" | "project">["fields"] = [
   { name: "name", column: "name", type: "text", anyCase: true, value: ({ name }) => name },
   { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
@@ -303,6 +349,7 @@ export const lists: { readonly [Kind in DocumentKind]?: ListSpec<Kind> } = {
   model: modelList,
   agent: agentList,
   job: jobList,
+  task: taskList,
   workspace: workspaceList,
   project: projectList,
 };

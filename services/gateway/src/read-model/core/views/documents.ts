@@ -8,6 +8,7 @@ import type {
   Model,
   ModelAliasMove,
   ModelVersion,
+  Task,
   Token,
   Trial,
   Workspace,
@@ -56,7 +57,8 @@ export type ExperimentDocument = Omit<
 };
 
 /**
- * The configuration of an experiment. It is a separate document, since it has up to 96 KiB that most reads do not need.
+ * The configuration of an experiment or a task. It is a separate document, since it has up to 96 KiB that most reads
+ * do not need.
  */
 export type ConfigDocument = { readonly config?: JsonObject };
 
@@ -158,6 +160,12 @@ export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
 /** The number of times that a pool with the document's id was removed. */
 export type PoolDocument = { readonly removals: number };
 
+/** The document of a task. Its configuration is a document of its own, as an experiment's. */
+export type TaskDocument = Omit<Plain<Task>, "config" | "lastLogLines"> & {
+  /** Whether a person had the task killed. */
+  readonly killed: boolean;
+};
+
 /** A project. The parent of its row is the id of its workspace. */
 export type ProjectDocument = WorkspaceDocument;
 
@@ -201,6 +209,7 @@ export type Documents = {
   readonly project: ProjectDocument;
   readonly job: JobDocument;
   readonly pool: PoolDocument;
+  readonly task: TaskDocument;
 };
 
 export type DocumentKind = keyof Documents;

@@ -2,6 +2,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Disabled } from "@trainyard/contracts/api";
 import type { Slot as Offered } from "@trainyard/contracts/events";
 import type { AgentDocument, DocumentSet } from "./documents.ts";
+import { taskWaits } from "./project-task.ts";
 import { changeRun } from "./project-trial.ts";
 import { type Projections, runOf } from "./projections.ts";
 
@@ -164,6 +165,7 @@ export const agentProjections: Projections = {
 /** Says for what the runs on an agent's slots wait; empty for nothing. */
 function runsWait(documents: DocumentSet, agent: string, waitsFor: string): void {
   for (const id of runsOn(documents, agent)) {
+    taskWaits(documents, id, waitsFor);
     const { trial, run } = runOf(id) ?? { trial: "", run: 0 };
     changeRun(documents, trial, run, ({ state }) => (state === "ENDED" ? {} : { waitsFor }));
   }

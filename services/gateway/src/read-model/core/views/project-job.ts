@@ -1,10 +1,11 @@
 /**
- * Jobs: experiments in the queues of the pools. The scheduler computes the same numbers from the same events: the place
- * of an experiment in a pool is the position at which its first run was queued, until the experiment ends. What people
- * set lasts until the experiment is deleted or its pool is removed.
+ * Jobs: experiments and tasks in the queues of the pools. The scheduler computes the same numbers from the same events:
+ * the place of a job in a pool is the position at which its first run was queued, until the job ends. What people set
+ * lasts until the experiment or task is deleted or its pool is removed.
  */
-import { isExperimentId } from "@trainyard/kernel";
+import { isExperimentId, isTaskId } from "@trainyard/kernel";
 import type { DocumentSet, JobDocument, QueuedRun } from "./documents.ts";
+import { taskNumber } from "./project-task.ts";
 import type { Projections } from "./projections.ts";
 import { jobOfRun } from "./touched.ts";
 
@@ -43,15 +44,21 @@ export const jobProjections: Projections = {
     const doc = { removals: removalsOf(documents, id) + 1 };
     documents.put({ kind: "pool", id, parent: "", ordinal: 0, doc });
   },
-  ExperimentEnded({ id }, documents) {
-    if (documents.get("job", id) === undefined) return;
-    changeJob(documents, id, (doc) => ({ ...doc, change: withoutFirst(doc.change) }));
-  },
-  ExperimentDeleted({ id }, documents) {
-    if (documents.get("job", id) === undefined) return;
-    changeJob(documents, id, (doc) => ({ ...doc, change: null }));
-  },
+  ExperimentEnded: ({ id }, documents) => ended(documents, id),
+  ExperimentDeleted: ({ id }, documents) => deleted(documents, id),
+  TaskEnded: ({ id }, documents) => ended(documents, id),
+  TaskDeleted: ({ id }, documents) => deleted(documents, id),
 };
+
+function ended(documents: DocumentSet, id: string): void {
+  if (documents.get("job", id) === undefined) return;
+  changeJob(documents, id, (doc) => ({ ...doc, change: withoutFirst(doc.change) }));
+}
+
+function deleted(documents: DocumentSet, id: string): void {
+  if (documents.get("job", id) === undefined) return;
+  changeJob(documents, id, (doc) => ({ ...doc, change: null }));
+}
 
 type Change = NonNullable<JobDocument["change"]>;
 
@@ -99,14 +106,15 @@ function changeJob(
   id: string,
   change: (doc: JobDocument) => JobDocument,
 ): void {
-  if (!isExperimentId(id)) return;
+  if (!isExperimentId(id) && !isTaskId(id)) return;
   const { runs, change: changed } = change(documents.get("job", id) ?? nothing(id));
   if (runs.length === 0 && changed === null) {
     documents.remove({ kind: "job", id });
     return;
   }
   const doc = { ...shownOf(id, runs, changed), runs, change: changed };
-  documents.put({ kind: "job", id, parent: "", ordinal: Number(id), doc });
+  const ordinal = isTaskId(id) ? taskNumber(id) : Number(id);
+  documents.put({ kind: "job", id, parent: "", ordinal, doc });
 }
 
 type Shown = Omit<JobDocument, "runs" | "change">;

@@ -1,11 +1,20 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
-import { Fault, RunEndWhy, StopWhy, TrialOutcome, WaitCode } from "@trainyard/contracts/events";
+import { StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { parseTrialId, runId } from "@trainyard/kernel";
 import type { DocumentSet } from "./documents.ts";
 import { rankTrial } from "./leaders.ts";
 import { type Projections, runOf } from "./projections.ts";
 import { neverRan } from "./run-times.ts";
+import {
+  endedRun,
+  grantedRun,
+  requestedRun,
+  startedRun,
+  stateWithoutStop,
+  waitingRun,
+  withChangedRun,
+} from "./runs.ts";
 import { addSealed } from "./unstored.ts";
 import { bestAfter, recordValidation } from "./validations.ts";
 
@@ -20,35 +29,6 @@ const stoppingStates: Readonly<Record<number, string>> = {
   [StopWhy.CANCEL]: "STOPPING_CANCELED",
   [StopWhy.KILL]: "STOPPING_KILLED",
 };
-
-const endWhys: Readonly<Record<number, string>> = Object.fromEntries(
-  Object.entries(RunEndWhy).map(([name, number]) => [number, name.toLowerCase()]),
-);
-
-const faults: Readonly<Record<number, string>> = {
-  [Fault.SCRIPT]: "script",
-  [Fault.HOST]: "host",
-  [Fault.PLATFORM]: "platform",
-};
-
-/** The names of the scheduler's wait reasons. A code of a later version has none. */
-const waitCodes: Readonly<Record<WaitCode, string>> = {
-  [WaitCode.UNSPECIFIED]: "",
-  [WaitCode.NO_AGENTS]: "no_agents",
-  [WaitCode.AGENTS_AWAY]: "agents_away",
-  [WaitCode.NOT_ENOUGH_FREE_SLOTS]: "not_enough_free",
-  [WaitCode.BEHIND_OTHERS]: "behind_others",
-  [WaitCode.LOW_DISK]: "low_disk",
-  [WaitCode.AGENTS_DISTRUSTED]: "distrusted",
-  [WaitCode.RESERVED]: "reserved",
-  [WaitCode.QUOTA]: "quota",
-  [WaitCode.MAX_SLOTS]: "max_slots",
-  [WaitCode.FAIR_SHARE]: "fair_share",
-  [WaitCode.CONSTRAINTS]: "constraints",
-  [WaitCode.PREEMPTING]: "preempting",
-};
-
-const noWait = { waitsFor: "", waitCode: "", waitLimit: "" };
 
 /** The states of a trial in the API. */
 export const trialStates: readonly string[] = [
@@ -100,50 +80,24 @@ export const trialProjections: Projections = {
     });
   },
   RunRequested({ id, data, timeMs }, documents) {
-    const run: Plain<Run> = {
-      id: runId(id, data.run),
-      number: data.run,
-      state: "QUEUED",
-      whyEnded: "",
-      message: "",
-      placements: [],
-      requestedAtMs: timeMs,
-      waitsFor: "",
-      fromCheckpoint: data.fromCheckpoint,
-    };
-    documents.update("trial", id, (doc) => ({
+    documents.update("trial", id, ({ runs }) => ({
       state: "ACTIVE",
-      runs: [...doc.runs, { ...run, ...delayOf(doc.runs.at(-1), timeMs, data.delayMs) }],
+      runs: [...runs, requestedRun(runId(id, data.run), data, timeMs, runs.at(-1))],
       sealed: [],
     }));
   },
   RunStarted({ id, data, timeMs }, documents) {
-    changeRun(documents, id, data.run, () => ({
-      state: "RUNNING",
-      startedAtMs: timeMs,
-      ...noWait,
-    }));
+    changeRun(documents, id, data.run, () => startedRun(timeMs));
   },
   RunStopRequested({ id, data }, documents) {
     changeRun(documents, id, data.run, () => ({ state: "STOPPING" }));
     documents.update("trial", id, (doc) => ({ state: stoppingStates[data.why] ?? doc.state }));
   },
   RunStopWithdrawn({ id, data }, documents) {
-    changeRun(documents, id, data.run, ({ startedAtMs, placements }) => {
-      const granted = placements.length === 0 ? "QUEUED" : "STARTING";
-      return { state: startedAtMs === undefined ? granted : "RUNNING" };
-    });
+    changeRun(documents, id, data.run, (run) => ({ state: stateWithoutStop(run) }));
   },
   RunEnded({ id, data, timeMs }, documents) {
-    changeRun(documents, id, data.run, () => ({
-      state: "ENDED",
-      whyEnded: endWhys[data.why] ?? "",
-      message: data.message,
-      endedAtMs: timeMs,
-      ...noWait,
-      ...(data.fault === undefined ? {} : { fault: faults[data.fault] ?? "" }),
-      ...(data.triesInRow === undefined ? {} : { triesInRow: data.triesInRow }),
-    }));
+    changeRun(documents, id, data.run, () => endedRun(data, timeMs));
     documents.update("trial", id, (doc) => ({
       restarts: doc.restarts + (data.countsAsRestart ? 1 : 0),
     }));
@@ -176,27 +130,12 @@ export const trialProjections: Projections = {
   AllocationGranted({ id, data }, documents) {
     const run = runOf(id);
     if (run === null) return;
-    const placements = data.placements.map(({ agent, slots, nodeRank, address }) => ({
-      agent,
-      slots,
-      nodeRank,
-      ...(address === "" ? {} : { address }),
-    }));
-    changeRun(documents, run.trial, run.run, () => ({
-      state: "STARTING",
-      ...noWait,
-      placements,
-    }));
+    changeRun(documents, run.trial, run.run, () => grantedRun(data));
   },
   WaitExplained({ id, data }, documents) {
     const run = runOf(id);
     if (run === null) return;
-    const { code, detail, limit = "" } = data;
-    changeRun(documents, run.trial, run.run, () => ({
-      waitsFor: detail,
-      waitCode: waitCodes[code] ?? "",
-      waitLimit: limit,
-    }));
+    changeRun(documents, run.trial, run.run, () => waitingRun(data));
   },
   ValidationReported({ data }, documents) {
     observeValidation(data, documents);
@@ -216,20 +155,6 @@ export const trialProjections: Projections = {
   },
 };
 
-/** Returns why a run waits after a failed one; nothing without a delay. */
-function delayOf(
-  last: Plain<Run> | undefined,
-  timeMs: number,
-  delayMs: number,
-): Partial<Plain<Run>> {
-  if (delayMs === 0) return {};
-  const { triesInRow = 1, fault = "" } = last ?? {};
-  const failures = triesInRow === 1 ? "a failure" : `${triesInRow} failures in a row`;
-  const cause = fault === "" ? "" : ` (cause of the latest: ${fault})`;
-  const until = new Date(timeMs + delayMs).toISOString();
-  return { waitsFor: `a delay until ${until} after ${failures}${cause}`, waitCode: "delayed" };
-}
-
 export function changeRun(
   documents: DocumentSet,
   trial: string,
@@ -237,7 +162,7 @@ export function changeRun(
   change: (run: Plain<Run>) => Partial<Plain<Run>>,
 ): void {
   documents.update("trial", trial, (doc) => ({
-    runs: doc.runs.map((run) => (run.number === number ? { ...run, ...change(run) } : run)),
+    runs: withChangedRun(doc.runs, number, change),
   }));
 }
 

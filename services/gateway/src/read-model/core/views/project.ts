@@ -12,6 +12,7 @@ import { jobProjections } from "./project-job.ts";
 import { modelProjections } from "./project-model.ts";
 import { progressProjections } from "./project-progress.ts";
 import { spaceProjections } from "./project-space.ts";
+import { taskProjections } from "./project-task.ts";
 import { tokenProjections } from "./project-token.ts";
 import { trialProjections } from "./project-trial.ts";
 import { warningProjections } from "./project-warnings.ts";
@@ -27,6 +28,7 @@ const parts: readonly Projections[] = [
   tokenProjections,
   modelProjections,
   spaceProjections,
+  taskProjections,
   jobProjections,
   // After the others, as these read the states that an event leads to.
   progressProjections,

@@ -1,5 +1,12 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import { categoryOf, idOf, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
+import {
+  categoryOf,
+  idOf,
+  parseRunId,
+  parseTaskRunId,
+  parseTrialId,
+  trialId,
+} from "@trainyard/kernel";
 import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
 import { runsOn } from "./project-agent.ts";
 
@@ -15,6 +22,8 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
       return [{ kind: "experiment", id }, ...searchedTrials(id, event)];
     case "trial":
       return [...trialKeys(id), ...sealedKeys(event)];
+    case "task":
+      return taskKeys(id, event);
     case "measurement":
       return trialKeys(id);
     case "allocation":
@@ -46,7 +55,7 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
 /**
  * Returns further rows that a projection needs, found by the documents of `touchedBy`: the best trials, one of which is
  * shown when a trial stops being one, the trial of a checkpoint that is never stored, and the model versions whose
- * checkpoint's metrics are reported late, and the trials whose runs are on an agent that is lost or returns.
+ * checkpoint's metrics are reported late, and the trials and tasks whose runs are on an agent that is lost or returns.
  */
 export function touchedThrough(
   stream: string,
@@ -62,8 +71,7 @@ export function touchedThrough(
     return trialKeys(documents.get("checkpoint", idOf(stream))?.trial ?? "");
   }
   if (event.type === "AgentLost" || event.type === "AgentReturned") {
-    const trials = runsOn(documents, idOf(stream)).flatMap((run) => parseRunId(run)?.trial ?? []);
-    return trials.map((id): DocumentKey => ({ kind: "trial", id }));
+    return runsOn(documents, idOf(stream)).flatMap(ownerKeys);
   }
   if (event.type !== "ValidationReported") return [];
   const { trial, run, step } = event.data;
@@ -135,9 +143,23 @@ function trialKeys(trial: string): readonly DocumentKey[] {
   ];
 }
 
-/** Returns the experiment of a run; null if the allocation is not a run's. */
+/** Returns the job of a run: its experiment, or its task. Null if the allocation is not a run's. */
 export function jobOfRun(allocation: string): string | null {
-  return parseTrialId(parseRunId(allocation)?.trial ?? "")?.experiment ?? null;
+  return parseRunId(allocation)?.experiment ?? parseTaskRunId(allocation)?.task ?? null;
+}
+
+/** Returns the document of the trial or the task whose run an allocation is. */
+function ownerKeys(allocation: string): readonly DocumentKey[] {
+  const trial = parseRunId(allocation)?.trial;
+  if (trial !== undefined) return [{ kind: "trial", id: trial }];
+  const task = parseTaskRunId(allocation)?.task;
+  return task === undefined ? [] : [{ kind: "task", id: task }];
+}
+
+function taskKeys(id: string, event: AnyEvent): readonly DocumentKey[] {
+  const task: DocumentKey = { kind: "task", id };
+  const changesJob = event.type === "TaskEnded" || event.type === "TaskDeleted";
+  return changesJob ? [task, { kind: "job", id }] : [task];
 }
 
 function besideExperiment(id: string, event: AnyEvent): readonly DocumentKey[] {
@@ -164,18 +186,26 @@ function allocationKeys(allocation: string, event: AnyEvent): readonly DocumentK
     return [
       { kind: "job", id: job },
       { kind: "pool", id: resources?.pool ?? "" },
+      ...ownerKeys(allocation).filter(({ kind }) => kind === "task"),
     ];
   }
-  const run = parseRunId(allocation);
+  const owner = ownerKeys(allocation);
   const job = jobOfRun(allocation);
-  if (run === null || job === null) return [];
+  if (job === null) return [];
+  // A stop by the scheduler changes the state of a task only; that of a trial has a state for stops of its own service.
+  if (stopsAllocation.has(event.type)) return owner.filter(({ kind }) => kind === "task");
   const changesJob = event.type === "AllocationGranted" || event.type === "AllocationEnded";
   return [
-    { kind: "trial", id: run.trial },
+    ...owner,
     ...(changesJob ? [{ kind: "job", id: job } as const] : []),
     ...agentsOf(event).map((id): DocumentKey => ({ kind: "agent", id })),
   ];
 }
+
+const stopsAllocation: ReadonlySet<string> = new Set([
+  "AllocationStopRequested",
+  "AllocationStopWithdrawn",
+]);
 
 function agentsOf(event: AnyEvent): readonly string[] {
   if (event.type === "AllocationGranted") return event.data.placements.map(({ agent }) => agent);

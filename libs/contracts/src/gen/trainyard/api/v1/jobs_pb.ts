@@ -129,7 +129,7 @@ export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*
  */
 export type Job = Message<"trainyard.api.v1.Job"> & {
   /**
-   * The id of the experiment.
+   * The id of the experiment or the task.
    *
    * @generated from field: string job = 1;
    */
@@ -161,7 +161,7 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   weight: number;
 
   /**
-   * The most slots that the experiment's runs hold together; 0 if there is no limit.
+   * The most slots that the job's runs hold together; 0 if there is no limit.
    *
    * @generated from field: uint32 max_slots = 7;
    */
@@ -183,7 +183,7 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsHeld: number;
 
   /**
-   * The number of slots that the experiment's waiting runs request.
+   * The number of slots that the job's waiting runs request.
    *
    * @generated from field: uint32 slots_wanted = 11;
    */
@@ -195,7 +195,7 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsBorrowed: number;
 
   /**
-   * The number of experiments ahead of this one with waiting runs in the pool. Computed when the job is read: always 0
+   * The number of jobs ahead of this one with waiting runs in the pool. Computed when the job is read: always 0
    * in a frame of Watch.
    *
    * @generated from field: uint32 jobs_ahead = 13;
@@ -232,7 +232,7 @@ export const ExplainJobRequestSchema: GenMessage<ExplainJobRequest> = /*@__PURE_
  */
 export type JobExplanation = Message<"trainyard.api.v1.JobExplanation"> & {
   /**
-   * The job of the experiment. Absent if `old` is set.
+   * The job. Absent if `old` is set.
    *
    * @generated from field: trainyard.api.v1.Job job = 1;
    */
@@ -431,7 +431,7 @@ export const JobResponseSchema: GenMessage<JobResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_jobs, 8);
 
 /**
- * The experiments in the queues of the pools, each as one job: those with runs that wait or have a place.
+ * The experiments and tasks in the queues of the pools, each as one job: those with runs that wait or have a place.
  *
  * @generated from service trainyard.api.v1.JobService
  */

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/options/v1/call.proto.
  */
 export const file_trainyard_options_v1_call: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSL2AQoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCCpTCglCb2R5TGltaXQSGgoWQk9EWV9MSU1JVF9VTlNQRUNJRklFRBAAEhQKEEJPRFlfTElNSVRfU01BTEwQARIUChBCT0RZX0xJTUlUX0xBUkdFEAI6VwoEY2FsbBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyIS50cmFpbnlhcmQub3B0aW9ucy52MS5DYWxsT3B0aW9uc1IEY2FsbGIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSKJAgoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgqUwoJQm9keUxpbWl0EhoKFkJPRFlfTElNSVRfVU5TUEVDSUZJRUQQABIUChBCT0RZX0xJTUlUX1NNQUxMEAESFAoQQk9EWV9MSU1JVF9MQVJHRRACOlcKBGNhbGwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgLMiEudHJhaW55YXJkLm9wdGlvbnMudjEuQ2FsbE9wdGlvbnNSBGNhbGxiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * A call that says nothing takes a user's token only, a read of it waits for the read model, a repeat under an
@@ -92,6 +92,13 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
    * @generated from field: bool after_trial = 10;
    */
   afterTrial: boolean;
+
+  /**
+   * Whether the run of a task may make the call, too. Needs for_runs.
+   *
+   * @generated from field: bool for_tasks = 11;
+   */
+  forTasks: boolean;
 };
 
 /**

@@ -1,0 +1,121 @@
+/** Creates commands and shells. A refused request stores nothing. */
+import { Readable } from "node:stream";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Accepted } from "@trainyard/contracts/commands";
+import { maskedDocument, parseTask } from "@trainyard/experiment-config";
+import {
+  taskConfig,
+  requestedTaskResources,
+  type TaskConfig,
+  type TaskKind,
+  taskKinds,
+  taskName,
+} from "@trainyard/experiment-config/recorded";
+import { idOf, isRejection, type JsonObject } from "@trainyard/kernel";
+import type { ContentFile } from "@trainyard/runtime";
+import type { Backend } from "../../backend.ts";
+import { tokenOf } from "../../http/caller.ts";
+import { Problem, problemOf } from "../../http/problem.ts";
+import type { RequestContext } from "../../http/request-context.ts";
+import { namingContents, storeContent } from "../../spaces/contents.ts";
+import { findPlace } from "../../spaces/spaces.ts";
+import { type CheckedContext, checkContext, inPieces } from "../experiments/context-archive.ts";
+import { refuseMasked } from "../experiments/submitted.ts";
+import { refuseImpossible } from "../possible-place.ts";
+import { shownTask } from "../shown.ts";
+
+type Submission = {
+  readonly kind: TaskKind;
+  readonly config: TaskConfig;
+  readonly workspace: string;
+  /** The packed folder; null for none. */
+  readonly code: (CheckedContext & { readonly packed: Uint8Array }) | null;
+};
+
+export async function createTask(
+  backend: Backend,
+  request: RequestOf<"createTask">,
+  context: RequestContext,
+): Promise<ReplyOf<"createTask">> {
+  const kind = kindOf(request.kind);
+  const { config, warnings } = readConfig(request, kind);
+  const workspace = await workspaceOf(backend, request.workspace, config.workspace);
+  await refuseImpossible(backend, requestedTaskResources(config), context, "slots");
+  const packed = request.context;
+  const code = packed.length === 0 ? null : { ...(await checkContext(packed, null)), packed };
+  if (request.validateOnly) return { warnings, position: backend.position };
+  const submission = { kind, config, workspace, code };
+  const { stream, position } = await namingContents(() => ask(backend, submission, context));
+  await backend.reach(position);
+  const task = await backend.get("task", idOf(stream));
+  const shown = shownTask(task, await backend.configOf(task.id));
+  return { task: shown, warnings, position: String(position) };
+}
+
+function kindOf(kind: string): TaskKind {
+  const known = taskKinds.find((one) => one === kind);
+  if (known !== undefined) return known;
+  const detail = `kind must be ${taskKinds.join(" or ")}, not ${JSON.stringify(kind.slice(0, 60))}`;
+  throw new Problem(400, "invalid_request", detail);
+}
+
+function readConfig(
+  { config: text, overrides, command }: RequestOf<"createTask">,
+  kind: TaskKind,
+): { readonly config: TaskConfig; readonly warnings: readonly string[] } {
+  refuseMasked(text, overrides);
+  const parsed = parseTask(text, { kind, command, overrides });
+  if (isRejection(parsed)) throw problemOf(parsed);
+  return {
+    config: parsed.config,
+    warnings: parsed.warnings.map(({ path, detail }) => `${path} ${detail}`),
+  };
+}
+
+/** Returns the name of the task's workspace: of the request, or else of the configuration, or else the default one. */
+async function workspaceOf(backend: Backend, asked: string, configured: string): Promise<string> {
+  try {
+    return (await findPlace(backend, asked || configured, "")).workspace;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { status, code, message: detail } = error;
+    const problems = [{ path: "workspace", detail }];
+    throw new Problem(status === 404 ? 400 : status, code, `workspace: ${detail}`, { problems });
+  }
+}
+
+async function ask(
+  backend: Backend,
+  { kind, config, workspace, code }: Submission,
+  context: RequestContext,
+): Promise<Plain<Accepted>> {
+  const file = code === null ? null : await storeCode(backend, code);
+  return backend.command(
+    "experiments",
+    "CreateTask",
+    {
+      kind,
+      config,
+      name: shownName(config, kind),
+      contextDigest: code?.digest ?? "",
+      contextBytes: code?.bytes ?? 0,
+      contextDeletions: file?.deletions ?? 0,
+      owner: context.caller.authid,
+      workspace,
+      tokenId: tokenOf(context.caller),
+    },
+    context,
+  );
+}
+
+/** Returns the name for lists, which show no secret that the configuration masks. */
+function shownName(config: TaskConfig, kind: TaskKind): string {
+  return taskName(taskConfig(maskedDocument({ ...config } as JsonObject)), kind);
+}
+
+async function storeCode(
+  { parts }: Backend,
+  { digest, packed }: NonNullable<Submission["code"]>,
+): Promise<ContentFile | null> {
+  return storeContent(parts, { folder: "contexts", digest }, () => Readable.from(inPieces(packed)));
+}

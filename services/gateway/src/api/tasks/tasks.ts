@@ -1,0 +1,81 @@
+/** The calls of tasks: commands and shells. The experiments service decides; the read model answers queries. */
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Backend } from "../../backend.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
+import { taskList } from "../../read-model/core/lists/lists.ts";
+import type { TaskDocument } from "../../read-model/core/views/documents.ts";
+import { rowsPage } from "../lists.ts";
+import { followLines, hasEnded, lastLines, listLines } from "../logs/trial-logs.ts";
+import { shownTask } from "../shown.ts";
+import { mayUseTask } from "./access.ts";
+import { createTask } from "./create-task.ts";
+
+/** The last lines of a task in ERROR that `describe` shows. */
+const shownLogLines = 20;
+
+export function taskHandlers(backend: Backend) {
+  return {
+    unary: {
+      createTask: (request, context) => createTask(backend, request, context),
+      listTasks: async (request, context) => {
+        const { items, ...page } = await rowsPage(backend, taskList, request, { context });
+        const seen = items.filter((task) => mayUseTask(context.caller, task) === null);
+        return { ...page, items: seen.map((task) => shownTask(task)) };
+      },
+      getTask: (request, context) => getTask(backend, request, context),
+      killTask: async ({ task: id, reason }, context) => {
+        await usableTask(backend, id, context.caller);
+        const message = { task: id, reason: reason || "killed by a user" };
+        const { position } = await backend.command("experiments", "KillTask", message, context);
+        await backend.reach(position);
+        const task = shownTask(await backend.get("task", id), await backend.configOf(id));
+        return { task, position: String(position || backend.position) };
+      },
+      deleteTask: async ({ task: id }, context) => {
+        // Read before the command: afterwards there is no document.
+        const task = await usableTask(backend, id, context.caller);
+        const shown = shownTask(task, await backend.configOf(id));
+        const message = { task: id };
+        const { position } = await backend.command("experiments", "DeleteTask", message, context);
+        await backend.reach(position);
+        return { task: shown, position: String(position || backend.position) };
+      },
+      listTaskLogs: async (asked, context) => {
+        await usableTask(backend, asked.task, context.caller);
+        return listLines(backend, asked.task, asked, context);
+      },
+    },
+    streams: {
+      followTaskLogs: async function* (asked, context) {
+        const { task } = asked;
+        await usableTask(backend, task, context.caller);
+        const over = async () => hasEnded(await backend.get("task", task));
+        yield* followLines(backend, asked, over, context);
+      },
+    },
+  } satisfies SomeHandlers;
+}
+
+/** Returns the task. Throws a Problem of 404 for an unknown one, and of 403 if the caller may not use it. */
+export async function usableTask(
+  backend: Backend,
+  id: string,
+  caller: Caller,
+): Promise<TaskDocument> {
+  const task = await backend.get("task", id);
+  const refusal = mayUseTask(caller, task);
+  if (refusal !== null) throw refusal;
+  return task;
+}
+
+async function getTask(
+  backend: Backend,
+  { task: id, minPosition }: RequestOf<"getTask">,
+  context: RequestContext,
+): Promise<ReplyOf<"getTask">> {
+  await backend.reachText(minPosition);
+  const task = shownTask(await usableTask(backend, id, context.caller), await backend.configOf(id));
+  if (task.state !== "ERROR") return task;
+  return { ...task, lastLogLines: await lastLines(backend, id, shownLogLines, context) };
+}
