@@ -31,6 +31,13 @@ const schema = z.object({
   TRAINYARD_FIRST_TOKEN_FILE: z.string().min(1).optional(),
   /** The folder of the built Web UI; it may be built later. Without it / is a plain status page. */
   TRAINYARD_WEB_DIR: z.string().min(1).optional(),
+  /** The domain of the pages of tasks, in lower case; without it they are at `t12.localhost`. */
+  TRAINYARD_TASK_DOMAIN: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/, {
+      error: "must be a domain in lower case, such as tasks.example.net",
+    })
+    .optional(),
 });
 
 export type GatewayConfig = ConnectionsConfig & {
@@ -42,6 +49,7 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly firstTokenFile: string | null;
   readonly webDir: string | null;
+  readonly taskDomain: string | null;
 };
 
 export function parseConfig(environment: Readonly<Record<string, string>>): GatewayConfig {
@@ -58,5 +66,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     runTokenKeys: runTokenKeysOf(env),
     firstTokenFile: env.TRAINYARD_FIRST_TOKEN_FILE ?? null,
     webDir: env.TRAINYARD_WEB_DIR ?? null,
+    taskDomain: env.TRAINYARD_TASK_DOMAIN ?? null,
   };
 }

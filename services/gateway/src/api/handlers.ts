@@ -23,6 +23,7 @@ import { searchHandlers } from "./search/searches.ts";
 import { type Door, sessionHandlers } from "./sessions/sessions.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
+import { type TaskHosts, taskSessionHandlers } from "./tasks/task-sessions.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
@@ -32,12 +33,13 @@ import { workspaceHandlers } from "./workspaces/workspaces.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
-  door: Door,
+  door: Door & TaskHosts,
   { checkpointDir, checkpointStorage }: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage">,
 ): Handlers {
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
   const tasks = taskHandlers(backend);
+  const taskSessions = taskSessionHandlers(backend, door);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
@@ -54,6 +56,7 @@ export function apiHandlers(
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...tasks.unary,
+      ...taskSessions.unary,
       ...checkpoints.unary,
       ...models.unary,
       ...submissions.unary,

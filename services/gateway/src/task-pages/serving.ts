@@ -1,27 +1,12 @@
 /** Finds the run behind the address of a task's page. */
 import type { KeyObject } from "node:crypto";
-import { isTaskId } from "@trainyard/kernel";
 import { taskSecret } from "@trainyard/runtime";
-import { mayUseTask } from "../api/tasks/access.ts";
+import { usableTask } from "../api/tasks/tasks.ts";
 import type { Backend } from "../backend.ts";
-import type { Caller } from "../http/caller.ts";
-import { notFound, Problem } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
 import type { TaskDocument } from "../read-model/core/views/documents.ts";
 import { tokenKeyOf } from "../streams.ts";
 import type { TaskPagesDeps } from "./task-pages.ts";
-
-/** Returns the task. Throws a Problem if there is none, or if the caller may not open it. */
-export async function openableTask(
-  backend: Backend,
-  id: string,
-  caller: Caller,
-): Promise<TaskDocument> {
-  const task = isTaskId(id) ? await backend.find("task", id) : undefined;
-  if (task === undefined) throw notFound("task", id);
-  const refusal = mayUseTask(caller, task);
-  if (refusal !== null) throw refusal;
-  return task;
-}
 
 /** Returns the declared HTTP port that an address stands for: 0 is the first one. Throws a Problem if there is none. */
 export function servedPort({ id, ports }: TaskDocument, port: number): number {
@@ -40,7 +25,7 @@ export function servingRuns(
   keys: ReadonlyMap<string, KeyObject>,
 ): TaskPagesDeps["serving"] {
   return async ({ task: id, port: asked }, caller) => {
-    const task = await openableTask(backend, id, caller);
+    const task = await usableTask(backend, id, caller);
     const port = servedPort(task, asked);
     const run = task.runs.at(-1);
     if (task.endedAtMs !== undefined) {
