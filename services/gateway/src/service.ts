@@ -22,6 +22,7 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
+import { type StreamsDeps, streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -48,7 +49,15 @@ import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { stops } from "./streams.ts";
+import { servingRuns } from "./task-pages/serving.ts";
+import { TaskCallers } from "./task-pages/task-callers.ts";
+import { TaskPages } from "./task-pages/task-pages.ts";
+import { TaskSessions } from "./task-pages/task-sessions.ts";
+import type { OpenTunnel } from "./task-pages/tunnel-agent.ts";
+import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
+
+type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
 
@@ -58,7 +67,7 @@ export async function createService(
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
-  const { http, runTokenKeys, firstTokenFile } = config;
+  const { http, runTokenKeys, firstTokenFile, peerUrl, taskDomain } = config;
   const pool = openTables(parts, config, overrides);
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
@@ -70,6 +79,7 @@ export async function createService(
   const observed = (event: StoredEvent): void => {
     moved.notify([event]);
     openCalls.observed(event);
+    tunnels.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
@@ -93,13 +103,26 @@ export async function createService(
     token: knownToken,
     session: (secret: string) => sessions.find(secret),
   };
+  const taskSessions = new TaskSessions(pool);
+  const callers = new TaskCallers({ sessions: taskSessions, token: knownToken, clock });
   const door = {
-    ...{ sessions, openCalls },
+    ...{ sessions, openCalls, taskSessions, taskDomain },
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
+  const { cache } = executor;
+  const rooms = { cache, clock, logger, authenticate: door.authenticate };
+  const { tunnels, doors } = tunnelRoom({ ...rooms, pool, keys: runTokenKeys });
+  const serving = servingRuns(backend, runTokenKeys);
+  const open: OpenTunnel = (...stream) => tunnels.open(...stream);
+  const taskPages = new TaskPages({ sessions: taskSessions, callers, serving, open, logger });
   const face = {
     handlers: apiHandlers(backend, moved, door, config),
     ...{ idempotency, openCalls },
+    ...{ taskPages, taskDomain },
+    upgrades: (serveConnection: ServeConnection) => [
+      ...doors,
+      ...streamRoutes({ tunnels, openCalls, cache, serveConnection }),
+    ],
     authenticate: door.authenticate,
     hasEnded: async ({ trial }: TrialRunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,
@@ -120,15 +143,21 @@ export async function createService(
       await sessions.prepare();
       if (firstTokenFile !== null) await issueFirstToken(backend, firstTokenFile);
     },
-    listen: (serving) =>
-      startHttpServer({ ...face, health: serving, draining: serving.draining }, http),
+    listen: async (serving) => {
+      const deps = { ...face, health: serving, draining: serving.draining };
+      const listening = await startHttpServer(deps, http);
+      tunnels.listensAt(peerUrl ?? listening.address);
+      return listening;
+    },
     listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
     loops: [
       { run: (signal) => view.run(feed, signal) },
       follower,
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
-      { run: (signal) => sweep([idempotency, sessions], clock, logger, signal) },
+      tunnels,
+      { run: (signal) => callers.run(logger, signal) },
+      { run: (signal) => sweep([idempotency, sessions, taskSessions], clock, logger, signal) },
       purging,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.

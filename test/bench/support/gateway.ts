@@ -74,6 +74,8 @@ export async function openGateway(
     grpcPort: 0,
     firstTokenFile: join(folder, "token"),
     webDir,
+    taskDomain: null,
+    peerUrl: null,
   };
   const bus = createMemoryBus().connect("gateway");
   const gateway = stack.use(await createService(config, { bus }));

@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import fastifyCookie from "@fastify/cookie";
 import {
   answerHealth,
@@ -20,16 +21,19 @@ import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
+import { type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
 
 export type ServerDeps = RouterDeps &
-  FrontDeps & {
+  Omit<FrontDeps, "upgrade"> & {
     readonly logger: Logger;
     readonly registry: Registry;
     readonly telemetry: Telemetry;
     readonly health: HealthChecks;
     readonly position: () => number;
     readonly webPages: WebPages;
+    /** The upgrades of the platform. `serve` serves HTTP on a connection, as on one that a browser opened. */
+    readonly upgrades: (serve: (connection: Duplex) => void) => readonly UpgradeRoute[];
   };
 
 /** Starts the gateway's HTTP server with all its routes. */
@@ -46,7 +50,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     logger: false,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
-    serverFactory: (answer) => frontServer(answer, deps),
+    serverFactory: (answer) =>
+      frontServer(answer, { ...deps, upgrade: (...asked) => void upgrades.answer(...asked) }),
   });
   server.addHook("onRequest", async (request, reply) => {
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.
@@ -74,6 +79,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     throw nothingAt(request);
   });
   registerPages(server, deps);
+  const serve = (connection: Duplex): void => void server.server.emit("connection", connection);
+  const upgrades = new Upgrades(access, { ...deps, upgrades: deps.upgrades(serve) });
   registerRoutes(server, access, {
     ...deps,
     problemText: (error, request) =>

@@ -1,5 +1,6 @@
 /** The cookie of a browser's session: its name, its scope and its attributes. */
 import type { IncomingHttpHeaders } from "node:http";
+import { fastifyCookie } from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /**
@@ -7,10 +8,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
  * host share cookies. Over TLS only the name counts that no other host can set for this one: the page of a task may set
  * cookies for the domain above it.
  */
-export function sessionOfRequest(request: FastifyRequest, clusterId: string): string | undefined {
-  const secure = request.cookies[secureNameFor(clusterId)];
-  if (secure !== undefined || cameByHttps(request.headers)) return secure;
-  return request.cookies[nameFor(clusterId)];
+export function sessionOfHeaders(
+  headers: IncomingHttpHeaders,
+  clusterId: string,
+): string | undefined {
+  const cookies = fastifyCookie.parse(headers.cookie ?? "");
+  const secure = cookies[secureNameFor(clusterId)];
+  if (secure !== undefined || cameByHttps(headers)) return secure;
+  return cookies[nameFor(clusterId)];
 }
 
 /** Sets and clears the session cookie in an answer. */

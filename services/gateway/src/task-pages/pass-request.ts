@@ -1,6 +1,7 @@
 /** Passes a request to the server of a task, and its answer back, without reading either. */
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
+import { problemOfTunnel } from "../api/streams/streams.ts";
 import { Problem } from "../http/problem.ts";
 import { headersFromTask, headersToTask, type ToTask } from "./passed-headers.ts";
 import { TunnelAgent } from "./tunnel-agent.ts";
@@ -96,7 +97,8 @@ function bodyOf({ headers }: IncomingMessage): "none" | "chunked" | "sized" {
 
 /** Returns the problem for a request whose connection to the task's server failed. */
 export function problemOfTask(error: unknown, port: number): Problem {
-  if (error instanceof Problem) return error;
+  const known = problemOfTunnel(error);
+  if (known instanceof Problem) return known;
   const detail = `the server at port ${port} of the task broke the connection`;
   return new Problem(502, "bad_gateway", detail);
 }

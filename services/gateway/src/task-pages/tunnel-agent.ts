@@ -4,18 +4,17 @@
  */
 import { Agent, type ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Target } from "@trainyard/tunnel";
 import { taskPageLimits } from "./limits.ts";
-
-/** A port, or the socket, of a run. */
-export type TunnelTarget =
-  | { readonly kind: "holder" }
-  | { readonly kind: "port"; readonly port: number };
 
 export type OpenTunnel = (
   allocation: string,
-  target: TunnelTarget,
-  signal?: AbortSignal,
+  target: Target,
+  signal: AbortSignal,
 ) => Promise<Duplex>;
+
+/** A connection may serve another request than the one for which it was opened, so none of them ends it. */
+const never = new AbortController().signal;
 
 export class TunnelAgent extends Agent {
   readonly #open: OpenTunnel;
@@ -35,7 +34,7 @@ export class TunnelAgent extends Agent {
     callback?: (error: Error | null, stream: Duplex) => void,
   ): undefined {
     const target = { kind: "port", port: Number(port) } as const;
-    this.#open(host ?? "", target).then(
+    this.#open(host ?? "", target, never).then(
       (stream) => callback?.(null, asSocket(stream)),
       (error: Error) => callback?.(error, undefined as unknown as Duplex),
     );

@@ -1,0 +1,129 @@
+/**
+ * The targets of a run's tunnel: the holder of a task, and each declared port while a process of the run listens on it.
+ * A container with a network of its own has no listeners but its own; it is entered by a small process
+ * (network-dialer.ts).
+ */
+import { readlinkSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { Fault } from "@trainyard/kernel";
+import { parseTarget } from "@trainyard/tunnel";
+import { connectHolder } from "../state/holder-socket.ts";
+import type { RunFolder } from "../state/run-folder.ts";
+import { couldTake, dialAddressOf, heldBy, type Listener, listenersOn } from "./listeners.ts";
+import { NetworkDialer, notEntered } from "./network-dialer.ts";
+
+export type TargetDeps = {
+  readonly folder: Pick<RunFolder, "launch" | "process" | "runDir">;
+  /** Returns the living processes of the run. */
+  readonly pids: () => ReadonlySet<number>;
+};
+
+export class Targets implements Disposable {
+  readonly #deps: TargetDeps;
+  /** Sockets that processes of the run hold. A socket's number is not used again while it listens. */
+  readonly #own = new Set<string>();
+  #dialer: NetworkDialer | null = null;
+
+  constructor(deps: TargetDeps) {
+    this.#deps = deps;
+  }
+
+  /** Opens the target with a name. Throws a Fault that says why it cannot be reached. */
+  async open(name: string): Promise<Duplex> {
+    const { launch, runDir } = this.#deps.folder;
+    const target = parseTarget(name);
+    if (target?.kind === "holder" && launch.task !== undefined) return connectHolder(runDir);
+    if (target?.kind !== "port") {
+      throw new Fault("no_target", `run ${launch.allocation} has no ${name}`, { retry: "never" });
+    }
+    if (!launch.proxyPorts.some(({ port }) => port === target.port))
+      throw this.#undeclared(target.port);
+    const leader = this.#deps.folder.process?.pid;
+    if (leader === undefined) throw this.#nothing(target.port);
+    const network = networkOf(leader);
+    if (network === "own") return this.#openHere(target.port);
+    if (network === "other") return this.#openInside(target.port, leader);
+    if (network === "gone") throw this.#nothing(target.port);
+    throw notEntered("it belongs to another user of the host", null);
+  }
+
+  async #openHere(port: number): Promise<Socket> {
+    const listeners = listenersOn(port);
+    if (listeners.length === 0) throw this.#nothing(port);
+    const own = this.#ownOf(listeners);
+    const isForeign = (listener: Listener): boolean => !own.includes(listener);
+    // The address must lead to a listener of the run only.
+    const reached = own.find(
+      (one) => !listeners.some((other) => isForeign(other) && couldTake(other, dialAddressOf(one))),
+    );
+    if (reached === undefined) throw this.#foreign(port);
+    const socket = await connected(dialAddressOf(reached), port).catch(() => {
+      throw this.#nothing(port);
+    });
+    // If the listener is still there, no other one can have taken the connection.
+    if (listenersOn(port).some(({ inode }) => inode === reached.inode)) return socket;
+    socket.destroy();
+    throw this.#nothing(port);
+  }
+
+  #ownOf(listeners: readonly Listener[]): readonly Listener[] {
+    const unknown = listeners.filter(({ inode }) => !this.#own.has(inode));
+    if (unknown.length > 0) {
+      const inodes = new Set(unknown.map(({ inode }) => inode));
+      for (const inode of heldBy(this.#deps.pids(), inodes)) this.#own.add(inode);
+    }
+    return listeners.filter(({ inode }) => this.#own.has(inode));
+  }
+
+  async #openInside(port: number, leader: number): Promise<Duplex> {
+    if (listenersOn(port, leader).length === 0) throw this.#nothing(port);
+    this.#dialer ??= new NetworkDialer(leader);
+    const socket = await this.#dialer.connect(port);
+    if (socket === null) throw this.#nothing(port);
+    return socket;
+  }
+
+  [Symbol.dispose](): void {
+    this.#dialer?.[Symbol.dispose]();
+  }
+
+  #undeclared(port: number): Fault {
+    const { allocation } = this.#deps.folder.launch;
+    const detail = `port ${port} is not in environment.proxy_ports of run ${allocation}`;
+    return new Fault("undeclared_port", detail, { retry: "never" });
+  }
+
+  #nothing(port: number): Fault {
+    const { allocation } = this.#deps.folder.launch;
+    const detail = `no process of run ${allocation} listens on port ${port}`;
+    return new Fault("nothing_listens", detail, { retry: "later" });
+  }
+
+  #foreign(port: number): Fault {
+    const { allocation } = this.#deps.folder.launch;
+    const detail = `a process that does not belong to run ${allocation} listens on port ${port} of its host`;
+    return new Fault("foreign_process", detail, { retry: "later" });
+  }
+}
+
+/** Returns whether a process has the network of the agent's host. */
+function networkOf(pid: number): "own" | "other" | "hidden" | "gone" {
+  try {
+    const isOwn = readlinkSync(`/proc/${pid}/ns/net`) === readlinkSync("/proc/self/ns/net");
+    return isOwn ? "own" : "other";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "hidden" : "gone";
+  }
+}
+
+function connected(host: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, allowHalfOpen: true });
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(socket);
+    });
+  });
+}
