@@ -367,15 +367,13 @@ create table gateway.session_codes (
   expires_at timestamptz not null
 );
 
--- Sessions of browsers with one host of a task: primary data. Only the SHA-256 of a secret is stored.
+-- Sessions of browsers with one host of a task: primary data. Only the SHA-256 of a secret is stored. The session of the
+-- Web UI is null if a token asked; the port is 0 for the task's own page.
 create table gateway.task_sessions (
   digest text collate "C" primary key,
   task text collate "C" not null,
-  -- The declared port that the host is for; 0 for the task's own page.
   port integer not null,
-  -- The id of the token for which the session was opened.
   token text collate "C" not null,
-  -- The digest of the Web UI's session that asked; null if a token asked.
   session text collate "C",
   -- To the minute.
   used_at timestamptz not null default now()

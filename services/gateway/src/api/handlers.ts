@@ -23,7 +23,8 @@ import { searchHandlers } from "./search/searches.ts";
 import { type Door, sessionHandlers } from "./sessions/sessions.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
-import { type TaskHosts, taskSessionHandlers } from "./tasks/task-sessions.ts";
+import type { TaskSessions } from "../task-pages/task-sessions.ts";
+import { taskSessionHandlers } from "./tasks/task-sessions.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
@@ -33,13 +34,14 @@ import { workspaceHandlers } from "./workspaces/workspaces.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
-  door: Door & TaskHosts,
-  { checkpointDir, checkpointStorage }: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage">,
+  door: Door & { readonly taskSessions: TaskSessions },
+  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain">,
 ): Handlers {
+  const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
   const tasks = taskHandlers(backend);
-  const taskSessions = taskSessionHandlers(backend, door);
+  const taskSessions = taskSessionHandlers(backend, door.taskSessions, config.taskDomain);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);

@@ -1,3 +1,4 @@
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import fastifyCookie from "@fastify/cookie";
 import {
@@ -16,7 +17,6 @@ import type { Telemetry } from "../telemetry.ts";
 import { Access } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
-import { type FrontDeps, frontServer } from "./front.ts";
 import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
@@ -24,17 +24,20 @@ import { statusPage } from "./status-page.ts";
 import { type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
 
-export type ServerDeps = RouterDeps &
-  Omit<FrontDeps, "upgrade"> & {
-    readonly logger: Logger;
-    readonly registry: Registry;
-    readonly telemetry: Telemetry;
-    readonly health: HealthChecks;
-    readonly position: () => number;
-    readonly webPages: WebPages;
-    /** The upgrades of the platform. `serve` serves HTTP on a connection, as on one that a browser opened. */
-    readonly upgrades: (serve: (connection: Duplex) => void) => readonly UpgradeRoute[];
-  };
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export type ServerDeps = RouterDeps & {
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly telemetry: Telemetry;
+  readonly health: HealthChecks;
+  readonly position: () => number;
+  readonly webPages: WebPages;
+  /** Returns the server in front, which hands the requests and upgrades of the platform on. */
+  readonly front: (answer: RequestListener, upgrade: UpgradeListener) => Server;
+  /** The upgrades of the platform. `serve` serves HTTP on a connection, as on one that a browser opened. */
+  readonly upgrades: (serve: (connection: Duplex) => void) => readonly UpgradeRoute[];
+};
 
 /** Starts the gateway's HTTP server with all its routes. */
 export async function startHttpServer(deps: ServerDeps, address: HttpAddress): Promise<Listening> {
@@ -50,8 +53,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     logger: false,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
-    serverFactory: (answer) =>
-      frontServer(answer, { ...deps, upgrade: (...asked) => void upgrades.answer(...asked) }),
+    serverFactory: (answer) => deps.front(answer, (...asked) => void upgrades.answer(...asked)),
   });
   server.addHook("onRequest", async (request, reply) => {
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.

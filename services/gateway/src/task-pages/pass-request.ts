@@ -1,8 +1,8 @@
 /** Passes a request to the server of a task, and its answer back, without reading either. */
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
-import { problemOfTunnel } from "../api/streams/streams.ts";
 import { Problem } from "../http/problem.ts";
+import { problemOfTunnel } from "../tunnels/problem.ts";
 import { headersFromTask, headersToTask, type ToTask } from "./passed-headers.ts";
 import { TunnelAgent } from "./tunnel-agent.ts";
 

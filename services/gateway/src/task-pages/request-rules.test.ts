@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { type Asked, refuseForeignRequest } from "./request-rules.ts";
+import { type BrowserRequest, refuseForeignRequest } from "./request-rules.ts";
 
 const host = "t12.localhost:8080";
 const own = `http://${host}`;
 
-function refusal(asked: Partial<Asked>): string {
+function refusal(asked: Partial<BrowserRequest>): string {
   const headers = { host, ...asked.headers };
   try {
     refuseForeignRequest({ method: "GET", isUpgrade: false, ...asked, headers });
@@ -17,7 +17,7 @@ function refusal(asked: Partial<Asked>): string {
 const site = (value: string, more = {}) => ({ "sec-fetch-site": value, ...more });
 const navigation = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 
-test.each<[string, Partial<Asked>]>([
+test.each<[string, Partial<BrowserRequest>]>([
   ["a read by a browser that sends no such headers", {}],
   ["a read of the task's own page", { headers: site("same-origin") }],
   ["an address that a person typed", { headers: site("none", navigation) }],
@@ -29,7 +29,7 @@ test.each<[string, Partial<Asked>]>([
   expect(refusal(asked)).toBe("");
 });
 
-test.each<[string, Partial<Asked>, string]>([
+test.each<[string, Partial<BrowserRequest>, string]>([
   ["an image on another task's page", { headers: site("same-site") }, "cross_origin"],
   [
     "a frame on another site",

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../http/problem.ts";
 
-export type Asked = {
+export type BrowserRequest = {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly isUpgrade: boolean;
@@ -16,7 +16,7 @@ export type Asked = {
  * come from the task's own pages; changes and upgrades must say so in the header Origin, since some browsers send no
  * other header with them.
  */
-export function refuseForeignRequest({ method, headers, isUpgrade }: Asked): void {
+export function refuseForeignRequest({ method, headers, isUpgrade }: BrowserRequest): void {
   const { origin, host } = headers;
   if (origin !== undefined && !isOrigin(origin, host)) throw foreign();
   const isRead = (method === "GET" || method === "HEAD") && !isUpgrade;

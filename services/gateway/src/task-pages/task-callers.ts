@@ -15,6 +15,7 @@ export type TaskCallersDeps = {
   readonly sessions: Pick<TaskSessions, "find" | "alive" | "touch">;
   readonly token: TokenLookup;
   readonly clock: Clock;
+  readonly logger: Logger;
 };
 
 export type TaskCaller = { readonly caller: UserCaller; readonly digest: string };
@@ -69,8 +70,8 @@ export class TaskCallers {
   }
 
   /** Looks at the sessions of open requests until the signal aborts. */
-  async run(logger: Logger, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#deps;
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#deps;
     let touchedAtMs = clock.monotonicMs();
     while (!signal.aborted) {
       await pause(clock, taskPageLimits.freshMs, signal);

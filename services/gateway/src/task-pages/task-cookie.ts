@@ -18,8 +18,8 @@ export function secretOf(headers: IncomingHttpHeaders): string | null {
 }
 
 /**
- * Returns the header that sets the cookie. It has no Domain, so that only this host gets it, and no end, so that it ends
- * with the browser or when the server ends the session.
+ * Returns the header that sets the cookie. It has no Domain, so that only this host gets it, and no end, so that it
+ * ends with the browser or when the server ends the session.
  */
 export function cookieOf(secret: string, headers: IncomingHttpHeaders): string {
   const attributes = "Path=/; HttpOnly; SameSite=Lax";

@@ -11,7 +11,7 @@ let reached: IncomingMessage[];
 
 beforeAll(async () => {
   stage = await startTaskPages();
-  const server = await stage.serve("t12", 8080, async (asked, response) => {
+  const server = await stage.serve("t12", 8080, (asked, response) => {
     reached.push(asked);
     if (asked.url === "/echo") asked.pipe(response);
     else if (asked.url === "/events") response.write("data: first\n\n");

@@ -1,6 +1,6 @@
 /**
- * The hosts of tasks: `t12.localhost`, or `t12.DOMAIN`. Whoever serves a page there may be hostile, so such a host
- * reaches its own task and nothing else, and requests to it are served here and nowhere else.
+ * The hosts of tasks: `t12.localhost`, or `t12.DOMAIN`. The server behind a page may be hostile, so such a host reaches
+ * its own task and nothing else, and requests to it are served here and nowhere else.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";

@@ -55,7 +55,9 @@ export class TaskSessions {
     return { code, expiresAtMs: rows[0]?.ends ?? 0 };
   }
 
-  /** Opens the session of a code for its host. Returns null if the code is unknown, used, expired or of another host. */
+  /**
+   * Opens the session of a code for its host. Returns null if the code is unknown, used, expired or of another host.
+   */
   async redeem({ task, port }: TaskPlace, code: string): Promise<string | null> {
     const secret = randomBytes(32).toString("base64url");
     const { rows } = await this.#pool.query(

@@ -13,6 +13,8 @@ export type OpenTunnel = (
   signal: AbortSignal,
 ) => Promise<Duplex>;
 
+type Connected = (error: Error | null, stream: Duplex) => void;
+
 /** A connection may serve another request than the one for which it was opened, so none of them ends it. */
 const never = new AbortController().signal;
 
@@ -29,15 +31,16 @@ export class TunnelAgent extends Agent {
     return { host: allocation, port };
   }
 
-  override createConnection(
-    { host, port }: ClientRequestArgs,
-    callback?: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
-    const target = { kind: "port", port: Number(port) } as const;
-    this.#open(host ?? "", target, never).then(
-      (stream) => callback?.(null, asSocket(stream)),
-      (error: Error) => callback?.(error, undefined as unknown as Duplex),
-    );
+  override createConnection({ host, port }: ClientRequestArgs, callback?: Connected): undefined {
+    void this.#connect(host ?? "", Number(port), callback);
+  }
+
+  async #connect(allocation: string, port: number, callback?: Connected): Promise<void> {
+    try {
+      callback?.(null, asSocket(await this.#open(allocation, { kind: "port", port }, never)));
+    } catch (error) {
+      callback?.(error as Error, undefined as unknown as Duplex);
+    }
   }
 }
 

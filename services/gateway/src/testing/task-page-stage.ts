@@ -1,4 +1,6 @@
-/** The front of a gateway over real sockets: a platform that says "platform", and tasks whose ports are servers here. */
+/**
+ * The front of a gateway over real sockets: a platform that says "platform", and tasks whose ports are servers here.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -8,8 +10,8 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { digestOfSecret } from "../http/caller.ts";
-import { frontServer } from "../http/front.ts";
 import { Problem } from "../http/problem.ts";
+import { frontServer } from "../task-pages/front.ts";
 import { TaskCallers } from "../task-pages/task-callers.ts";
 import { TaskPages } from "../task-pages/task-pages.ts";
 import type { OpenTunnel } from "../task-pages/tunnel-agent.ts";
@@ -66,6 +68,11 @@ class MemorySessions {
   }
 }
 
+type Listeners = [...answering: Tail<Parameters<typeof frontServer>>];
+type Tail<List extends readonly unknown[]> = List extends readonly [unknown, ...infer Rest]
+  ? Rest
+  : never;
+
 export type TaskPageStage = AsyncDisposable & {
   readonly port: number;
   readonly sessions: MemorySessions;
@@ -85,12 +92,13 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
   const token = { id: "a1", owner: "ada", label: "", revoked: false, ancestors: [] };
   const tokens = new Map([["a1", token as unknown as TokenDocument]]);
   const ports = new Map<string, number>();
+  const logger = createLogger("gateway", "silent");
   const callers = new TaskCallers({
     sessions,
     token: async (id) => tokens.get(id),
     clock: systemClock,
+    logger,
   });
-  const logger = createLogger("gateway", "silent");
   const open: OpenTunnel = async (allocation, target): Promise<Duplex> => {
     const socket = connect(
       ports.get(`${allocation}:${target.kind === "port" ? target.port : 0}`) ?? 1,
@@ -111,24 +119,10 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     logger,
   });
   const platform: string[] = [];
-  const front = frontServer(
-    (request, response) => {
-      platform.push(`${request.method} ${request.url}`);
-      request.resume();
-      response.setHeader("set-cookie", "trainyard_0a=session").end("platform");
-    },
-    {
-      taskPages,
-      taskDomain: domain,
-      upgrade: (request, socket) => {
-        platform.push(`upgrade ${request.url}`);
-        socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
-      },
-    },
-  );
+  const front = frontServer({ taskPages, taskDomain: domain }, ...platformOf(platform));
   const ended = new AbortController();
   stack.defer(() => ended.abort());
-  const checking = callers.run(logger, ended.signal);
+  const checking = callers.run(ended.signal);
   const listen = async (server: Server): Promise<number> => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -158,4 +152,19 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+/** Returns a platform that writes down what reaches it. */
+function platformOf(reached: string[]): Listeners {
+  return [
+    (request, response) => {
+      reached.push(`${request.method} ${request.url}`);
+      request.resume();
+      response.setHeader("set-cookie", "trainyard_0a=session").end("platform");
+    },
+    (request, socket) => {
+      reached.push(`upgrade ${request.url}`);
+      socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
+    },
+  ];
 }

@@ -1,6 +1,6 @@
 /** The streams of people to what a task or a trial serves: raw bytes over a WebSocket (libs/tunnel). */
 import type { Duplex } from "node:stream";
-import { isFault, parseTrialId, runId, taskRunId, isTaskId } from "@trainyard/kernel";
+import { parseTrialId, runId, taskRunId, isTaskId } from "@trainyard/kernel";
 import type { FoldCache } from "@trainyard/runtime";
 import { parseTarget, splice, type Target } from "@trainyard/tunnel";
 import { type Caller, countedAs, type UserCaller } from "../../http/caller.ts";
@@ -10,6 +10,7 @@ import type { Upgrade, UpgradeRoute } from "../../http/upgrades.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
 import { tunnelRoomLimits } from "../../tunnels/limits.ts";
 import { latestRunOfTask, latestRunOfTrial } from "../../streams.ts";
+import { problemOfTunnel } from "../../tunnels/problem.ts";
 import type { Tunnels } from "../../tunnels/tunnels.ts";
 import { mayUseTask } from "../tasks/access.ts";
 
@@ -122,20 +123,6 @@ async function serve(
     signal.addEventListener("abort", () => near.destroy());
     void splice(near, far);
   });
-}
-
-const statusOfFault: Readonly<Record<string, number>> = {
-  undeclared_port: 403,
-  foreign_process: 403,
-  too_many_streams: 429,
-};
-
-/** Returns the problem for a stream that a tunnel refused. */
-export function problemOfTunnel(error: unknown): unknown {
-  if (!isFault(error)) return error;
-  const { code, message, retry } = error;
-  const status = statusOfFault[code] ?? (retry === "never" ? 409 : 503);
-  return new Problem(status, code, message);
 }
 
 const noTarget = (name: string): Problem =>

@@ -1,22 +1,21 @@
 /** The call that opens a page of a task in a browser. */
 import { taskId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
+import type { GatewayConfig } from "../../config.ts";
 import { tokenOf } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { SomeHandlers } from "../../http/request-context.ts";
 import { ownPath } from "../../task-pages/html.ts";
-import { servedPort } from "../../task-pages/serving.ts";
 import { hostOfTask } from "../../task-pages/task-host.ts";
 import type { TaskSessions } from "../../task-pages/task-sessions.ts";
+import { servedPort } from "./serving.ts";
 import { usableTask } from "./tasks.ts";
 
-export type TaskHosts = {
-  readonly taskSessions: TaskSessions;
-  /** The domain of tasks' hosts; null for localhost. */
-  readonly taskDomain: string | null;
-};
-
-export function taskSessionHandlers(backend: Backend, { taskSessions, taskDomain }: TaskHosts) {
+export function taskSessionHandlers(
+  backend: Backend,
+  taskSessions: TaskSessions,
+  taskDomain: GatewayConfig["taskDomain"],
+) {
   return {
     unary: {
       createTaskSession: async ({ task: id, port, localPort }, { caller, origin }) => {

@@ -11,19 +11,21 @@ import {
 } from "node:http";
 import type { Duplex } from "node:stream";
 import { runtimeLimits } from "@trainyard/runtime";
-import { addressedBy } from "../task-pages/task-host.ts";
-import type { TaskPages } from "../task-pages/task-pages.ts";
+import { addressedBy } from "./task-host.ts";
+import type { TaskPages } from "./task-pages.ts";
 
 export type FrontDeps = {
   readonly taskPages: Pick<TaskPages, "answer" | "upgrade">;
   /** The domain of tasks' hosts beside localhost; null for none. */
   readonly taskDomain: string | null;
-  /** Serves an upgrade of the platform's own, such as a tunnel. */
-  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
 
-export function frontServer(answer: RequestListener, deps: FrontDeps): Server {
-  const { taskPages, taskDomain, upgrade } = deps;
+/** Returns the server. `answer` and `upgrade` serve the requests and the upgrades of the platform itself. */
+export function frontServer(
+  { taskPages, taskDomain }: FrontDeps,
+  answer: RequestListener,
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+): Server {
   // The limit for a whole request holds only for the platform: an upload to a task may take hours.
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     const addressed = addressOf(request, taskDomain);

@@ -1,12 +1,12 @@
 /** Finds the run behind the address of a task's page. */
 import type { KeyObject } from "node:crypto";
 import { taskSecret } from "@trainyard/runtime";
-import { usableTask } from "../api/tasks/tasks.ts";
-import type { Backend } from "../backend.ts";
-import { Problem } from "../http/problem.ts";
-import type { TaskDocument } from "../read-model/core/views/documents.ts";
-import { tokenKeyOf } from "../streams.ts";
-import type { TaskPagesDeps } from "./task-pages.ts";
+import type { Backend } from "../../backend.ts";
+import { Problem } from "../../http/problem.ts";
+import type { TaskDocument } from "../../read-model/core/views/documents.ts";
+import { tokenKeyOf } from "../../streams.ts";
+import type { TaskPagesDeps } from "../../task-pages/task-pages.ts";
+import { usableTask } from "./tasks.ts";
 
 /** Returns the declared HTTP port that an address stands for: 0 is the first one. Throws a Problem if there is none. */
 export function servedPort({ id, ports }: TaskDocument, port: number): number {
