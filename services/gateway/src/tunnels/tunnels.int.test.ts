@@ -259,7 +259,7 @@ describe("callers", () => {
 const close = (agent: Agent): void => agent.close();
 const codeOf = (error: unknown): string => (isFault(error) ? error.code : String(error));
 
-test("a page gets a refusal by the code and the reason with which its WebSocket closes", async () => {
+test("a page learns of a refusal by the code and the reason with which its WebSocket closes", async () => {
   const headers = { cookie: await signIn(), origin: urls[0] };
   const address = `${urls[0].replace("http", "ws")}/api/v1/trials/99.9/streams/1`;
   const page = new WebSocket(address, { headers } as never);
