@@ -2,4 +2,5 @@
 import "./pages/experiment.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
+import "./pages/progress.ts";
 import "./pages/models.ts";

@@ -36,6 +36,10 @@ export const commandGroups: readonly Group[] = [
   { words: ["pool"], load: async () => (await import("./commands/pool.ts")).addPoolCommands },
   { words: ["job"], load: async () => (await import("./commands/job.ts")).addJobCommands },
   {
+    words: ["cmd", "command", "shell", "task"],
+    load: async () => (await import("./commands/task.ts")).addTaskCommands,
+  },
+  {
     words: ["events", "parked", "version", "log", "token"],
     load: async () => (await import("./commands/operations.ts")).addOperationCommands,
   },

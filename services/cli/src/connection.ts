@@ -23,6 +23,11 @@ export function experimentPage(experiment: string): string {
   return `${requireAccess().url.replace(/\/+$/, "")}/experiments/${experiment}`;
 }
 
+/** Returns the address of a task's page in the Web UI. */
+export function taskPage(task: string): string {
+  return `${requireAccess().url.replace(/\/+$/, "")}/tasks/${task}`;
+}
+
 /** Connects to the cluster; null if none is named and none runs. */
 export function connectIfUp(): Client | null {
   const access = accessIfUp();

@@ -11,11 +11,11 @@ export function isOver(experiment: Plain<Experiment>): boolean {
   return over.has(experiment.state);
 }
 
-/** Returns a signal that Ctrl-C aborts: it ends the command, and the experiment continues. */
-export function detachSignal(output: Output): AbortSignal {
+/** Returns a signal that Ctrl-C aborts: it ends this command only. */
+export function detachSignal(output: Output, still = "the trials continue"): AbortSignal {
   const detached = new AbortController();
   process.once("SIGINT", () => {
-    output.note("detached; the trials continue");
+    output.note(`detached; ${still}`);
     detached.abort();
   });
   return detached.signal;

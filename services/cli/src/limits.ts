@@ -15,6 +15,8 @@ export const cliLimits = {
   waitingShown: 5,
   /** The longest wait of an experiment's description for the scheduler's reasons: it is useful without them. */
   explainMs: 2_000,
+  /** The pause between two requests about a task whose log has ended. */
+  taskEndAgainMs: 200,
   /** The pause between two requests about a running verification. */
   verifyAgainMs: 500,
   /** The number of extra files that a verification names. The JSON output has up to 1,000. */
@@ -27,4 +29,6 @@ export const cliLimits = {
   gitPathsMax: 1_000,
   /** The least age of files in an audit, which the registry also requires. */
   auditAgeLeastMs: 9 * 24 * 60 * 60 * 1000,
+  /** A stream whose reader has stopped answers no ping: it is dead after this many looks of 5 s. */
+  streamDeadLooks: 120,
 } as const;

@@ -6,8 +6,11 @@ import { addCommands } from "./command-groups.ts";
 import { printableLines } from "./output.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
-/** Exit codes. 0: done. 1: failed, not completed or unreachable. 2: wrong usage or input. */
-type ExitCode = 0 | 1 | 2;
+/**
+ * Exit codes. 0: done. 1: failed, not completed or unreachable. 2: wrong usage or input. A followed command on the
+ * cluster has its own.
+ */
+type ExitCode = number;
 
 /** The version of this command line; `yard version` asks the cluster for its own. */
 const { version } = JSON.parse(
@@ -61,7 +64,8 @@ export function explain(error: unknown): ExitCode {
     return error.exitCode === 0 ? 0 : 2;
   }
   if (error instanceof UsageError) return say(error.message, 2);
-  if (error instanceof Failure || error instanceof ClusterError) return say(error.message, 1);
+  if (error instanceof Failure) return say(error.message, error.exitCode);
+  if (error instanceof ClusterError) return say(error.message, 1);
   if (error instanceof ApiError) return explainProblem(error);
   if (error instanceof Unreachable) {
     return say(`The platform cannot be reached: ${error.message}.`, 1);

@@ -366,3 +366,13 @@ create table gateway.session_codes (
   token text collate "C" not null,
   expires_at timestamptz not null
 );
+
+-- The replica that has the tunnel of a run. A hint: the tunnels themselves are in the memory of the replicas.
+create table gateway.tunnels (
+  allocation text collate "C" primary key,
+  -- The address at which the other replicas reach it.
+  replica text not null,
+  -- A later tunnel of the run has another one.
+  connection text not null,
+  seen_at timestamptz not null default now()
+);

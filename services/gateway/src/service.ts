@@ -22,6 +22,7 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
+import { streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -48,6 +49,7 @@ import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { stops } from "./streams.ts";
+import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -58,7 +60,7 @@ export async function createService(
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
-  const { http, runTokenKeys, firstTokenFile } = config;
+  const { http, runTokenKeys, firstTokenFile, peerUrl } = config;
   const pool = openTables(parts, config, overrides);
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
@@ -70,6 +72,7 @@ export async function createService(
   const observed = (event: StoredEvent): void => {
     moved.notify([event]);
     openCalls.observed(event);
+    tunnels.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
@@ -97,9 +100,13 @@ export async function createService(
     ...{ sessions, openCalls },
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
+  const { cache } = executor;
+  const rooms = { cache, clock, logger, authenticate: door.authenticate };
+  const { tunnels, doors } = tunnelRoom({ ...rooms, pool, keys: runTokenKeys });
   const face = {
     handlers: apiHandlers(backend, moved, door, config),
     ...{ idempotency, openCalls },
+    upgrades: [...doors, ...streamRoutes({ tunnels, openCalls, cache })],
     authenticate: door.authenticate,
     hasEnded: async ({ trial }: TrialRunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,
@@ -120,14 +127,19 @@ export async function createService(
       await sessions.prepare();
       if (firstTokenFile !== null) await issueFirstToken(backend, firstTokenFile);
     },
-    listen: (serving) =>
-      startHttpServer({ ...face, health: serving, draining: serving.draining }, http),
+    listen: async (serving) => {
+      const deps = { ...face, health: serving, draining: serving.draining };
+      const listening = await startHttpServer(deps, http);
+      tunnels.listensAt(peerUrl ?? listening.address);
+      return listening;
+    },
     listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
     loops: [
       { run: (signal) => view.run(feed, signal) },
       follower,
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
+      tunnels,
       { run: (signal) => sweep([idempotency, sessions], clock, logger, signal) },
       purging,
     ],

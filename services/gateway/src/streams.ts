@@ -33,6 +33,13 @@ import {
   type TokenState,
   tokenDecider,
 } from "./spaces/core/token.ts";
+import {
+  type Course,
+  evolveCourse,
+  evolveLatestRun,
+  type LatestRun,
+  noCourse,
+} from "./tunnels/runs.ts";
 
 export const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
   name: "token",
@@ -136,6 +143,28 @@ export const stopOfAllocation: StreamFold<StopWhy | null> = {
     if (event.type === "AllocationStopWithdrawn") return event.data.remains ?? null;
     return event.type === "AllocationStopRequested" ? event.data.why : why;
   },
+};
+
+/** The latest run of a trial or a task, which streams reach. */
+export const latestRunOfTrial: StreamFold<LatestRun> = {
+  name: "latest-run-of-trial",
+  category: "trial",
+  initial: null,
+  evolve: evolveLatestRun,
+};
+
+export const latestRunOfTask: StreamFold<LatestRun> = {
+  name: "latest-run-of-task",
+  category: "task",
+  initial: null,
+  evolve: evolveLatestRun,
+};
+
+export const courseOfRun: StreamFold<Course> = {
+  name: "course-of-run",
+  category: "allocation",
+  initial: noCourse,
+  evolve: evolveCourse,
 };
 
 /** The trial that declared a checkpoint; empty for none, and for a folder that a person uploaded. */

@@ -73,6 +73,7 @@ export async function openGateway(
     runTokenKeys: new Map(),
     grpcPort: 0,
     firstTokenFile: join(folder, "token"),
+    peerUrl: null,
     webDir,
   };
   const bus = createMemoryBus().connect("gateway");

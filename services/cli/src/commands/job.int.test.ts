@@ -57,7 +57,7 @@ afterEach(() => gateway[Symbol.asyncDispose]());
 
 test("jobs are listed in queue order, of one pool or of all", async () => {
   expect((await gateway.yard("job", "list")).lines).toEqual([
-    "EXPERIMENT POOL WORKSPACE OWNER PRIORITY WEIGHT MAX SLOTS HELD WANTED PLACED WAITING AHEAD",
+    "JOB POOL WORKSPACE OWNER PRIORITY WEIGHT MAX SLOTS HELD WANTED PLACED WAITING AHEAD",
     "12 default research ada 42 1 4 2 8 1 1 1",
   ]);
   await gateway.yard("job", "list", "--pool", "default");
@@ -69,7 +69,7 @@ test("jobs are listed in queue order, of one pool or of all", async () => {
 
 test("a job is explained with the reason, the blockers, and the condition on which each run can start", async () => {
   expect((await gateway.yard("job", "explain", "12")).lines).toEqual([
-    "experiment 12",
+    "job 12",
     "pool default",
     "workspace research",
     "owner ada",
@@ -78,7 +78,7 @@ test("a job is explained with the reason, the blockers, and the condition on whi
     "max slots 4",
     "runs 1 placed, 1 waiting",
     "slots 2 held, 1 of them on loan, 8 wanted",
-    "experiments ahead 1",
+    "jobs ahead 1",
     "",
     "run 12.1#1",
     "runs on rack[0,1]",

@@ -1,4 +1,7 @@
-/** The commands about experiments in the queues of pools: their order, why they wait, and their priority and limits. */
+/**
+ * The commands about experiments and tasks in the queues of pools: their order, why they wait, and their priority and
+ * limits.
+ */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -8,6 +11,7 @@ import {
   type JobRun,
   ListJobsResponseSchema,
 } from "@trainyard/contracts/api";
+import { isTaskId } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { positiveNumberOf, wholeNumberOf } from "../option-values.ts";
@@ -17,19 +21,19 @@ import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function addJobCommands(program: Command): void {
-  const group = program.command("job").description("experiments in the queues of the pools");
+  const group = program.command("job").description("experiments and tasks in the queues");
   addRowOptions(group.command("list").alias("ls"))
     .option("--pool <name>", "of this pool only", "")
-    .description("experiments with runs that wait or have a place, in queue order")
+    .description("experiments and tasks with runs that wait or have a place, in queue order")
     .action(withPlatform<ListOptions>(list));
   group
     .command("explain")
-    .argument("<experiment>")
+    .argument("<job>", "the experiment 12 or the task t12")
     .description("why its runs wait, and what would let them start")
     .action(withPlatform(explain));
   group
     .command("update")
-    .argument("<experiment>")
+    .argument("<job>", "the experiment 12 or the task t12")
     .option("--priority <number>", "1 to 99; lower is placed first")
     .option("--weight <number>", "its part of the slots in a pool with fair share")
     .option("--max-slots <number>", "the most slots that its runs hold together, or none")
@@ -37,9 +41,9 @@ export function addJobCommands(program: Command): void {
     .action(withPlatform<UpdateOptions>(update));
   group
     .command("move")
-    .argument("<experiment>")
-    .option("--ahead-of <experiment>", "place its runs directly before those of this one")
-    .option("--behind <experiment>", "place its runs directly after those of this one")
+    .argument("<job>", "the experiment 12 or the task t12")
+    .option("--ahead-of <job>", "place its runs directly before those of this one")
+    .option("--behind <job>", "place its runs directly after those of this one")
     .description("change its place in the queue; it gets the other one's priority")
     .action(withPlatform<MoveOptions>(move));
 }
@@ -61,7 +65,7 @@ async function list(
     return;
   }
   output.table(page.items, [
-    { title: "EXPERIMENT", value: ({ job }) => job, right: true },
+    { title: "JOB", value: ({ job }) => job, right: true },
     { title: "POOL", value: (one) => one.pool },
     { title: "WORKSPACE", value: ({ workspace }) => workspace },
     { title: "OWNER", value: ({ owner }) => owner },
@@ -107,7 +111,7 @@ async function explain({ client, output }: Context, args: readonly string[]): Pr
 function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {
   const loan = job.slotsBorrowed === 0 ? "" : `, ${job.slotsBorrowed} of them on loan`;
   return [
-    ["experiment", job.job],
+    ["job", job.job],
     ["pool", job.pool],
     ["workspace", job.workspace],
     ["owner", job.owner],
@@ -116,7 +120,7 @@ function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {
     ["max slots", maxSlotsOf(job)],
     ["runs", `${job.runsPlaced} placed, ${job.runsWaiting} waiting`],
     ["slots", `${job.slotsHeld} held${loan}, ${job.slotsWanted} wanted`],
-    ["experiments ahead", String(job.jobsAhead)],
+    ["jobs ahead", String(job.jobsAhead)],
   ];
 }
 
@@ -180,8 +184,10 @@ async function update(
   };
   const answer = await client.call("updateJob", request, { idempotencyKey: randomUUID() });
   if (output.json) output.message(JobResponseSchema, answer);
-  else output.line(`experiment ${job} is updated in the queue`);
+  else output.line(`${jobText(job)} is updated in the queue`);
 }
+
+const jobText = (job: string): string => (isTaskId(job) ? `task ${job}` : `experiment ${job}`);
 
 type MoveOptions = { readonly aheadOf?: string; readonly behind?: string };
 
@@ -201,5 +207,5 @@ async function move(
     { idempotencyKey: randomUUID() },
   );
   if (output.json) output.message(JobResponseSchema, answer);
-  else output.line(`experiment ${job} is ${ahead ? "ahead of" : "behind"} ${anchor} in the queue`);
+  else output.line(`${jobText(job)} is ${ahead ? "ahead of" : "behind"} ${anchor} in the queue`);
 }

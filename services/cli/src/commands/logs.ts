@@ -1,6 +1,6 @@
-/** The options of `logs`, for trials and for experiments, and the code that prints, follows and saves lines. */
+/** The options of `logs`, for trials, experiments and tasks, and the code that prints, follows and saves lines. */
 import { type FileHandle, open } from "node:fs/promises";
-import type { Client } from "@trainyard/client";
+import type { CallOptions, Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import type { RemovedLogLines, TrialLogLine } from "@trainyard/contracts/api";
 import { type Command, Option } from "commander";
@@ -83,12 +83,16 @@ type Request = ReturnType<typeof filterOf> & {
   readonly before: string;
 };
 
-/** The source of the lines: one trial, or all trials of an experiment. */
-export type LogTask = { readonly trial: string } | { readonly experiment: string };
+/** The source of the lines: one trial, all trials of an experiment, or a task. */
+export type LogTask =
+  | { readonly trial: string }
+  | { readonly experiment: string }
+  | { readonly task: string };
 
 function listed(client: Client, task: LogTask, request: Request) {
-  return "trial" in task
-    ? client.call("listTrialLogs", { ...task, ...request })
+  if ("trial" in task) return client.call("listTrialLogs", { ...task, ...request });
+  return "task" in task
+    ? client.call("listTaskLogs", { ...task, ...request })
     : client.call("listExperimentLogs", { ...task, ...request });
 }
 
@@ -159,11 +163,20 @@ export async function* followedLines(
     }
   }
   const request = { ...filterOf(options), after: options.after ?? "" };
-  const stream =
-    "trial" in task
-      ? client.stream("followTrialLogs", { ...task, ...request }, call)
-      : client.stream("followExperimentLogs", { ...task, ...request }, call);
+  const stream = streamOf(client, task, request, call);
   for await (const { message } of stream) yield message;
+}
+
+function streamOf(
+  client: Client,
+  task: LogTask,
+  request: ReturnType<typeof filterOf> & { readonly after: string },
+  call: CallOptions,
+) {
+  if ("trial" in task) return client.stream("followTrialLogs", { ...task, ...request }, call);
+  return "task" in task
+    ? client.stream("followTaskLogs", { ...task, ...request }, call)
+    : client.stream("followExperimentLogs", { ...task, ...request }, call);
 }
 
 /** Writes lines to standard output, or to a file. */

@@ -21,6 +21,7 @@ import { retentionHandlers } from "./retention/retention.ts";
 import { runHandlers } from "./runs/runs.ts";
 import { searchHandlers } from "./search/searches.ts";
 import { type Door, sessionHandlers } from "./sessions/sessions.ts";
+import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
@@ -44,7 +45,7 @@ export function apiHandlers(
   const watches = watchHandlers(backend);
   const submissions = submissionHandlers(backend);
   const profiles = profileHandlers(backend, checkpointDir);
-  return {
+  return withWholeCheckpointIds(backend, {
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
@@ -79,5 +80,5 @@ export function apiHandlers(
       ...metricStreamHandlers(backend).streams,
     },
     raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },
-  };
+  });
 }

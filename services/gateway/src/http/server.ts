@@ -20,6 +20,7 @@ import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
+import { asksForWebSocket, type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
 
 export type ServerDeps = RouterDeps & {
@@ -29,6 +30,7 @@ export type ServerDeps = RouterDeps & {
   readonly health: HealthChecks;
   readonly position: () => number;
   readonly webPages: WebPages;
+  readonly upgrades: readonly UpgradeRoute[];
 };
 
 /** Starts the gateway's HTTP server with all its routes. */
@@ -46,6 +48,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     routerOptions: { maxParamLength: 200 },
     requestTimeout: runtimeLimits.requestMs,
     forceCloseConnections: true,
+    // Another upgrade, such as curl's to h2c, is no reason to refuse a request: it is answered without.
+    http: { shouldUpgradeCallback: asksForWebSocket },
   });
   server.addHook("onRequest", async (request, reply) => {
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.
@@ -73,6 +77,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     throw nothingAt(request);
   });
   registerPages(server, deps);
+  new Upgrades(access, deps).listen(server.server);
   registerRoutes(server, access, {
     ...deps,
     problemText: (error, request) =>

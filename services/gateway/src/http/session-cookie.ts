@@ -1,4 +1,5 @@
 /** The cookie of a browser's session: its name, its scope and its attributes. */
+import { fastifyCookie } from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /**
@@ -7,6 +8,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
  */
 export function sessionOfRequest(request: FastifyRequest, clusterId: string): string | undefined {
   return request.cookies[nameFor(clusterId)];
+}
+
+/** Returns the session's secret from the header Cookie of an upgrade, which Fastify does not parse. */
+export function sessionOfHeader(cookie: string | undefined, clusterId: string): string | undefined {
+  return fastifyCookie.parse(cookie ?? "")[nameFor(clusterId)];
 }
 
 /** Sets and clears the session cookie in an answer. */

@@ -43,6 +43,7 @@ from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 from ._shown import Listing
 from ._spaces import Project, Workspace
+from ._tasks import Task
 from ._trials import Trial
 from ._watch import Bookmark, Change, Lines, LogLine, Points, Reset, WatchEvent
 
@@ -77,18 +78,22 @@ __all__ = [
     "Reset",
     "Storage",
     "SupersededPoints",
+    "Task",
     "Token",
     "Trial",
     "UploadError",
     "WaitingRun",
     "WatchEvent",
     "Workspace",
+    "create_command",
     "create_experiment",
     "create_model",
+    "create_shell",
     "follow_metrics",
     "get_checkpoint",
     "get_experiment",
     "get_model",
+    "get_task",
     "get_trial",
     "list_agents",
     "list_experiments",
@@ -96,6 +101,7 @@ __all__ = [
     "list_models",
     "list_pools",
     "list_storages",
+    "list_tasks",
     "list_tokens",
     "login",
     "logout",
@@ -164,8 +170,45 @@ def get_trial(trial: str) -> Trial:
     return Client().get_trial(trial)
 
 
+def create_command(
+    command: str | Sequence[str] = "",
+    config: Config | None = None,
+    context: PathLike | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    workspace: str = "",
+    key: str = "",
+) -> Task:
+    """``Client().create_command``: runs a command on the cluster."""
+    return Client().create_command(
+        command, config, context, overrides=overrides, workspace=workspace, key=key
+    )
+
+
+def create_shell(
+    config: Config | None = None,
+    context: PathLike | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    workspace: str = "",
+    key: str = "",
+) -> Task:
+    """``Client().create_shell``: starts a shell on the cluster."""
+    return Client().create_shell(config, context, overrides=overrides, workspace=workspace, key=key)
+
+
+def get_task(task: str) -> Task:
+    """``Client().get_task``: returns the task with this id, such as ``"t12"``."""
+    return Client().get_task(task)
+
+
+def list_tasks(filter: str = "", order_by: str = "") -> Listing[Task]:
+    """``Client().list_tasks``: returns commands and shells, the newest first."""
+    return Client().list_tasks(filter, order_by)
+
+
 def get_checkpoint(uuid: str) -> Checkpoint:
-    """``Client().get_checkpoint``: returns the checkpoint with this UUID."""
+    """``Client().get_checkpoint``: returns the checkpoint with this UUID, or with its first eight digits."""
     return Client().get_checkpoint(uuid)
 
 

@@ -13,7 +13,6 @@ from .._files import PathLike
 from .._info import in_task
 from ._access import find_access
 from ._api import PATIENCE_S, Api, segment
-from ._cluster_reads import ClusterReads
 from ._create import create, overrides_of, validate, warnings_of
 from ._errors import ApiError
 from ._experiments import Experiment, ExperimentAction
@@ -21,13 +20,14 @@ from ._metric_stream import MetricUpdate, follow_metrics
 from ._models import Model, ModelVersion
 from ._shown import Listing
 from ._spaces import Workspace
+from ._tasks import TaskCalls
 from ._watch import WatchEvent, watch
 
 # The interval of retries: a checkpoint whose call has just returned may soon be complete.
 _COMPLETE_POLL_S = 0.5
 
 
-class Client(ClusterReads):
+class Client(TaskCalls):
     """A cluster, by its URL and a token. Without them it is, as for the command line, the first of: TRAINYARD_URL
     and TRAINYARD_TOKEN in the environment, the login ``cluster`` (see ``client.login``) or TRAINYARD_CLUSTER, the
     embedded cluster of TRAINYARD_HOME, the current login, and the embedded cluster of the checkout. The constructor
@@ -188,7 +188,7 @@ class Client(ClusterReads):
         A topic is ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, for example,
         where ``position`` is that of the list's answer. The kinds ``trials`` and ``checkpoints`` need
         ``experiment``, ``projects`` needs ``workspace``, and one document is selected by ``id``. Other kinds are
-        ``models``, ``agents``, ``jobs`` and ``workspaces``. Reports and log lines of trials are topics, too:
+        ``models``, ``agents``, ``jobs``, ``tasks`` and ``workspaces``. Reports and log lines of trials are topics, too:
         ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with ``group``, and ``{"kind":
         "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that you have (``0`` for
         all).

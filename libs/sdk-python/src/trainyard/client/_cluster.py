@@ -36,10 +36,10 @@ class JobExplanation(NamedTuple):
 
 
 class Job(Shown):
-    """An experiment in the queue of a pool: ``experiment`` (its number), ``pool``, ``workspace``, ``owner``,
-    ``priority`` (1 to 99; lower is placed first), ``weight``, ``max_slots`` (0 for no limit), ``runs_waiting``,
-    ``runs_placed``, ``slots_held``, ``slots_wanted``, ``slots_borrowed`` and ``jobs_ahead`` (experiments ahead of
-    it).
+    """An experiment or a task in the queue of a pool: ``experiment`` (its number, or the task's id), ``pool``,
+    ``workspace``, ``owner``, ``priority`` (1 to 99; lower is placed first), ``weight``, ``max_slots`` (0 for no
+    limit), ``runs_waiting``, ``runs_placed``, ``slots_held``, ``slots_wanted``, ``slots_borrowed`` and
+    ``jobs_ahead`` (jobs ahead of it).
     """
 
     _shown: ClassVar = (

@@ -1,4 +1,4 @@
-"""The common part of experiments and trials: their logs and checkpoints."""
+"""The common parts of experiments, trials and tasks: their logs and checkpoints."""
 
 from __future__ import annotations
 
@@ -13,14 +13,10 @@ from ._shown import Listing, Shown
 from ._watch import LogLine, line_of
 
 
-class Task(Shown, Progress):
-    """An experiment or a trial."""
+class Logged:
+    """An object with log lines."""
 
-    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
-        Shown.__init__(self, message)
-        Progress.__init__(self, message)
-        self._api = api
-        self.id = str(message["id"])
+    _api: Api
 
     def logs(
         self,
@@ -41,7 +37,7 @@ class Task(Shown, Progress):
     ) -> Iterator[LogLine]:
         """Yields log lines in the order of storing; ``str(line)`` is the text of one.
 
-        ``follow`` yields new lines, too, until the experiment or trial has ended. ``head`` and ``tail`` are the
+        ``follow`` yields new lines, too, until the experiment, trial or task has ended. ``head`` and ``tail`` are the
         number of first or last lines. All other arguments are filters, and a line has to match each of them:
         ``run`` (its number), ``node_rank``, ``rank`` (of the process), ``source`` (stdout, stderr or agent),
         ``min_level`` (trace, debug, info, warning, error or critical), ``timestamp_after`` (from this time on) and
@@ -68,6 +64,20 @@ class Task(Shown, Progress):
         lines = read_lines(self._api, self._path, filters, follow, head, tail, self._api.patience_s)
         return map(line_of, lines)
 
+    @property
+    def _path(self) -> str:
+        raise NotImplementedError
+
+
+class Task(Shown, Progress, Logged):
+    """An experiment or a trial."""
+
+    def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
+        Shown.__init__(self, message)
+        Progress.__init__(self, message)
+        self._api = api
+        self.id = str(message["id"])
+
     def list_checkpoints(self, filter: str = "", order_by: str = "") -> Listing[Checkpoint]:
         """Returns the checkpoints that match ``filter``, such as ``"state = COMPLETED and bytes > 1e9"``.
         ``order_by`` is a field and asc or desc: ``"steps_completed desc"``. Raises ApiError ``invalid_filter`` when
@@ -86,7 +96,3 @@ class Task(Shown, Progress):
         checkpoint has a value of the metric, and ValueError if only one argument is given.
         """
         return best_checkpoint(self._api, self.id, sort_by, smaller_is_better)
-
-    @property
-    def _path(self) -> str:
-        raise NotImplementedError

@@ -1,0 +1,170 @@
+"""Commands and shells on the cluster."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from .._code import CodeError, Config, config_text, packed
+from .._files import PathLike
+from ._api import Api, segment
+from ._cluster_reads import ClusterReads
+from ._create import overrides_of, warnings_of
+from ._shown import Listing, Shown, text_of, time_of
+from ._task import Logged
+
+_ENDED = frozenset({"COMPLETED", "KILLED", "ERROR"})
+
+
+class Task(Shown, Logged):
+    """A command or a shell on the cluster, with its fields as of the request: ``id`` (such as ``"t12"``), ``kind``,
+    ``name``, ``state`` (QUEUED, STARTING, RUNNING, STOPPING, COMPLETED, KILLED or ERROR), ``reason`` (why it waits
+    or has ended), ``exit_code`` (None if there is none), ``owner``, ``workspace``, ``pool``, ``slots``, ``priority``,
+    ``restarts``, ``ports`` and ``runs`` (the API's objects), ``created_at_ms``, ``started_at_ms``, ``ended_at_ms``,
+    and ``warnings`` of the call that created it.
+    """
+
+    _shown: ClassVar = ("id", "kind", "name", "state", "reason", "exit_code", "created_at_ms")
+
+    def __init__(self, api: Api, message: Mapping[str, Any], warnings: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self._api = api
+        self.id = str(message["id"])
+        self.kind = text_of(message, "kind")
+        self.name = text_of(message, "name")
+        self.state = text_of(message, "state")
+        self.reason = text_of(message, "reason")
+        code = message.get("exitCode")
+        self.exit_code: int | None = None if code is None else int(code)
+        self.owner = text_of(message, "owner")
+        self.workspace = text_of(message, "workspace")
+        self.pool = text_of(message, "pool")
+        self.slots = int(message.get("slots") or 0)
+        self.priority = int(message.get("priority") or 0)
+        self.restarts = int(message.get("restarts") or 0)
+        self.ports: list[dict[str, Any]] = list(message.get("ports") or [])
+        self.runs: list[dict[str, Any]] = list(message.get("runs") or [])
+        self.created_at_ms = time_of(message, "createdAtMs")
+        self.started_at_ms = time_of(message, "startedAtMs")
+        self.ended_at_ms = time_of(message, "endedAtMs")
+        self.warnings = list(warnings)
+
+    def reload(self) -> Task:
+        """Returns the task with its present fields."""
+        return Task(self._api, self._api.get(self._path))
+
+    def wait(self, timeout_s: float | None = None, interval_s: float = 1.0) -> Task:
+        """Waits until the task has ended, and returns it with its final fields: ``state`` is COMPLETED, KILLED or
+        ERROR.
+
+        The state is polled every ``interval_s`` seconds. Raises TimeoutError if the task has not ended after
+        ``timeout_s`` seconds (None: no limit).
+        """
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            now = self.reload()
+            if now.state in _ENDED:
+                return now
+            if end_s is not None and time.monotonic() + interval_s > end_s:
+                raise TimeoutError(f"task {self.id} is {now.state} after {timeout_s} s")
+            time.sleep(interval_s)
+
+    def kill(self, reason: str = "") -> Task:
+        """Ends the task's processes at once, and returns the task. An ended task stays as it is."""
+        answer = self._api.call("POST", f"{self._path}/kill", {"reason": reason})
+        return Task(self._api, answer["task"])
+
+    def delete(self) -> None:
+        """Deletes the ended task with its log lines. Raises ApiError ``task_not_ended`` while it has not ended."""
+        self._api.call("DELETE", self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v1/tasks/{segment(self.id)}"
+
+
+class TaskCalls(ClusterReads):
+    """The calls about tasks. See ``Client``."""
+
+    def create_command(
+        self,
+        command: str | Sequence[str] = "",
+        config: Config | None = None,
+        context: PathLike | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        workspace: str = "",
+        key: str = "",
+    ) -> Task:
+        """Runs a command on the cluster, as ``yard cmd run`` does, and returns its task; ``wait()`` waits for its
+        end, and ``logs(follow=True)`` yields its output.
+
+        ``command`` is a list of words, which runs as it is, or a text, which a shell on the cluster runs; it may be
+        left out if ``config`` has an ``entrypoint``. ``config`` is a mapping, the path of a YAML file, or YAML
+        itself. ``context`` is a folder whose files the command finds in its folder: at most 50,000 files and 96 MiB
+        packed. ``overrides`` replaces keys: ``{"resources.slots": 0}``. A second call with the same ``key`` returns
+        the task created first.
+
+        Raises CodeError for a folder that cannot be submitted, and ApiError for an invalid configuration: each of
+        its ``problems`` names a key. After an error no task is created.
+        """
+        changes = dict(overrides or {})
+        words: list[str] = []
+        if isinstance(command, str):
+            if command:
+                changes["entrypoint"] = command
+        else:
+            words = list(command)
+        return self._create_task("command", words, config, context, changes, workspace, key)
+
+    def create_shell(
+        self,
+        config: Config | None = None,
+        context: PathLike | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        workspace: str = "",
+        key: str = "",
+    ) -> Task:
+        """Starts a shell on the cluster, as ``yard shell start`` does, and returns its task, which runs until it is
+        closed or killed. The arguments are those of ``create_command``.
+        """
+        return self._create_task("shell", [], config, context, overrides or {}, workspace, key)
+
+    def get_task(self, task: str) -> Task:
+        """Returns the task with this id, such as ``"t12"``."""
+        return Task(self._api, self._api.get(f"/api/v1/tasks/{segment(task)}"))
+
+    def list_tasks(self, filter: str = "", order_by: str = "") -> Listing[Task]:
+        """Returns the tasks that match ``filter``, such as ``"kind = shell and state = RUNNING"``, the newest first
+        or in the order of a field.
+        """
+        query = [("filter", filter), ("order_by", order_by)]
+        return Listing(Task(self._api, item) for item in self._api.pages("/api/v1/tasks", query))
+
+    def _create_task(
+        self,
+        kind: str,
+        command: Sequence[str],
+        config: Config | None,
+        context: PathLike | None,
+        overrides: Mapping[str, Any],
+        workspace: str,
+        key: str,
+    ) -> Task:
+        text = "" if config is None else config_text(config)
+        if "<masked>" in text:
+            raise CodeError("The configuration has masked values: put the values in their places.")
+        body: dict[str, Any] = {
+            "kind": kind,
+            "config": text,
+            "command": list(command),
+            "overrides": overrides_of(overrides),
+            "workspace": workspace,
+        }
+        if context is not None:
+            body["context"] = base64.b64encode(packed(context).content).decode("ascii")
+        answer = self._api.call("POST", "/api/v1/tasks", body, key=key)
+        return Task(self._api, answer["task"], warnings_of(answer))

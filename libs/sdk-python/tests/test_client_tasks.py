@@ -1,0 +1,98 @@
+"""Tests of commands and shells in ``trainyard.client``, with a fake gateway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from test_client_metrics import END, event
+from test_client_trials import ReadingTest
+
+from trainyard import client
+
+TASK = {
+    "id": "t12",
+    "kind": "command",
+    "name": "echo hi",
+    "state": "RUNNING",
+    "slots": 1,
+    "ports": [{"port": 80, "isTcp": False}],
+    "createdAtMs": 1_790_000_000_000,
+}
+ENDED = {**TASK, "state": "ERROR", "reason": "exit code 3", "exitCode": 3}
+
+
+def line(text: str) -> dict[str, Any]:
+    return {"trial": "t12", "run": 1, "source": "stdout", "text": text, "cursor": text}
+
+
+class TaskTest(ReadingTest):
+    def test_a_command_is_sent_with_its_words_and_its_folder(self) -> None:
+        (self.folder / "main.py").write_text("print(1)")
+        warnings = ["idle_timeout is accepted and has no effect yet"]
+        self.answers["tasks"] = {"task": TASK, "warnings": warnings}
+        with self.assertLogs("trainyard", "WARNING"):
+            task = self.client.create_command(
+                ["python3", "main.py"],
+                {"idle_timeout": "5m"},
+                self.folder,
+                overrides={"resources.slots": 0},
+                workspace="w",
+            )
+        self.assertEqual((task.id, task.state, task.warnings), ("t12", "RUNNING", warnings))
+        ((_, sent),) = self.changes()
+        self.assertTrue(sent.pop("context").startswith("H4sI"))
+        self.assertEqual(
+            sent,
+            {
+                "kind": "command",
+                "config": '{"idle_timeout": "5m"}',
+                "command": ["python3", "main.py"],
+                "overrides": ["resources.slots=0"],
+                "workspace": "w",
+            },
+        )
+
+    def test_the_text_of_a_command_becomes_the_entrypoint_and_a_shell_has_none(self) -> None:
+        self.answers["tasks"] = {"task": TASK}
+        self.client.create_command("nvidia-smi | head")
+        self.client.create_shell()
+        (_, command), (_, shell) = self.changes()
+        self.assertEqual(command["overrides"], ['entrypoint="nvidia-smi | head"'])
+        self.assertEqual((shell["kind"], shell["command"], shell["config"]), ("shell", [], ""))
+
+    def test_masked_values_are_refused_before_a_request(self) -> None:
+        with self.assertRaisesRegex(client.CodeError, "masked values"):
+            self.client.create_shell({"environment": {"environment_variables": ["A=<masked>"]}})
+        self.assertEqual(self.changes(), [])
+
+    def test_wait_returns_the_ended_task_or_raises_after_its_time(self) -> None:
+        self.answers["tasks/t12"] = [TASK, TASK, ENDED]
+        task = self.client.get_task("t12")
+        self.assertEqual((task.exit_code, task.ports), (None, TASK["ports"]))
+        ended = task.wait(interval_s=0.01)
+        self.assertEqual((ended.state, ended.exit_code, ended.reason), ("ERROR", 3, "exit code 3"))
+        self.answers["tasks/t12"] = TASK
+        with self.assertRaisesRegex(TimeoutError, "task t12 is RUNNING after 0"):
+            task.wait(timeout_s=0)
+
+    def test_lines_are_read_and_followed(self) -> None:
+        self.answers["tasks/t12"] = TASK
+        self.answers["tasks/t12/logs"] = {"items": [line("one")]}
+        self.answers["tasks/t12/logs:follow"] = (200, event(1, **line("two")) + END)
+        task = self.client.get_task("t12")
+        self.assertEqual([str(one) for one in task.logs(source="stdout")], ["one"])
+        self.assertEqual(self.queries("tasks/t12/logs")[0]["source"], ["stdout"])
+        self.assertEqual([str(one) for one in task.logs(follow=True)], ["two"])
+
+    def test_tasks_are_listed_killed_and_deleted(self) -> None:
+        self.answers["tasks"] = {"items": [ENDED, TASK]}
+        found = self.client.list_tasks("kind = command", "created_at desc")
+        self.assertEqual([one.id for one in found], ["t12", "t12"])
+        self.assertEqual(self.queries("tasks")[0]["filter"], ["kind = command"])
+        self.answers["tasks/t12/kill"] = {"task": {**TASK, "state": "STOPPING"}}
+        self.assertEqual(found[1].kill("why").state, "STOPPING")
+        self.assertEqual(self.changes()[-1], ("/api/v1/tasks/t12/kill", {"reason": "why"}))
+        refused = {"code": "task_not_ended", "detail": "task t12 has not ended: kill it first"}
+        self.answers["tasks/t12"] = (409, refused)
+        with self.assertRaisesRegex(client.ApiError, "has not ended"):
+            found[1].delete()
