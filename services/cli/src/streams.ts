@@ -17,11 +17,17 @@ export class StreamRefused extends Failure {
   }
 }
 
+type StreamOptions = {
+  readonly signal?: AbortSignal;
+  /** The looks of 5 s without an answer after which the stream is dead; few only if the other side always reads. */
+  readonly deadLooks?: number;
+};
+
 /** Opens a stream at a path such as /api/v1/tasks/t12/streams/8080. Throws StreamRefused. */
 export async function openStream(
   path: string,
   clock: Clock,
-  signal?: AbortSignal,
+  options: StreamOptions = {},
 ): Promise<Duplex> {
   const { url, token } = requireAccess();
   try {
@@ -29,7 +35,7 @@ export async function openStream(
       clock,
       headers: { authorization: `Bearer ${token}` },
       deadLooks: cliLimits.streamDeadLooks,
-      ...(signal === undefined ? {} : { signal }),
+      ...options,
     });
   } catch (error) {
     if (!isFault(error)) throw error;

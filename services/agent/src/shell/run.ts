@@ -24,6 +24,7 @@ import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
+import type { Screens } from "../screens/screens.ts";
 import { openStorages } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type CodeArchives, NoCode } from "./code-archives.ts";
@@ -51,6 +52,7 @@ export type RunDeps = {
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;
+  readonly screens: Screens;
   readonly onChange: () => void;
 };
 
@@ -81,7 +83,7 @@ export class Run implements AsyncDisposable {
     this.#deps = deps;
     this.#wake = new WakeSignal(deps.clock);
     this.#outputWake = new WakeSignal(deps.clock);
-    this.spool = new SealedSpool(folder.runDir);
+    this.spool = new SealedSpool(folder.runDir, folder.isTask);
     this.#ending = new RunEnding(folder, deps.clock, (left) => {
       deps.events.left(this.allocation, left);
       deps.onChange();
@@ -230,6 +232,7 @@ export class Run implements AsyncDisposable {
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
     using _tunnel = openRunTunnel({ ...this.#deps, folder: this.folder, pids: () => this.pids });
+    using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
     try {

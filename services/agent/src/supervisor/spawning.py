@@ -14,7 +14,7 @@ NO_SHELLS = ("nologin", "false")
 
 
 class Program:
-    """What is started: `file` is found on the PATH, and `arguments[0]` is the name that it is called by."""
+    """A program to start: `file` is found on the PATH, and `arguments[0]` is the name that it is called by."""
 
     def __init__(self, arguments, environment, directory, file=None):
         self.file = file or arguments[0]
@@ -36,7 +36,12 @@ def spawn(program, streams, is_terminal=False):
     its pid. Raises OSError with the error of chdir or exec.
     """
     said, told = os.pipe()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(said)
+        os.close(told)
+        raise
     if pid == 0:
         try:
             become(program, streams, is_terminal)
@@ -129,7 +134,7 @@ def signal_group(group, number):
     try:
         os.killpg(group, number)
     except OSError:
-        pass  # It has ended.
+        pass  # The group has ended.
 
 
 def foreground_of(master):
