@@ -10,17 +10,20 @@ export class Asking {
   readonly #bus: Bus;
   readonly #clock: Clock;
   readonly #service: string;
+  /** The name of who asks, by which its commit ids differ from those of others. */
+  readonly #who: string;
   #asked = 0;
 
-  constructor(bus: Bus, clock: Clock, service = "experiments") {
+  constructor(bus: Bus, clock: Clock, service = "experiments", who = "sim") {
     this.#bus = bus;
     this.#clock = clock;
     this.#service = service;
+    this.#who = who;
   }
 
   async ask(command: string, body: Uint8Array): Promise<CommandReply> {
     this.#asked += 1;
-    const commitId = deriveCommitId("sim", String(this.#asked));
+    const commitId = deriveCommitId(this.#who, String(this.#asked));
     const headers = { commitId, authid: "", traceparent: "", correlationid: "" };
     for (;;) {
       try {

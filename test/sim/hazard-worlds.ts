@@ -20,6 +20,8 @@ export type HazardWorld = {
   readonly draw: (seed: number) => Hazards;
   readonly check?: (world: World) => readonly string[];
   readonly submissions?: readonly Submission[];
+  /** Whether users run tasks beside these submissions. */
+  readonly tasks?: boolean;
   /** Whether an agent is lost that returns. */
   readonly mayLose?: boolean;
 };
@@ -97,6 +99,7 @@ export const hazardWorlds: readonly HazardWorld[] = [
       config: limited(configOf(random(8, 3), 3)),
       seed: n + 1,
     })),
+    tasks: true,
   },
   {
     name: "a log that goes back",

@@ -7,6 +7,7 @@ import {
   StopKind,
   StopMode,
   StopWhy,
+  TaskOutcome,
   TrialOutcome,
 } from "@trainyard/contracts/events";
 import { createMemoryLog } from "@trainyard/event-log/testing";
@@ -107,6 +108,26 @@ function granted(allocation: string): Told {
   return [`allocation-${allocation}`, { type: "AllocationGranted", data }];
 }
 
+const taskCreated: Told = [
+  "task-t1",
+  {
+    type: "TaskCreated",
+    data: {
+      ...{ kind: "command", config: { entrypoint: "true", max_restarts: 1 }, name: "true" },
+      ...{ contextDigest: "", contextBytes: 0, owner: "", workspace: "", tokenId: "" },
+    },
+  },
+];
+const ofTask = ([, event]: Told): Told => ["task-t1", event];
+const taskRun = (run: number): Told => ofTask(requested(run));
+const taskRunEnded = (run: number, counts = false): Told => ofTask(runEnded(run, counts));
+const taskEnded: Told = [
+  "task-t1",
+  { type: "TaskEnded", data: { outcome: TaskOutcome.FAILED, reason: "", restarts: 0 } },
+];
+const taskKilled: Told = ["task-t1", { type: "TaskKillRequested", data: { reason: "" } }];
+const ranOnce = [taskCreated, taskRun(1), taskRunEnded(1)] as const;
+
 const lost: Told = ["agent-a1", { type: "AgentLost", data: { reason: "" } }];
 const begun = [created, activated, proposed(1), trialCreated()] as const;
 const checkpoint = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -121,6 +142,7 @@ async function judged(history: readonly Told[]): Promise<readonly string[]> {
 test("a valid history has no violations", async () => {
   const history = [...begun, requested(1), runEnded(1), trialEnded, outcomeRecorded];
   expect(await judged([...history, searchCompleted, experimentEnded])).toEqual([]);
+  expect(await judged([...ranOnce, taskEnded])).toEqual([]);
 });
 
 const wrong: readonly (readonly [string, readonly Told[]])[] = [
@@ -151,6 +173,19 @@ const wrong: readonly (readonly [string, readonly Told[]])[] = [
   ["had not ended", [...begun, searchCompleted, experimentEnded]],
   ["the search was not complete", [...begun, trialEnded, experimentEnded]],
   ["the experiment had ended", [...begun, trialEnded, searchCompleted, experimentEnded, paused]],
+  ["run 1 had not ended", [taskCreated, taskRun(1), taskRun(2)]],
+  ["the end does not count", [...ranOnce, taskRun(2)]],
+  [
+    "it is restart 2 of 1",
+    [1, 2, 3].flatMap((run) => [
+      ...(run === 1 ? [taskCreated] : []),
+      ...[taskRun(run), taskRunEnded(run, true)],
+    ]),
+  ],
+  ["the task was killed", [...ranOnce.slice(0, 2), taskKilled, taskRunEnded(1, true), taskRun(2)]],
+  ["the task had ended", [...ranOnce, taskEnded, taskRun(2)]],
+  ["task t1 has not ended", [...ranOnce]],
+  ["a1/0 is t1#1's", [granted("t1#1"), granted("1.2#1")]],
   ["a1/0 is 1.1#1's", [granted("1.1#1"), granted("1.2#1")]],
   ["a1 is lost", [lost, granted("1.1#1")]],
 ];

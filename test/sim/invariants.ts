@@ -12,6 +12,7 @@ import { ExperimentRules } from "./rules/experiments.ts";
 import { PlacementRules } from "./rules/placements.ts";
 import { ReporterRules } from "./rules/reporters.ts";
 import { SearchRules } from "./rules/searches.ts";
+import { TaskRules } from "./rules/tasks.ts";
 import { TrialRules } from "./rules/trials.ts";
 
 export type Report = (what: string) => void;
@@ -24,6 +25,7 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
   const experiments = new ExperimentRules();
   const searches = new SearchRules(experiments);
   const trials = new TrialRules(experiments, searches, checkpoints);
+  const tasks = new TaskRules();
   for (const stored of log.store.events) {
     const event = decodeEvent(stored);
     const report: Report = (what) =>
@@ -40,15 +42,19 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
       case "trial":
         trials.see(id, event, stored, report);
         break;
+      case "task":
+        tasks.see(id, event, report);
+        break;
       case "measurement":
         trials.seeMeasurement(event, stored, report);
         break;
       default:
         checkpoints.see(id, event);
         placements.see(id, event, report);
+        tasks.seeAllocation(id, event);
     }
   }
-  violations.push(...searches.missedMeasurements(trials));
+  violations.push(...searches.missedMeasurements(trials), ...tasks.left());
   for (const row of log.store.parked(undefined))
     violations.push(`parked ${row.position}: ${row.reason}`);
   for await (const finding of log.as("checker").verify(0)) {

@@ -144,10 +144,11 @@ export class ModelAgent {
     const none = { pid: 0, launchFailed: false, killed: false };
     this.#held.set(key, { allocation, requestId, state, nodeRank, slots, ...none });
     const { clock, chance } = this.#deps;
-    if (chance.happens(0.3)) this.#withoutSdk.add(key);
+    if (launch.task !== undefined || chance.happens(0.3)) this.#withoutSdk.add(key);
     clock.timer(chance.between(50, 1_500), () => {
       if (this.#fails(0.04)) return this.#end(key, 1, null, { launchFailed: true });
       this.#change(key, { state: AllocationReportState.RUNNING, pid: 1 });
+      if (launch.task !== undefined) return this.#work(key);
       const of = { trial, run, fromStep: stepsCompleted, grant };
       // The first of several nodes reports and decides for all.
       if (nodeRank === 0) this.#train(key, new Training(of, this.#deps));
@@ -182,6 +183,14 @@ export class ModelAgent {
       training.advance();
       if (training.isDone) return this.#end(key, 0, EndReason.FINISHED);
       this.#train(key, training);
+    });
+  }
+
+  /** The process of a task ends by itself at some time, with any exit code. */
+  #work(key: string): void {
+    const { clock, chance } = this.#deps;
+    clock.timer(this.#deps.pace * chance.between(200, 20_000), () => {
+      if (this.#runs(key)) this.#end(key, this.#fails(0.3) ? chance.pick([1, 137]) : 0, null);
     });
   }
 

@@ -15,7 +15,7 @@ import {
   StopWhy,
 } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
-import { idOf } from "@trainyard/kernel";
+import { idOf, isTaskId } from "@trainyard/kernel";
 import { Training, type TrainingDeps } from "./training.ts";
 
 type Phase = "queued" | "running" | "ended";
@@ -36,11 +36,12 @@ export class ModelCluster {
     for (const stored of events) {
       if (stored.position <= this.#position) continue;
       this.#position = stored.position;
-      if (stored.stream.startsWith("trial-")) this.#seeTrial(stored);
+      if (/^(?:trial|task)-/.test(stored.stream)) this.#seeOwner(stored);
     }
   }
 
-  #seeTrial(stored: StoredEvent): void {
+  /** Takes an event of a trial or a task. */
+  #seeOwner(stored: StoredEvent): void {
     const event = decodeEvent(stored);
     const trial = idOf(stored.stream);
     if (event.type === "RunRequested") {
@@ -55,12 +56,26 @@ export class ModelCluster {
   }
 }
 
+/** The work of a task, which reports nothing. */
+function workOf({ chance }: ModelDeps): Pick<Training, "begins" | "isDone" | "advance"> {
+  let ticks = chance.between(1, 10);
+  return {
+    begins: false,
+    get isDone() {
+      return ticks <= 0;
+    },
+    advance() {
+      ticks -= 1;
+    },
+  };
+}
+
 class ModelRun {
   readonly #trial: string;
   readonly #requested: Plain<RunRequested>;
   readonly #deps: ModelDeps;
   #phase: Phase = "queued";
-  readonly #training: Training;
+  readonly #training: Pick<Training, "begins" | "isDone" | "advance">;
   #stop: Plain<RunStopRequested> | null = null;
 
   constructor(trial: string, requested: Plain<RunRequested>, deps: ModelDeps) {
@@ -68,7 +83,9 @@ class ModelRun {
     this.#requested = requested;
     this.#deps = deps;
     const { run, fromStep } = requested;
-    this.#training = new Training({ trial, run, fromStep, grant: null }, deps);
+    this.#training = isTaskId(trial)
+      ? workOf(deps)
+      : new Training({ trial, run, fromStep, grant: null }, deps);
     void this.#tell({
       type: "AllocationQueued",
       data: { task: trial, run, job: "", preemptible: true, delayMs: 0, workspace: "", owner: "" },

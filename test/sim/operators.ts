@@ -11,7 +11,7 @@ import { Chance } from "./chance.ts";
 import { agentNames } from "./model-hosts.ts";
 
 const slots = ["", "0", "1"] as const;
-const jobs = ["1", "2", "3", "4", "5", "6"] as const;
+const jobs = ["1", "2", "3", "4", "5", "6", "t1", "t2", "t3"] as const;
 
 type OperatorsDeps = {
   readonly clock: ManualClock;

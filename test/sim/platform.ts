@@ -43,6 +43,7 @@ export class Platform {
   readonly #done = new Map<ServiceName, number>();
   /** The number of the newest experiment. */
   #lastNumber = 0;
+  #lastTask = 0;
   readonly #log: MemoryLog;
 
   constructor(deps: PlatformDeps) {
@@ -69,8 +70,8 @@ export class Platform {
         return experimentId(this.#lastNumber);
       },
       nextTask: async () => {
-        this.#lastNumber += 1;
-        return taskId(this.#lastNumber);
+        this.#lastTask += 1;
+        return taskId(this.#lastTask);
       },
     };
     const done = (service: ServiceName) => (event: StoredEvent) => {
@@ -107,9 +108,11 @@ export class Platform {
   backup(): () => void {
     const restoreLog = this.#log.store.backup();
     const lastNumber = this.#lastNumber;
+    const lastTask = this.#lastTask;
     return () => {
       restoreLog();
       this.#lastNumber = lastNumber;
+      this.#lastTask = lastTask;
       for (const service of this.#services) {
         this.#done.set(service, this.#log.store.cursor(service, 0).position);
       }

@@ -23,6 +23,12 @@ import {
 } from "../../services/checkpoint-gc/src/shell/index-rows.ts";
 import { reactionHandlers as experimentReactions } from "../../services/experiments/src/shell/reactions.ts";
 import { noFanOuts, waitsBy } from "../../services/experiments/src/testing/small-fan-outs.ts";
+import { DocumentSet } from "../../services/gateway/src/read-model/core/views/documents.ts";
+import { project } from "../../services/gateway/src/read-model/core/views/project.ts";
+import {
+  touchedBy,
+  touchedThrough,
+} from "../../services/gateway/src/read-model/core/views/touched.ts";
 import { reactionHandlers as metricsReactions } from "../../services/metrics/src/shell/reactions.ts";
 import { changesOf as unfinishedRows } from "../../services/registry/src/shell/unfinished-rows.ts";
 import { reactionHandlers as schedulerReactions } from "../../services/scheduler/src/shell/reactions.ts";
@@ -191,4 +197,23 @@ test("the cluster of the scheduler, and the rows of checkpoint-gc and registry, 
   expect([...cluster.allocations.keys()]).toEqual([]);
   expect([...(cluster.pools.get("default")?.jobs.keys() ?? [])]).toEqual([]);
   expect(cluster.agents.get("a1")?.ghosts).toEqual({});
+});
+
+test("the gateway's read model applies the history of a task, and leaves no run on a slot and no job", async () => {
+  const stage = new Stage("gateway", () => ({}));
+  await told(stage);
+  const documents = new DocumentSet();
+  const touched = new Map<string, ReturnType<typeof touchedBy>[number]>();
+  for (const stored of await stage.log.readAll(0, 1_000)) {
+    const event = decodeEvent(stored);
+    const keys = [
+      ...touchedBy(stored.stream, event),
+      ...touchedThrough(stored.stream, event, documents),
+    ];
+    for (const key of keys) touched.set(`${key.kind} ${key.id}`, key);
+    project(stored, event, documents);
+  }
+  expect(documents.get("agent", "a1")?.slots.map(({ run }) => run)).toEqual([""]);
+  expect(documents.get("job", "t12")).toBeUndefined();
+  expect([...touched.keys()].filter((key) => /^(trial|experiment|leaders) /.test(key))).toEqual([]);
 });

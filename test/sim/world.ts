@@ -32,6 +32,7 @@ import { operate, type Refusals, refusalOf } from "./refusals.ts";
 import { startRelay } from "./relay.ts";
 import type { Moments } from "./rules/deadlines.ts";
 import { drawSubmissions, type Submission } from "./submissions.ts";
+import { TaskPeople } from "./task-people.ts";
 import { Teller } from "./teller.ts";
 import { throwing, type Throwing } from "./throwing.ts";
 import { wanderingClock } from "./wrong-clocks.ts";
@@ -73,6 +74,8 @@ export type WorldOptions = {
   readonly scheduler?: boolean;
   /** Drawn from the seed by default. */
   readonly submissions?: readonly Submission[];
+  /** Whether users run tasks, too; by default if the submissions are drawn. */
+  readonly tasks?: boolean;
   /** The time after which a world that still runs counts as stuck. */
   readonly stuckAfterMs?: number;
 };
@@ -126,6 +129,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     options.submissions ?? drawSubmissions(new Chance(seed, "submissions"), slotsMax);
   const chance = new Chance(seed, "people");
   const people = new People({ clock, chance, bus: hub.connect("people"), fickle, log });
+  const tasks = TaskPeople.of(options, { clock, hub, log });
   if (!calm) breakTheBus(hub, clock, hardship);
   if (hazards.outage !== undefined) breakOnce(hub, clock, hazards.outage);
   if (refusals !== undefined) {
@@ -139,13 +143,12 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     });
   }
   void people.submitAll(submissions);
-  const lastHazardMs = lastOf(hazards);
   const isOver = () =>
-    clock.monotonicMs() > lastHazardMs &&
+    clock.monotonicMs() > lastOf(hazards) &&
     people.content &&
+    tasks.done &&
     operators.done &&
-    log.store.parked(undefined).length === 0 &&
-    people.submitted.every((id) => hasEnded(log, id));
+    haveEnded(log, people.submitted);
   while (!isOver() && clock.monotonicMs() < stuckAfterMs) await clock.step();
   const virtualMs = clock.monotonicMs();
   while (clock.monotonicMs() < virtualMs + afterglowMs) await clock.step();
@@ -278,6 +281,11 @@ function runsOf(log: MemoryLog, trial: string): number {
     .stream(`trial-${trial}`)
     .filter(({ type }) => type.includes(".RunRequested."));
   return requests.length;
+}
+
+/** True if the experiments have ended, and nothing is parked. */
+function haveEnded(log: MemoryLog, experiments: readonly string[]): boolean {
+  return log.store.parked(undefined).length === 0 && experiments.every((id) => hasEnded(log, id));
 }
 
 function hasEnded(log: MemoryLog, experiment: string): boolean {
