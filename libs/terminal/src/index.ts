@@ -2,8 +2,8 @@ export { encodeFrame, type Frame, FrameDecoder } from "./frames.ts";
 export { columnsMax, frameBytesMax, inputBytesMax, rowsMax } from "./limits.ts";
 export {
   type Ended,
-  frameTypes,
   type FromHolder,
+  frameTypes,
   fromHolder,
   type Hello,
   type Size,

@@ -59,6 +59,11 @@ const schema = z.object({
    * user.
    */
   TRAINYARD_AGENT_USER_IDS: z.string().default("").transform(userRange),
+  /**
+   * FIRST-LAST: each task's runs have a user of their own with an id of this range, which has no id of the range above;
+   * empty if the agent refuses tasks, or has no users of runs.
+   */
+  TRAINYARD_AGENT_TASK_USER_IDS: z.string().default("").transform(userRange),
   /** Groups of these users besides their own, by name or number, separated by commas: of devices, of a storage. */
   TRAINYARD_AGENT_USER_GROUPS: z.string().default(""),
   /**
@@ -132,6 +137,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     container: containerConfigOf(env),
     users: {
       range: env.TRAINYARD_AGENT_USER_IDS,
+      taskRange: env.TRAINYARD_AGENT_TASK_USER_IDS,
       groups: listOf(env.TRAINYARD_AGENT_USER_GROUPS),
       inherits: listOf(env.TRAINYARD_AGENT_USER_VARIABLES),
       settingsFile: env.TRAINYARD_ENV_FILE ?? null,

@@ -1,9 +1,10 @@
 /** Starts of containers on a strict fake engine that fails now and then. */
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { livingProcesses } from "@trainyard/kernel/process-identity";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
-import { launchOf, removeFolders } from "./testing/examples.ts";
+import { launchOf, newFolder, removeFolders, taskOf } from "./testing/examples.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 
 afterAll(removeFolders);
@@ -96,4 +97,22 @@ test("a port that is in use on this host fails the launch as a fault of the host
     },
   });
   expect(engine.containers).toEqual([]);
+});
+
+test("a task whose image has no Python ends with one sentence, and another one runs under its holder", async () => {
+  const programs = newFolder();
+  for (const name of ["sh", "echo"]) symlinkSync(`/bin/${name}`, join(programs, name));
+  const image = inImage("slim:1");
+  const without = taskOf("command", "echo never", {
+    ...image,
+    environmentVariables: [`PATH=${programs}`],
+  });
+  expect((await world.ended(without)).exit).toMatchObject({
+    code: 126,
+    message:
+      "exited with code 126: the image slim:1 has no python3, which every task needs: name an image with Python 3.7 or later in environment.image",
+  });
+  const held = taskOf("command", 'echo "$TRAINYARD_TASK_ID"; exit 3', image);
+  expect((await world.ended(held)).exit?.code).toBe(3);
+  expect(world.platform.texts(held)).toEqual([held.task?.id]);
 });

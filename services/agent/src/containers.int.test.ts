@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { livingProcesses } from "@trainyard/kernel/process-identity";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
-import { launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
+import { launchOf, newFolder, packed, removeFolders, runAt, taskOf } from "./testing/examples.ts";
+import { HolderClient } from "./testing/holder-client.ts";
 import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.ts";
 
 // The tests start real containers on a shared machine.
@@ -311,3 +312,27 @@ function bound(of: ContainerWorld) {
     shutDownRuns: of.shutDownRuns.bind(of),
   };
 }
+
+test("a task in a container has its holder there: its terminals, its programs, and its stop with what it leaves", async () => {
+  const there = await started();
+  const { platform } = there;
+  const published = { ...inImage(), proxyPorts: [{ port: 8080, isTcp: false }] };
+  const script =
+    "trap 'echo saved; exit 4' TERM; (trap 'sleep 0.3; echo also; exit' TERM; while true; do sleep 0.05; done) & echo up; while true; do sleep 0.05; done";
+  const launch = taskOf("command", script, published);
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  const runDir = join(there.pathOf(launch), "run");
+  const hello = { open: "exec", command: ["sh", "-c", "echo $TRAINYARD_TASK_ID; exit 5"] } as const;
+  using program = await HolderClient.open(runDir, hello);
+  expect(await program.ended()).toEqual({ type: "ended", code: 5 });
+  expect(program.text()).toBe(`${launch.task?.id}\n`);
+  const terminal = { open: "terminal", name: "main", columns: 90, rows: 20 } as const;
+  using viewer = await HolderClient.open(runDir, terminal);
+  viewer.type("cat /proc/1/comm; exit\n");
+  expect(await viewer.ended()).toEqual({ type: "ended", code: 0 });
+  platform.stop(launch);
+  const { exit, terminated } = await platform.ended(launch);
+  expect({ code: exit?.code, terminated }).toEqual({ code: 4, terminated: true });
+  expect(platform.texts(launch).slice(2)).toEqual(["saved", "also"]);
+});

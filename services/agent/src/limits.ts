@@ -204,6 +204,19 @@ export const limits = {
   sharedMemoryFloorBytes: 64 * 1024 ** 2,
   /** The wait for another agent process on the same folder, which may be about to end. */
   folderLockMs: 5_000,
+  /** The lines above the screen of a task's terminal that a later viewer gets with it. */
+  screenScrollbackLines: 1_000,
+  /** A later viewer reads at most so much output after the screen; less costs a screen more often. */
+  screenSnapshotBytes: 256 * 1024,
+  /** A terminal that was quiet for this time and has written so much has a new screen, small to send. */
+  screenQuietMs: 500,
+  screenQuietBytes: 4_096,
+  /** The longest head of a screen in its frame: three numbers. */
+  screenHeadBytes: 256,
+  /** The waits for the holder of a task, which starts after its code was unpacked and its image pulled. */
+  holderRetry: { firstMs: 100, lastMs: 2_000 },
+  /** The wait before the thread of the screens is started again after an error. */
+  screensAgainMs: 1_000,
 } as const;
 
 /** The waits for a run that was killed. */

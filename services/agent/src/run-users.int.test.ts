@@ -18,7 +18,8 @@ import { checkAccounts } from "./shell/open-users.ts";
 import { holdingHere } from "./supervisor/python.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
-import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { launchOf, newFolder, packed, removeFolders, taskOf } from "./testing/examples.ts";
+import { HolderClient } from "./testing/holder-client.ts";
 import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
@@ -327,4 +328,32 @@ test("a run has exactly the groups that the agent's settings name", async () => 
   await startAgent({ TRAINYARD_AGENT_USER_GROUPS: "daemon,1234" });
   const [groups] = await linesOf(launchOf("grep ^Groups: /proc/self/status"));
   expect(groups?.trim().split(/\s+/)).toEqual(["Groups:", "1", "1234"]);
+});
+
+test("a task has a user of the second range, its holder and terminals too, and none of an experiment", async () => {
+  await startAgent({ TRAINYARD_AGENT_TASK_USER_IDS: `${first + 1_000}-${first + 99_999}` });
+  const task = { id: "t12", kind: "shell" };
+  const launch = taskOf("shell", "", { allocation: "t12#1", task });
+  platform.run(launch);
+  const hello = { open: "exec", command: ["sh", "-c", "id -u; id -g; echo $HOME $USER"] } as const;
+  using program = await HolderClient.open(join(folderOf(launch), "run"), hello);
+  expect(await program.ended()).toEqual({ type: "ended", code: 0 });
+  const home = join(folderOf(launch), "home");
+  expect(program.text()).toBe(`${first + 1_012}\n${first + 1_012}\n${home} trainyard-t12\n`);
+  expect((await platform.up(launch)).userId).toBe(first + 1_012);
+  platform.kill(launch);
+  await platform.ended(launch);
+});
+
+test("an agent with users of experiments and none of tasks refuses tasks, and one with common ids does not start", async () => {
+  await startAgent();
+  const refused = taskOf("command", "true");
+  platform.run(refused);
+  expect((await platform.ended(refused)).exit?.message).toContain(
+    "has no range for tasks; set TRAINYARD_AGENT_TASK_USER_IDS to another range",
+  );
+  await agent?.[Symbol.asyncDispose]();
+  agent = null;
+  const overlapping = { TRAINYARD_AGENT_TASK_USER_IDS: `${first + 50}-${first + 500}` };
+  await expect(startAgent(overlapping)).rejects.toThrow(`both contain ${first + 50}`);
 });

@@ -18,6 +18,7 @@ import { findOffer, type SlotOffer } from "./devices/slot-offer.ts";
 import { VendorProgram } from "./devices/vendor-program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
 import { limits } from "./limits.ts";
+import { Screens } from "./screens/screens.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { CodeArchives } from "./shell/code-archives.ts";
 import { openUsers } from "./shell/open-users.ts";
@@ -75,6 +76,7 @@ export async function createService(
   const python = { sdkPath, inherited };
   const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
+  const screens = stack.use(new Screens(clock, events));
   const deps = {
     ...shared,
     ...urls,
@@ -85,6 +87,7 @@ export async function createService(
     contexts,
     supervisors,
     runtime,
+    screens,
     users,
   };
   const agent = stack.use(new Agent(deps));

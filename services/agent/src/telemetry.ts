@@ -83,10 +83,10 @@ function userEvents(logger: Logger) {
     launchLost: (path: string, sealed: number) => logger.error({ path, sealed }, "run_launch_lost"),
     notRemoved: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "run_folder_not_removed"),
-    runUsers: (range: UserRange | null) =>
+    runUsers: (range: UserRange | null, tasks: UserRange | null) =>
       range === null
         ? logger.info("runs_have_the_agents_user")
-        : logger.info({ ...range, experiments: experimentsOf(range) }, "runs_have_users"),
+        : logger.info({ ...range, experiments: experimentsOf(range), tasks }, "runs_have_users"),
     protocolDiffers: (problem: string) => logger.error({ problem }, "protocol_differs"),
     storageClosed: (path: string) =>
       logger.warn({ path }, "checkpoint_folder_closed_to_the_users_of_runs"),
@@ -138,6 +138,7 @@ function processEvents(logger: Logger) {
     processGroups: (mechanism: string, problems: readonly string[]) =>
       logger.info({ mechanism, problems }, "process_groups"),
     containers: (engine: string, socket: string) => logger.info({ engine, socket }, "containers"),
+    screensLost: (error: unknown) => logger.warn({ err: error }, "screens_of_tasks_lost"),
     sweepFailed: (error: unknown) => logger.warn({ err: error }, "containers_not_swept"),
     /** `left` is empty once no process is left. */
     left: (allocation: string, left: string) => logger.warn({ allocation, left }, "run_left"),

@@ -12,8 +12,8 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^services\/cli\/src\/option-values\.ts$/, "the time that a person means by 10m ago"],
   [/^libs\/blob\/src\/directory-disk\.ts$/, "runs in processes, to which no clock can be sent"],
   [
-    /^services\/registry\/src\/shell\/inspect-worker\.ts$/,
-    "a thread, to which no clock can be sent",
+    /^services\/(registry\/src\/shell\/inspect|agent\/src\/screens\/screen)-worker\.ts$/,
+    "threads, to which no clock can be sent",
   ],
   [/^services\/web\/src\/data\/clock\.ts$/, "the clock of the browser"],
   [/^deploy\/local\/src\//, "starts and watches processes of this machine"],

@@ -87,6 +87,7 @@ export function agentEnvironment(
     TRAINYARD_AGENT_SLOTS: String(agent.slots ?? availableParallelism()),
     // Only one user may open the home and its checkpoints, so the caller's setting for users of runs does not apply.
     TRAINYARD_AGENT_USER_IDS: "",
+    TRAINYARD_AGENT_TASK_USER_IDS: "",
     TRAINYARD_POOL: "default",
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
     TRAINYARD_SDK_PATH: join(checkout, "libs", "sdk-python", "src"),
@@ -94,7 +95,12 @@ export function agentEnvironment(
 }
 
 /** The settings of agents that the cluster decides; those in the agents' files are refused. */
-const decidedOfAgents = ["TRAINYARD_AGENT_NAME", "TRAINYARD_AGENT_DIR", "TRAINYARD_AGENT_USER_IDS"];
+const decidedOfAgents = [
+  "TRAINYARD_AGENT_NAME",
+  "TRAINYARD_AGENT_DIR",
+  "TRAINYARD_AGENT_USER_IDS",
+  "TRAINYARD_AGENT_TASK_USER_IDS",
+];
 
 /** A person's settings of one agent: KEY=VALUE lines in agents/<name>.env of the home; empty without the file. */
 export function agentSettings(home: Home, name: string): Values {

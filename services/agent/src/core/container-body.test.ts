@@ -29,6 +29,7 @@ function bodyWith(
     pipes: "/pipes",
     work: "/work",
     sdkPath: null,
+    holder: null,
     storageFolders: [],
     slots,
     labels: {},

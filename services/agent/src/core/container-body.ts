@@ -99,6 +99,8 @@ export type ContainerPlace = {
   readonly pipes: string;
   readonly work: string;
   readonly sdkPath: string | null;
+  /** The folder with the programs of a task's holder; null for a run of a trial. */
+  readonly holder: string | null;
   /** The folders to mount for the run's checkpoints and TensorBoard files. */
   readonly storageFolders: readonly string[];
   readonly slots: readonly Plain<Slot>[];
@@ -183,12 +185,12 @@ export function publishedPorts(
 }
 
 function mountsOf(place: ContainerPlace, section: Plain<Container>): readonly Mount[] {
-  const { runDir, pipes, work, sdkPath, storageFolders } = place;
+  const { runDir, pipes, work, sdkPath, holder, storageFolders } = place;
   const { storageMount } = section;
   const own = [runDir, pipes, work, ...storageFolders];
   return [
     ...own.map((path) => bind(path, path)),
-    ...(sdkPath === null ? [] : [bind(sdkPath, sdkPath, true)]),
+    ...[sdkPath, holder].flatMap((path) => (path === null ? [] : [bind(path, path, true)])),
     ...(storageMount === undefined ? [] : [storageBind(storageMount)]),
     ...section.bindMounts.map(({ hostPath, containerPath, readOnly, propagation }) => {
       const target = containerPath.startsWith("/") ? containerPath : `${work}/${containerPath}`;
@@ -257,14 +259,17 @@ export const labelNames = {
   request: "trainyard.request",
   experiment: "trainyard.experiment",
   trial: "trainyard.trial",
+  task: "trainyard.task",
 } as const;
 
 export function labelsOf(
   folder: string,
-  { allocation, requestId, experiment, trial }: Plain<Launch>,
+  { allocation, requestId, experiment, trial, task }: Plain<Launch>,
 ): Readonly<Record<string, string>> {
   const { folder: of, allocation: is, request, experiment: by, trial: as } = labelNames;
-  return { [of]: folder, [is]: allocation, [request]: requestId, [by]: experiment, [as]: trial };
+  const common = { [of]: folder, [is]: allocation, [request]: requestId };
+  if (task !== undefined) return { ...common, [labelNames.task]: task.id };
+  return { ...common, [by]: experiment, [as]: trial };
 }
 
 /** Returns the key of the run of a container. */

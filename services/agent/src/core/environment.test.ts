@@ -71,3 +71,19 @@ test("a run gets the root of its TensorBoard files only if they have a storage o
   };
   expect([rootIn(null), rootIn(""), rootIn("/boards")]).toEqual([undefined, "", "/boards"]);
 });
+
+test("a task has its own id and kind, and nothing by which the SDK would take it for a trial", () => {
+  const task = { id: "t12", kind: "command" };
+  const launch = launchOf("true", { experiment: "", trial: "", task });
+  const environment = environmentOf(launch, surroundings);
+  expect(environment).toMatchObject({
+    TRAINYARD_TASK_ID: "t12",
+    TRAINYARD_TASK_KIND: "command",
+    TRAINYARD_URL: "http://gateway",
+    TRAINYARD_RUN: "1",
+  });
+  const named = Object.keys(environment).filter((name) =>
+    /TRIAL|EXPERIMENT|HPARAMS|METRICS|CHECKPOINT|TENSORBOARD|MASTER|RANK/.test(name),
+  );
+  expect(named).toEqual([]);
+});

@@ -89,26 +89,38 @@ export function stagingFolder(runDir: string): string {
   return `${runDir}/checkpoints`;
 }
 
-function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
-  const { apiUrl, metricsUrl, runDir, slots } = surroundings;
+function runVariables(
+  launch: Plain<Launch>,
+  surroundings: Surroundings,
+): Readonly<Record<string, string>> {
+  const { apiUrl, runDir, slots } = surroundings;
   return {
     ...visibleDevices(slots),
-    ...storageVariables(surroundings),
     TRAINYARD_URL: apiUrl,
-    TRAINYARD_METRICS_URL: metricsUrl,
     TRAINYARD_TOKEN: launch.token,
     TRAINYARD_LOG: launch.log,
     TRAINYARD_RUN_DIR: runDir,
+    TRAINYARD_RUN: String(launch.run),
+    TRAINYARD_CONFIG: launch.config,
+    TRAINYARD_SLOT_IDS: launch.slots.join(","),
+    ...(launch.task === undefined
+      ? trialVariables(launch, surroundings)
+      : { TRAINYARD_TASK_ID: launch.task.id, TRAINYARD_TASK_KIND: launch.task.kind }),
+  };
+}
+
+/** A task has none of them, so that the SDK in it does not take it for a trial. */
+function trialVariables(launch: Plain<Launch>, surroundings: Surroundings) {
+  return {
+    ...storageVariables(surroundings),
+    TRAINYARD_METRICS_URL: surroundings.metricsUrl,
     TRAINYARD_EXPERIMENT_ID: launch.experiment,
     TRAINYARD_TRIAL_ID: launch.trial,
-    TRAINYARD_RUN: String(launch.run),
     TRAINYARD_TRIAL_SEED: String(launch.trialSeed),
     TRAINYARD_HPARAMS: JSON.stringify(launch.hyperparameters ?? {}),
-    TRAINYARD_CONFIG: launch.config,
     TRAINYARD_SEARCH_NEEDS_METRIC: launch.searchNeedsMetric ? "1" : "0",
     TRAINYARD_LATEST_CHECKPOINT: launch.latestCheckpoint,
     TRAINYARD_STEPS_COMPLETED: String(launch.stepsCompleted),
-    TRAINYARD_SLOT_IDS: launch.slots.join(","),
     TRAINYARD_NODE_RANK: String(launch.nodeRank),
     TRAINYARD_NNODES: String(launch.nodes),
     TRAINYARD_MASTER_ADDR: launch.masterAddress,

@@ -13,12 +13,13 @@ import {
   labelsOf,
 } from "../core/container-body.ts";
 import { libpodBody } from "../core/libpod-body.ts";
-import { argvOf, environmentOf } from "../core/environment.ts";
+import { environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { allowedSection, storageMounts } from "./host-access.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
+import { heldCommandIn } from "./task-holder.ts";
 
 export type ContainerRuntimeSettings = ContainerSettings & {
   readonly engine: EngineKind;
@@ -93,11 +94,14 @@ async function orderOf(
   const inherited = pythonPathOf(env);
   const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, storages, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
-  const argv = commandIn(work, argvOf(launch, afterItsCommands));
+  const { argv: command, holder } = heldCommandIn(image, folder, afterItsCommands);
+  const argv = commandIn(work, command);
   const pipes = join(path, pipesName);
   const labels = labelsOf(settings.folder, launch);
-  const places = { image, argv, environment, runDir, pipes, work, sdkPath, ...mounts };
-  const body = containerBody({ ...places, slots, labels }, allowed, settings, settings.engine);
+  const places = { image, argv, environment, runDir, pipes, work, sdkPath, holder, ...mounts };
+  // People reach a task's ports through its tunnel.
+  const published = folder.isTask ? { ...allowed, proxyPorts: [] } : allowed;
+  const body = containerBody({ ...places, slots, labels }, published, settings, settings.engine);
   const name = containerName(launch.allocation, path);
   const cdi = settings.engine === "podman" ? cdiNames(slots) : [];
   const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };

@@ -25,6 +25,7 @@ test("variables that the agent inherited leave a run its own /tmp, and those of 
     mechanism: "parent",
     slotLimits: { memoryBytes: null, pids: null },
     isSeparate: true,
+    python: [],
     users: new RunUsers(null),
   });
   const ownOf = async (...environmentVariables: string[]) => {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import { argvOf, environmentOf, type Surroundings } from "../core/environment.ts";
+import { environmentOf, type Surroundings } from "../core/environment.ts";
 import { ownFoldersOf, shmBytes } from "../core/own-folders.ts";
 import { limitsOf, type SlotLimits } from "../core/run-limits.ts";
 import { hookName, withHook } from "../core/startup-hook.ts";
@@ -10,6 +10,7 @@ import { names } from "../state/layout.ts";
 import type { ProcessMechanism } from "../state/run-group.ts";
 import type { RunUsers } from "../users/run-users.ts";
 import type { Runtime } from "./runtime.ts";
+import { heldCommand } from "./task-holder.ts";
 
 export type ProcessSettings = Pick<
   Surroundings,
@@ -22,6 +23,8 @@ export type ProcessSettings = Pick<
   /** Whether runs have a /dev/shm and a /tmp of their own. */
   readonly isSeparate: boolean;
   readonly users: RunUsers;
+  /** The command before a program in Python that the agent brings. */
+  readonly python: readonly string[];
 };
 
 export function processRuntime(settings: ProcessSettings): Runtime {
@@ -34,7 +37,7 @@ export function processRuntime(settings: ProcessSettings): Runtime {
       const inherited = settings.users.variables(folder, settings.inherited);
       const surroundings = { ...settings, inherited, runDir, storages, slots };
       const environment = { ...environmentOf(launch, surroundings), PWD: work };
-      const argv = commandIn(work, argvOf(launch));
+      const argv = commandIn(work, heldCommand(folder, settings.python));
       const named = { ...environmentOf(launch, { ...surroundings, inherited: {} }), PWD: work };
       const own = ownFoldersOf(argv, named, {
         shm: shmBytes(totalmem(), slots.length, hostSlots),

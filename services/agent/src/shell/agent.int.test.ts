@@ -17,6 +17,8 @@ import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { RunUsers } from "../users/run-users.ts";
 import { Agent } from "./agent.ts";
 import { CodeArchives } from "./code-archives.ts";
+import { Screens } from "../screens/screens.ts";
+import { pythonIn } from "../supervisor/python.ts";
 import { supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
@@ -61,7 +63,9 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
       mechanism: processGroups,
       slotLimits: { memoryBytes: null, pids: null },
       isSeparate: false,
+      python: pythonIn(),
     }),
+    screens: new Screens(systemClock, events),
   });
 }
 

@@ -242,7 +242,7 @@ export class Agent implements AsyncDisposable {
 
   #launch(launch: Plain<Launch>): void {
     try {
-      const owner = this.#deps.users.ownerFor(launch.experiment);
+      const owner = this.#deps.users.ownerFor(launch);
       this.#hold(RunFolder.create(this.#runsFolder, launch, this.#deps.clock, owner));
     } catch (error) {
       this.#deps.events.notLaunched(launch.allocation, error);

@@ -81,7 +81,7 @@ type Outcome = "stored" | "refused" | "lost" | { readonly retryAfterMs: number }
 
 async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promise<Outcome> {
   const { agent, bus, events, folder } = deps;
-  const { allocation, nodeRank, experiment, token } = folder.launch;
+  const { allocation, nodeRank, experiment, token, task } = folder.launch;
   const lines = batch.lines.map((line) => ({ allocation, nodeRank, ...line }));
   const body = encodeRequest("logs", "WriteLines", { agent, lines, tokens: [token] });
   let reply: CommandReply;
@@ -90,7 +90,7 @@ async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promis
       commitId: randomUUID(),
       authid: `agent:${agent}`,
       traceparent: newTraceparent(),
-      correlationid: `experiment-${experiment}`,
+      correlationid: task === undefined ? `experiment-${experiment}` : `task-${task.id}`,
     };
     reply = await bus.request("logs", "WriteLines", { headers, body }, limits.writeLinesMs);
   } catch (error) {

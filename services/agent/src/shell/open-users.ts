@@ -14,13 +14,15 @@ import { makeFolder, names } from "../state/layout.ts";
 import { parentProgram, pythonIn } from "../supervisor/python.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { letPass } from "../state/run-folders.ts";
-import type { RunUser, UserRange } from "../state/run-user.ts";
+import { rangesProblem, type RunUser, type UserRange } from "../state/run-user.ts";
 import { RunUsers } from "../users/run-users.ts";
 import { storageMode } from "../users/tensorboard-folders.ts";
 
 export type UserSettings = {
   /** The range of user ids; null if runs have the agent's own user. */
   readonly range: UserRange | null;
+  /** The range for tasks; null if they cannot run with users of their own. */
+  readonly taskRange: UserRange | null;
   /** Names or numbers of groups. */
   readonly groups: readonly string[];
   /** Further variables of the agent that runs inherit; a name that ends in * is a prefix. */
@@ -43,14 +45,17 @@ export async function openUsers(
   places: Places,
   events: Pick<Telemetry, "runUsers" | "storageClosed">,
 ): Promise<RunUsers> {
-  const { range, inherits, settingsFile } = settings;
-  events.runUsers(range);
+  const { range, taskRange, inherits, settingsFile } = settings;
+  const problem = rangesProblem(range, taskRange);
+  if (problem !== null) throw new Fault("no_run_users", problem, { retry: "never" });
+  events.runUsers(range, taskRange);
   if (range === null) return new RunUsers(null);
   const own = process.getuid?.();
   if (process.platform !== "linux" || own !== 0) {
     throw refused(`the agent runs as user ${own}: start it as root on Linux`);
   }
   checkAccounts(range);
+  if (taskRange !== null) checkAccounts(taskRange);
   checkPath(realpathSync(places.folder));
   if (settingsFile !== null) checkClosed(settingsFile);
   const groups = settings.groups.map(groupId);
@@ -70,7 +75,7 @@ export async function openUsers(
       `user ${probe.uid} cannot read the package trainyard in ${places.sdkPath}: let others read it, or set TRAINYARD_SDK_PATH to another place`,
     );
   }
-  return new RunUsers(range, groups, inherits);
+  return new RunUsers(range, groups, inherits, taskRange);
 }
 
 function refused(why: string): Fault {

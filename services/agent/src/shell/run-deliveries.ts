@@ -34,9 +34,14 @@ export class RunDeliveries {
   async beforeEnd(exit: ExitRecord): Promise<void> {
     const { folder, clock } = this.#deps;
     const left = { ...this.#deps, tell: (text: string): void => this.#tell(text) };
-    const reports = this.#deliverReports();
-    const checkpoints = this.#persistently(() => deliverCheckpoints(left, this.#signal));
-    const boards = this.#persistently(() => syncTensorBoard(left, this.#signal));
+    // A task leaves lines and nothing else.
+    const none = Promise.resolve();
+    const { isTask } = folder;
+    const deliver = (work: () => Promise<unknown>): Promise<void> =>
+      isTask ? none : this.#persistently(work);
+    const reports = isTask ? none : this.#deliverReports();
+    const checkpoints = deliver(() => deliverCheckpoints(left, this.#signal));
+    const boards = deliver(() => syncTensorBoard(left, this.#signal));
     this.#rest = [reports, checkpoints, boards];
     const waits = folder.kill?.why === "wanted" ? killedWaits : limits;
     // The wait is measured from the exit, so that restarts of the agent do not prolong it; a clock may be set back.

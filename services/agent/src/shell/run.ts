@@ -24,6 +24,7 @@ import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
+import type { Screens } from "../screens/screens.ts";
 import { openStorages } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
 import { type CodeArchives, NoCode } from "./code-archives.ts";
@@ -50,6 +51,7 @@ export type RunDeps = {
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;
+  readonly screens: Screens;
   readonly onChange: () => void;
 };
 
@@ -80,7 +82,7 @@ export class Run implements AsyncDisposable {
     this.#deps = deps;
     this.#wake = new WakeSignal(deps.clock);
     this.#outputWake = new WakeSignal(deps.clock);
-    this.spool = new SealedSpool(folder.runDir);
+    this.spool = new SealedSpool(folder.runDir, folder.isTask);
     this.#ending = new RunEnding(folder, deps.clock, (left) => {
       deps.events.left(this.allocation, left);
       deps.onChange();
@@ -228,6 +230,7 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
+    using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
     try {

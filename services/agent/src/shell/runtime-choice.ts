@@ -8,7 +8,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { processRuntime } from "../runtime/processes.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { RunUsers } from "../users/run-users.ts";
-import { holdingHere } from "../supervisor/python.ts";
+import { holdingHere, pythonIn } from "../supervisor/python.ts";
 import { chooseProcessGroups } from "./process-groups.ts";
 
 export type RuntimeDeps = {
@@ -47,7 +47,8 @@ function processes({ config, sdkPath, users, events }: RuntimeDeps): Runtime {
   events.processGroups(mechanism, problems);
   const isSeparate = config.privateTmp && holding.folders === null;
   const how = { asked, mechanism, slotLimits, isSeparate };
-  return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, ...how, users });
+  const places = { apiUrl, metricsUrl, sdkPath, inherited };
+  return processRuntime({ ...places, ...how, users, python: pythonIn() });
 }
 
 async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string): Promise<Runtime> {

@@ -11,11 +11,15 @@ import { areTensorBoardsSent, type CheckpointDeps, storagePlaces } from "./check
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
 import { inRounds } from "./delivery.ts";
 
-/** Returns the storages of a run. Where runs have users of their own, the shared folders of TensorBoard files exist. */
+/**
+ * Returns the storages of a run; none for a task. Where runs have users of their own, the shared folders of TensorBoard
+ * files exist.
+ */
 export async function openStorages(
-  { owner, launch }: RunFolder,
+  { owner, launch, isTask }: RunFolder,
   agent: Parameters<typeof storagePlaces>[1],
 ): Promise<StoragePlaces> {
+  if (isTask) return { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
   if (owner !== null) await makeTensorBoardFolders(agent.checkpointDir, launch.log);
   return storagePlaces(launch, agent);
 }

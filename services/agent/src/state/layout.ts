@@ -45,9 +45,11 @@
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was
  *                               killed while it unpacked. Removed when the run is forgotten
+ *     holder/                   of a task: the programs of its holder, which its user may read
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell
  *                               is up
- *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json
+ *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json; of a task
+ *                               holder.sock, the socket of its holder
  *     home/                     HOME of a run with a user of its own
  *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *
@@ -103,6 +105,7 @@ export const names = {
   supervisorLog: "supervisor.log",
   work: "work",
   run: "run",
+  holder: "holder",
   home: "home",
   tmp: "tmp",
 } as const;

@@ -11,15 +11,8 @@ import {
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import {
-  type EndRecord,
-  EndRecordSchema,
-  type Launch,
-  LaunchSchema,
-  runKeyOf,
-} from "@trainyard/contracts/agent";
-import { EndReason } from "@trainyard/contracts/events";
-import { type Clock, parseReportKey, storableText } from "@trainyard/kernel";
+import { type Launch, LaunchSchema, runKeyOf } from "@trainyard/contracts/agent";
+import { type Clock, storableText } from "@trainyard/kernel";
 import {
   type ExitRecord,
   exitMessageCharsMax,
@@ -39,8 +32,9 @@ import {
   reserveRecord,
   writeRecord,
 } from "./layout.ts";
+import { type LastWord, lastValidationIn, lastWordIn } from "./last-word.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
-import { readRunFile, writeRunFile } from "./run-file.ts";
+import { writeRunFile } from "./run-file.ts";
 import { removeAs } from "./remove-as.ts";
 import { give, giveFolders, letPass, ownerOfFolder, variablesOf } from "./run-folders.ts";
 import type { Owner } from "./run-user.ts";
@@ -50,7 +44,6 @@ import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 type Spec = { readonly version: number; readonly launch: object };
 
 const launches = codecOf<Plain<Launch>>(LaunchSchema);
-const endRecords = codecOf<Plain<EndRecord>>(EndRecordSchema);
 
 const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 
@@ -61,30 +54,6 @@ const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 export type Forgotten = { readonly atMs: number; readonly upMs: number };
 
 export type Delivered = "delivered" | "refused" | "given_up";
-
-export type LastWord = {
-  readonly endRecord: Plain<EndRecord> | null;
-  /** The reason why an existing file has no record, as a sentence without a full stop; empty for none. */
-  readonly problem: string;
-};
-
-const endReasons: readonly EndReason[] = [
-  EndReason.FINISHED,
-  EndReason.ACKNOWLEDGED_STOP,
-  EndReason.INVALID_HYPERPARAMETERS,
-  EndReason.ERROR,
-];
-
-function endRecordOf(text: string): Plain<EndRecord> | null {
-  try {
-    const said = endRecords.decode(text);
-    // A number could be a reason that this version does not know.
-    if (!endReasons.includes(said.reason)) return null;
-    return { ...said, message: storableText(said.message, limits.endMessageCharsMax) };
-  } catch {
-    return null;
-  }
-}
 
 const harshness: readonly KillRecord["why"][] = ["asked", "shutdown", "wanted"];
 
@@ -165,9 +134,14 @@ export class RunFolder {
     return this.#recorded(names.stop);
   }
 
+  /** True for a run of a task: a command or a shell. It reports neither points nor checkpoints. */
+  get isTask(): boolean {
+    return this.launch.task !== undefined;
+  }
+
   /** True if the script has opened the run with the SDK, which polls for a request to stop. */
   get usesSdk(): boolean {
-    return existsSync(join(this.runDir, "spool"));
+    return !this.isTask && existsSync(join(this.runDir, "spool"));
   }
 
   get kill(): KillRecord | null {
@@ -188,34 +162,13 @@ export class RunFolder {
     return this.#forgotten.record;
   }
 
-  /**
-   * The end record that the SDK wrote. The user can overwrite the file: if it cannot be read, only the exit code
-   * counts.
-   */
+  /** The end record that the SDK wrote; none for a task, which may be anything. */
   get lastWord(): LastWord {
-    const written = readRunFile(this.runDir, "end.json", limits.endRecordBytesMax);
-    if (written === null) return { endRecord: null, problem: "" };
-    if (typeof written === "number") {
-      const problem = `its end.json has ${written} bytes and may have ${limits.endRecordBytesMax}, so it was not read`;
-      return { endRecord: null, problem };
-    }
-    return { endRecord: endRecordOf(written.toString("utf8")), problem: "" };
+    return this.isTask ? { endRecord: null, problem: "" } : lastWordIn(this.runDir);
   }
 
-  /**
-   * The report key of the last validation that the run recorded; empty for none, as without the SDK. Null if the file
-   * has anything else: the user can overwrite it.
-   */
   get lastValidation(): string | null {
-    const written = readRunFile(
-      this.runDir,
-      "spool/last-validation",
-      limits.lastValidationBytesMax,
-    );
-    if (written === null) return "";
-    if (typeof written === "number") return null;
-    const key = written.toString("latin1").trim();
-    return key === "" || parseReportKey(key) !== null ? key : null;
+    return this.isTask ? "" : lastValidationIn(this.runDir);
   }
 
   /** Asks the script to stop by itself. A repeated request keeps the first time. False if a full disk prevents it. */
@@ -337,7 +290,9 @@ export class RunFolder {
 
   /** The variables of the run's user; empty for a run without a user of its own. */
   get userVariables(): Readonly<Record<string, string>> {
-    return this.owner === null ? {} : variablesOf(this.path, this.launch.experiment);
+    return this.owner === null
+      ? {}
+      : variablesOf(this.path, this.launch.task?.id ?? this.launch.experiment);
   }
 
   /**

@@ -32,12 +32,12 @@ export function ownerOfFolder(runDir: string): Owner | null {
   return { uid: found.uid, gid: found.gid };
 }
 
-/** The variables that programs use instead of an entry in /etc/passwd, which the user lacks. */
-export function variablesOf(
-  runFolder: string,
-  experiment: string,
-): Readonly<Record<string, string>> {
-  const name = `trainyard-${experiment}`;
+/**
+ * The variables that programs use instead of an entry in /etc/passwd, which the user lacks. `of` is the id of the
+ * experiment or of the task.
+ */
+export function variablesOf(runFolder: string, of: string): Readonly<Record<string, string>> {
+  const name = `trainyard-${of}`;
   return {
     HOME: join(runFolder, names.home),
     TMPDIR: join(runFolder, names.tmp),

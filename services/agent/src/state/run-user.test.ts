@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { inheritedByUser } from "../users/inherited.ts";
-import { experimentsOf, ownerOf, parseUserRange } from "./run-user.ts";
+import { experimentsOf, ownerOf, parseUserRange, rangesProblem, taskOwnerOf } from "./run-user.ts";
 
 const range = { first: 20_000, last: 20_099 };
 
@@ -15,6 +15,30 @@ test.each(["100", "9999999999999999", "0", "-1", "1e3", "", "7; id"])(
   "experiment %j, beyond the range or without a valid number, has no user",
   (experiment) => {
     expect(() => ownerOf(range, experiment)).toThrow(/has no user/);
+  },
+);
+
+test("a task has a user of the second range, and without one it has a sentence", () => {
+  const tasks = { first: 30_000, last: 30_099 };
+  expect(taskOwnerOf(tasks, "t12")).toEqual({ uid: 30_012, gid: 30_012 });
+  expect(() => taskOwnerOf(tasks, "t100")).toThrow("has ids for tasks t1 to t99");
+  expect(() => taskOwnerOf(tasks, "12")).toThrow("has no user");
+  expect(() => taskOwnerOf(null, "t12")).toThrow("set TRAINYARD_AGENT_TASK_USER_IDS");
+});
+
+test.each([
+  [range, null, null],
+  [range, { first: 20_100, last: 20_199 }, null],
+  [range, { first: 10_000, last: 19_999 }, null],
+  [range, { first: 20_099, last: 20_199 }, "both contain 20099"],
+  [range, { first: 10_000, last: 30_000 }, "both contain 20000"],
+  [null, { first: 20_100, last: 20_199 }, "set both, or neither"],
+])(
+  "ranges of experiments and tasks go together only without a common id (%j, %j)",
+  (experiments, tasks, said) => {
+    const problem = rangesProblem(experiments, tasks);
+    if (said === null) expect(problem).toBeNull();
+    else expect(problem).toContain(said);
   },
 );
 

@@ -2,8 +2,11 @@
  * The Unix user of an experiment's runs: the first id of the range plus the experiment's number, as user and as group.
  * So the user is the same on every host with the same range, no two experiments share a user, and no list is needed. An
  * experiment beyond the range has no user: starting over would give it the files of an earlier one (ADR 30).
+ *
+ * Tasks have numbers of their own, so they have a second range: in the first, task t12 would be the user of experiment
+ * 12, and own its checkpoints (ADR 99).
  */
-import { Fault, isExperimentId } from "@trainyard/kernel";
+import { Fault, isExperimentId, isTaskId } from "@trainyard/kernel";
 
 export type UserRange = { readonly first: number; readonly last: number };
 
@@ -52,4 +55,36 @@ export function ownerOf(range: UserRange, experiment: string): Owner {
     `experiment ${experiment} has no user: TRAINYARD_AGENT_USER_IDS has ids for experiments 1 to ${experimentsOf(range)}; give all agents a range with the same first id and a higher last one`,
     { retry: "never" },
   );
+}
+
+/** Throws a Fault for a task beyond the range, or without a range. */
+export function taskOwnerOf(range: UserRange | null, task: string): Owner {
+  if (range === null) {
+    throw new Fault(
+      "no_user",
+      `task ${task} has no user: this agent gives experiments users of their own (TRAINYARD_AGENT_USER_IDS) and has no range for tasks; set TRAINYARD_AGENT_TASK_USER_IDS to another range`,
+      { retry: "never" },
+    );
+  }
+  const id = range.first + (isTaskId(task) ? Number(task.slice(1)) : Number.NaN);
+  if (id <= range.last) return { uid: id, gid: id };
+  throw new Fault(
+    "no_user",
+    `task ${task} has no user: TRAINYARD_AGENT_TASK_USER_IDS has ids for tasks t1 to t${experimentsOf(range)}; give all agents a range with the same first id and a higher last one`,
+    { retry: "never" },
+  );
+}
+
+/** Returns the reason why the ranges of experiments and tasks do not go together, as a sentence; null for none. */
+export function rangesProblem(
+  experiments: UserRange | null,
+  tasks: UserRange | null,
+): string | null {
+  if (tasks === null) return null;
+  if (experiments === null) {
+    return "TRAINYARD_AGENT_TASK_USER_IDS is set, and TRAINYARD_AGENT_USER_IDS is not: set both, or neither";
+  }
+  if (tasks.first > experiments.last || experiments.first > tasks.last) return null;
+  const common = Math.max(tasks.first, experiments.first);
+  return `TRAINYARD_AGENT_TASK_USER_IDS and TRAINYARD_AGENT_USER_IDS both contain ${common}: a task would own the files of an experiment, so choose ranges without common ids`;
 }

@@ -42,6 +42,7 @@ const storedPlace = "spool/stored";
 
 export class SealedSpool {
   readonly #runDir: string;
+  readonly #isOfTask: boolean;
   /** The checkpoint of each record, which never changes; null for a file that is not a record. */
   readonly #read = new Map<string, Plain<SealedCheckpoint> | null>();
   /** The sealed checkpoints at the last look, those with the most steps first. */
@@ -53,8 +54,10 @@ export class SealedSpool {
   /** Whether the platform's last answer about the run was that its history is lost. */
   isLost = false;
 
-  constructor(runDir: string) {
+  /** A run of a task has no spool, whatever is at its place. */
+  constructor(runDir: string, isOfTask = false) {
     this.#runDir = runDir;
+    this.#isOfTask = isOfTask;
   }
 
   /** Returns the sealed checkpoints, the earliest first. */
@@ -71,6 +74,7 @@ export class SealedSpool {
 
   /** Returns the complete checkpoints without reading their records, which may be large and many. */
   stored(): readonly Stored[] {
+    if (this.#isOfTask) return [];
     const found = withinRun(this.#runDir, storedPlace, (path) =>
       this.#namesIn(path, ".json").names.flatMap((checkpoint): Stored | [] => {
         const status = lstatSync(`${path}/${checkpoint}.json`, { throwIfNoEntry: false });
@@ -180,6 +184,7 @@ export class SealedSpool {
 
   /** Returns the checkpoints with a file of this ending; other files are skipped, and do not count. */
   #names(ending: string): Names {
+    if (this.#isOfTask) return { names: [], isAll: true };
     const found = withinRun(this.#runDir, place, (path) => this.#namesIn(path, ending));
     // A file or a link at the folder's path is not the SDK's.
     return found ?? { names: [], isAll: true };

@@ -52,7 +52,7 @@ class Loop:
         if self.timers:
             wait_s = min(wait_s, self.timers[0][0] - time.monotonic())
         for key, events in self.selector.select(max(0.0, wait_s)):
-            # What came before in this turn may have ended the watch of this descriptor.
+            # An earlier call of this turn may have ended the watch of this descriptor.
             if self.selector.get_map().get(key.fd) is key:
                 key.data(events)
         caught, self.caught = self.caught, []

@@ -8,8 +8,8 @@ import type { RunLimits } from "../core/run-limits.ts";
 const pythons = ["/usr/bin/python3", "python3"];
 
 /** The arguments that start one of the agent's Python programs, without the user's Python settings. */
-export function pythonIn(program: string): readonly [string, ...string[]] {
-  return [python(), "-I", "-S", "-E", program];
+export function pythonIn(...program: readonly string[]): readonly [string, ...string[]] {
+  return [python(), "-I", "-S", "-E", ...program];
 }
 
 export function python(): string {

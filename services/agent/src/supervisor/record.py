@@ -1,4 +1,4 @@
-"""What a terminal has written and the sizes that it had, since its last known screen.
+"""The record of a terminal: its output and the sizes that it had, since its last known screen.
 
 A position in the record counts what precedes it: each byte of output is one, and each size is one. A screen is known
 at a position where a follower has sent one, and at the start, where it is empty. Viewers that are a little behind

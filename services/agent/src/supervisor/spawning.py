@@ -14,7 +14,7 @@ NO_SHELLS = ("nologin", "false")
 
 
 class Program:
-    """What is started: `file` is found on the PATH, and `arguments[0]` is the name that it is called by."""
+    """A program to start: `file` is found on the PATH, and `arguments[0]` is the name that it is called by."""
 
     def __init__(self, arguments, environment, directory, file=None):
         self.file = file or arguments[0]
@@ -129,7 +129,7 @@ def signal_group(group, number):
     try:
         os.killpg(group, number)
     except OSError:
-        pass  # It has ended.
+        pass  # The group has ended.
 
 
 def foreground_of(master):

@@ -80,6 +80,20 @@ export function launchOf(
   };
 }
 
+let tasks = 0;
+
+/** A launch of a new task. */
+export function taskOf(
+  kind: "command" | "shell",
+  entrypoint: string | readonly string[] = "",
+  more: Partial<Plain<Launch>> = {},
+): Plain<Launch> {
+  tasks += 1;
+  const id = `t${tasks}`;
+  const task = { id, kind };
+  return launchOf(entrypoint, { allocation: `${id}#1`, experiment: "", trial: "", task, ...more });
+}
+
 /** The parts of a launch that the scheduler reads in a configuration. */
 export function configured(config: object, device: DeviceKind = "cpu") {
   const recorded = recordedConfig(config);

@@ -1,35 +1,52 @@
-/** The users of runs on this host: one per experiment, or the agent's. */
+/** The users of runs on this host: one per experiment or task, or the agent's. */
+import type { Plain } from "@trainyard/contracts";
+import type { Launch } from "@trainyard/contracts/agent";
 import type { RunFolder } from "../state/run-folder.ts";
+import {
+  type Owner,
+  ownerOf,
+  type RunUser,
+  taskOwnerOf,
+  type UserRange,
+} from "../state/run-user.ts";
 import { inheritedByUser } from "./inherited.ts";
-import { type Owner, ownerOf, type RunUser, type UserRange } from "../state/run-user.ts";
 
 export class RunUsers {
   readonly #range: UserRange | null;
+  readonly #tasks: UserRange | null;
   readonly #groups: readonly number[];
   readonly #inherits: readonly string[];
 
   /**
    * Without a range every run has the agent's own user. `inherits` names variables of the agent that runs inherit too.
+   * `tasks` is the range of tasks; with the first range and without this one no task can run.
    */
   constructor(
     range: UserRange | null,
     groups: readonly number[] = [],
     inherits: readonly string[] = [],
+    tasks: UserRange | null = null,
   ) {
     this.#range = range;
+    this.#tasks = tasks;
     this.#groups = groups;
     this.#inherits = inherits;
   }
 
   /** Whether the user is that of runs. */
   has(uid: number): boolean {
-    const range = this.#range;
-    return range === null ? uid === process.getuid?.() : uid >= range.first && uid <= range.last;
+    if (this.#range === null) return uid === process.getuid?.();
+    return [this.#range, this.#tasks].some(
+      (range) => range !== null && uid >= range.first && uid <= range.last,
+    );
   }
 
-  /** Null for the agent's own user; throws a Fault for an experiment beyond the range. */
-  ownerFor(experiment: string): Owner | null {
-    return this.#range === null ? null : ownerOf(this.#range, experiment);
+  /** Null for the agent's own user; throws a Fault for an experiment or a task beyond its range. */
+  ownerFor({ experiment, task }: Pick<Plain<Launch>, "experiment" | "task">): Owner | null {
+    if (this.#range === null) return null;
+    return task === undefined
+      ? ownerOf(this.#range, experiment)
+      : taskOwnerOf(this.#tasks, task.id);
   }
 
   /** Returns the owner of the run's folder, whatever the present range: a run keeps its user. */
