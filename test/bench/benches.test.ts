@@ -125,6 +125,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "second_upload_1pct_changed",
   ],
   logs: ["ingest_lines_vs_copy", "search_1m_lines_ms", "flood_neighbour_p99_ms"],
+  proxy: ["stream_1gb", "stream_p50", "idle_websocket_kb"],
   boot: ["boot_warm_s", "idle_rss_mb", "yard_start_extra_ms", "trainyard_start_extra_ms"],
 };
 
@@ -134,6 +135,7 @@ const withCluster: readonly BenchName[] = [
   "scheduling",
   "checkpoints",
   "metrics",
+  "proxy",
   "boot",
   "web",
 ];

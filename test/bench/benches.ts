@@ -59,6 +59,10 @@ export const benches = {
     about: "lists of 100,000 experiments, and one experiment over HTTP beside a bare server",
     load: async (): Promise<Bench> => (await import("./gateway/bench.ts")).run,
   },
+  proxy: {
+    about: "streams through gateway and tunnel to a port of a run, beside two nginx in a row",
+    load: async (): Promise<Bench> => (await import("./proxy/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, its memory at rest, and the start of its commands",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

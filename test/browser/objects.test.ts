@@ -2,5 +2,6 @@
 import "./pages/experiment.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
+import "./pages/progress.ts";
 import "./pages/models.ts";
 import "./pages/tasks.ts";

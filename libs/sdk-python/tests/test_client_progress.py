@@ -45,7 +45,7 @@ class ClientProgressTest(ReadingTest):
             (0.379, 600, 180, 250),
         )
         self.assertEqual(experiment.estimated_end_at_ms, 1_250_000)
-        self.assertIn("progress=0.379, elapsed_s=600.0, left_s=250.0", repr(experiment))
+        self.assertIn("progress=0.379, elapsed_s=600, left_s=250", repr(experiment))
         html = experiment._repr_html_()
         self.assertIn("<th>progress</th><td>37%</td>", html)
         self.assertIn("<th>elapsed_s</th><td>10m</td>", html)
@@ -58,6 +58,8 @@ class ClientProgressTest(ReadingTest):
         self.assertEqual((trial.elapsed_s, trial.ran_s, trial.left_s), (90, 60, None))
         self.assertEqual(trial.metric_warning, "no value of loss was reported")
         self.assertIn("<th>left_s</th><td></td>", trial._repr_html_())
+        self.assertIn("<td>no value of loss was reported</td>", trial._repr_html_())
+        self.assertRegex(repr(trial), "metric_warning='no value of loss was reported'\\)$")
 
     def test_an_estimate_that_is_over_says_nothing(self) -> None:
         self.answers["experiments/12"] = {**RUNNING, "estimatedEndAtMs": 999_000}

@@ -364,7 +364,7 @@ class ShownTest(ReadingTest):
         experiment = self.client.get_experiment(12)
         self.assertEqual(
             repr(experiment),
-            "Experiment(id='12', name='<iris>', state='COMPLETED', progress=0.0, trials=0,"
+            "Experiment(id='12', name='<iris>', state='COMPLETED', progress=0, trials=0,"
             " metric='loss', best_value=0.25, best_trial='12.3')",
         )
         self.assertIn("<th>name</th><td>&lt;iris&gt;</td>", experiment._repr_html_())

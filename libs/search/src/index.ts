@@ -85,6 +85,7 @@ export { SearchMachine } from "./machine.ts";
 export {
   emptyTally,
   endedPlace,
+  estimatedFromShare,
   moved,
   newPlace,
   placeAfter,

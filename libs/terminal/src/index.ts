@@ -1,3 +1,4 @@
+export { RepeatedAnswers } from "./answers.ts";
 export { encodeFrame, type Frame, FrameDecoder } from "./frames.ts";
 export { columnsMax, frameBytesMax, inputBytesMax, rowsMax } from "./limits.ts";
 export {
@@ -10,3 +11,5 @@ export {
   type Sized,
   toHolder,
 } from "./messages.ts";
+export { type ByteStream, messagesOf } from "./stream.ts";
+export { readerBehind, TerminalLink, type TerminalViewer } from "./terminal-link.ts";

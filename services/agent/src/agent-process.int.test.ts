@@ -10,8 +10,11 @@ import { type Bus, createNatsBus } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
 import { programFile } from "@trainyard/kernel/program-file";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { folderNameOf } from "./state/layout.ts";
 import { ownVariables } from "./testing/agent-config.ts";
-import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { launchOf, newFolder, packed, removeFolders, taskOf } from "./testing/examples.ts";
+import { HolderClient } from "./testing/holder-client.ts";
+import { ViewersTerminal } from "./testing/screen.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -148,4 +151,31 @@ test("an agent that is shut down ends its runs, reports their ends, and exits", 
   expect(() => process.kill(pid, 0)).toThrow();
   const { exit } = await platform.ended(launch);
   expect(exit).toMatchObject({ signal: "", message: "the agent was shut down with its runs" });
+});
+
+test("kill -9 of the agent costs a shell nothing: its viewers see the same terminal, and later ones its screen", async () => {
+  let agent = startAgent();
+  const launch = taskOf("shell", "", { environmentVariables: ["SHELL=/bin/sh"] });
+  platform.run(launch);
+  const run = join(folder, "runs", folderNameOf(launch), "run");
+  const hello = { open: "terminal", name: "main", columns: 80, rows: 24 } as const;
+  using first = await HolderClient.open(run, hello);
+  await first.until(/[#$] $/);
+  first.type("seq 1 200000; seq 200001 400000; echo all''done\n");
+  await first.until("1000\r\n");
+  await end(agent, "SIGKILL");
+  agent = startAgent();
+  await end(agent, "SIGKILL");
+  await first.until("alldone");
+  startAgent();
+  using late = await HolderClient.open(run, hello);
+  await late.until("alldone");
+  const [early, later] = [new ViewersTerminal(first), new ViewersTerminal(late)];
+  await vi.waitFor(async () => {
+    const { rows } = await early.shown();
+    expect(rows.at(-1)).toMatch(/[#$]$/);
+    expect((await later.shown()).rows).toEqual(rows);
+  }, patient);
+  late.type("exit 6\n");
+  expect((await platform.ended(launch)).exit?.code).toBe(6);
 });

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
 import { launchOf, newFolder, packed, removeFolders, runAt, taskOf } from "./testing/examples.ts";
 import { HolderClient } from "./testing/holder-client.ts";
+import { startTunnelDoor } from "./testing/tunnel-door.ts";
 import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.ts";
 
 // The tests start real containers on a shared machine.
@@ -312,6 +313,31 @@ function bound(of: ContainerWorld) {
     shutDownRuns: of.shutDownRuns.bind(of),
   };
 }
+
+test("a port inside a container with a network of its own is reached through the tunnel of its run", async () => {
+  await using door = await startTunnelDoor();
+  const variables = { TRAINYARD_AGENT_CONTAINER_NETWORK: "none", TRAINYARD_API_URL: door.url };
+  const { platform } = bound(await started(variables));
+  const program = `import socket
+s = socket.create_server(("127.0.0.1", 8080))
+while True:
+    c, _ = s.accept()
+    c.sendall(c.recv(100).upper())
+    c.close()`;
+  const ports = { proxyPorts: [8080, 8081].map((port) => ({ port, isTcp: true })) };
+  platform.run(launchOf(["python3", "-c", program], { ...inImage(), ...ports }));
+  await expect.poll(() => door.dials.length, patient).toBe(1);
+  const tunnel = door.dials[0]?.tunnel;
+  const answer = async (): Promise<string> => {
+    const stream = await tunnel?.open("port-8080");
+    stream?.end("inside");
+    let text = "";
+    for await (const chunk of stream ?? []) text += String(chunk);
+    return text;
+  };
+  await expect.poll(() => answer().catch(String), patient).toBe("INSIDE");
+  await expect(tunnel?.open("port-8081")).rejects.toMatchObject({ code: "nothing_listens" });
+});
 
 test("a task in a container has its holder there: its terminals, its programs, and its stop with what it leaves", async () => {
   const there = await started();

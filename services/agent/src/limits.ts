@@ -202,6 +202,10 @@ export const limits = {
   sharedMemoryAgeMs: 60_000,
   /** The least size of files left in /dev/shm that the operator reads about. */
   sharedMemoryFloorBytes: 64 * 1024 ** 2,
+  /** The wait before a lost tunnel is dialled again, drawn evenly: a gateway that stops cuts those of all agents. */
+  tunnelRedial: { firstMs: 500, lastMs: 10_000 },
+  /** The wait after a gateway has refused a run's token. */
+  tunnelRefusedMs: 60_000,
   /** The wait for another agent process on the same folder, which may be about to end. */
   folderLockMs: 5_000,
   /** The lines above the screen of a task's terminal that a later viewer gets with it. */

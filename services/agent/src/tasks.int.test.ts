@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { once } from "node:events";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
-import { toHolder } from "@trainyard/terminal";
+import { encodeFrame, frameTypes, toHolder } from "@trainyard/terminal";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { connectHolder } from "./state/holder-socket.ts";
 import { AgentStage } from "./testing/agent-stage.ts";
@@ -277,6 +277,18 @@ describe.concurrent("a task", () => {
     expect(await refusal({ open: "follow", name: "main" })).toMatchObject({
       code: "no_terminal",
       detail: "the task has no terminal of this name",
+    });
+    expect(await refusal({ open: "follow", name: ["main"] })).toMatchObject({
+      code: "no_terminal",
+    });
+    expect(await refusal({ open: "exec", command: ["true"], environment: { A: 1 } })).toMatchObject(
+      { code: "bad_request", detail: "the environment is an object of texts" },
+    );
+    using deep = await HolderClient.open(runDir, { open: "terminal", name: "deep", ...size });
+    deep.write(encodeFrame(frameTypes.size, Buffer.from("[".repeat(500_000))));
+    expect(await deep.ended()).toMatchObject({
+      code: "bad_request",
+      detail: "a frame has no JSON object where it must have one",
     });
     using long = await HolderClient.open(runDir, { open: "watch" });
     long.write(new Uint8Array([1, 0x7f, 0, 0, 0]));

@@ -148,6 +148,10 @@ function processEvents(logger: Logger) {
 /** Telemetry of the protocol between the agent and the scheduler. */
 function conversationEvents(logger: Logger) {
   return {
+    tunnelOpen: (allocation: string) => logger.info({ allocation }, "tunnel_open"),
+    /** Logged as a warning only once in an outage. */
+    tunnelAway: (allocation: string, why: unknown, again: boolean) =>
+      logger[again ? "debug" : "warn"]({ allocation, err: why }, "tunnel_away"),
     staleWanted: (epoch: number, version: number) =>
       logger.debug({ epoch, version }, "wanted_ignored"),
     wantedFailed: (error: unknown) => logger.error({ err: error }, "wanted_failed"),

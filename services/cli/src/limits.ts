@@ -29,4 +29,10 @@ export const cliLimits = {
   gitPathsMax: 1_000,
   /** The least age of files in an audit, which the registry also requires. */
   auditAgeLeastMs: 9 * 24 * 60 * 60 * 1000,
+  /** A stream whose reader has stopped answers no ping: it is dead after this many looks of 5 s. */
+  streamDeadLooks: 120,
+  /** A terminal always reads what is typed: without an answer for 20 s its connection is made again. */
+  terminalDeadLooks: 4,
+  /** The pause between two requests about a task that waits for its place. */
+  taskPlaceAgainMs: 1_000,
 } as const;

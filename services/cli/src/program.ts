@@ -87,7 +87,7 @@ function sentence(text: string): string {
 }
 
 function say(text: string, code: ExitCode): ExitCode {
-  // The detail of a problem may quote a name, which may have control characters.
-  process.stderr.write(`${printableLines(text)}\n`);
+  // The detail of a problem may quote a name, which may have control characters. A program's code needs no text.
+  if (text !== "") process.stderr.write(`${printableLines(text)}\n`);
   return code;
 }

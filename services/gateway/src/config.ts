@@ -29,8 +29,17 @@ const schema = z.object({
   TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT: z.url().optional(),
   /** The file with the text of the first token, which is issued at the start unless the log has it. */
   TRAINYARD_FIRST_TOKEN_FILE: z.string().min(1).optional(),
+  /** The address at which the other replicas reach this one; by default the one at which it listens. */
+  TRAINYARD_GATEWAY_PEER_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The folder of the built Web UI; it may be built later. Without it / is a plain status page. */
   TRAINYARD_WEB_DIR: z.string().min(1).optional(),
+  /** The domain of the pages of tasks, in lower case; without it they are at `t12.localhost`. */
+  TRAINYARD_TASK_DOMAIN: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/, {
+      error: "must be a domain in lower case, such as tasks.example.net",
+    })
+    .optional(),
 });
 
 export type GatewayConfig = ConnectionsConfig & {
@@ -42,6 +51,8 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly firstTokenFile: string | null;
   readonly webDir: string | null;
+  readonly taskDomain: string | null;
+  readonly peerUrl: string | null;
 };
 
 export function parseConfig(environment: Readonly<Record<string, string>>): GatewayConfig {
@@ -58,5 +69,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     runTokenKeys: runTokenKeysOf(env),
     firstTokenFile: env.TRAINYARD_FIRST_TOKEN_FILE ?? null,
     webDir: env.TRAINYARD_WEB_DIR ?? null,
+    taskDomain: env.TRAINYARD_TASK_DOMAIN ?? null,
+    peerUrl: env.TRAINYARD_GATEWAY_PEER_URL?.replace(/\/+$/, "") ?? null,
   };
 }

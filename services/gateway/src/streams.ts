@@ -33,6 +33,13 @@ import {
   type TokenState,
   tokenDecider,
 } from "./spaces/core/token.ts";
+import {
+  type Course,
+  evolveCourse,
+  evolveLatestRun,
+  type LatestRun,
+  noCourse,
+} from "./tunnels/runs.ts";
 
 export const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
   name: "token",
@@ -138,6 +145,28 @@ export const stopOfAllocation: StreamFold<StopWhy | null> = {
   },
 };
 
+/** The latest run of a trial or a task, which streams reach. */
+export const latestRunOfTrial: StreamFold<LatestRun> = {
+  name: "latest-run-of-trial",
+  category: "trial",
+  initial: null,
+  evolve: evolveLatestRun,
+};
+
+export const latestRunOfTask: StreamFold<LatestRun> = {
+  name: "latest-run-of-task",
+  category: "task",
+  initial: null,
+  evolve: evolveLatestRun,
+};
+
+export const courseOfRun: StreamFold<Course> = {
+  name: "course-of-run",
+  category: "allocation",
+  initial: noCourse,
+  evolve: evolveCourse,
+};
+
 /** The trial that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
 export const checkpointTrials: StreamFold<string> = {
   name: "checkpoint-trial",
@@ -173,3 +202,12 @@ function withUuids(named: ReadonlySet<string>, data: object): ReadonlySet<string
   const found = JSON.stringify(data).match(pattern) ?? [];
   return found.length === 0 ? named : new Set([...named, ...found]);
 }
+
+/** The id of the key that signs the token of a run; empty until the run is granted. */
+export const tokenKeyOf: StreamFold<string> = {
+  name: "allocation-token-key",
+  category: "allocation",
+  initial: "",
+  evolve: (key, event: AnyEvent) =>
+    event.type === "AllocationGranted" ? event.data.tokenKey : key,
+};

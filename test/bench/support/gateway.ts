@@ -73,7 +73,9 @@ export async function openGateway(
     runTokenKeys: new Map(),
     grpcPort: 0,
     firstTokenFile: join(folder, "token"),
+    peerUrl: null,
     webDir,
+    taskDomain: null,
   };
   const bus = createMemoryBus().connect("gateway");
   const gateway = stack.use(await createService(config, { bus }));

@@ -6,6 +6,7 @@ import { eventually } from "../../world/eventually.ts";
 import { findChromium } from "../support/chromium.ts";
 import type { Stage } from "../support/cluster-stage.ts";
 import { test as base } from "../support/stage.ts";
+import { expectStill } from "../support/still.ts";
 
 const script = `
 import math, os, time
@@ -92,6 +93,99 @@ test("trials are filtered, selected by keyboard, and their curves are a table to
   expect(new URL(page.url()).searchParams.get("trials")).toContain("1,2");
   await page.getByRole("button", { name: "Table" }).click();
   await page.getByRole("columnheader", { name: "trial 2 validation" }).waitFor();
+});
+
+test("selecting trials, a wrong filter and choosing a checkpoint move no row", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, "/");
+  stage.guardOf(page).expect(/400/);
+  const address = `${stage.world.api}/experiments/${experiment}`;
+  await page.goto(`${address}?tab=trials`);
+  // All rows of the test are in view.
+  await page.setViewportSize({ width: 1_280, height: 1_000 });
+  const rows = page.getByRole("grid", { name: "Trials" }).getByRole("row");
+  const box = (at: number) => rows.nth(at).getByRole("gridcell").first();
+  await page.getByRole("region", { name: "Parallel coordinates" }).waitFor();
+  const { x = 0, y = 0 } = (await box(5).boundingBox()) ?? {};
+  await expectStill(rows.nth(5), async () => {
+    await box(4).click();
+    const curves = page.getByRole("region", { name: "Curves of the selected trials" });
+    await curves.getByText(/^showing all/).waitFor();
+  });
+  await page.mouse.click(x + 16, y + 16);
+  await page.getByText("9 trials, 2 selected").waitFor();
+  expect(await rows.nth(5).getAttribute("aria-selected")).toBe("true");
+  await stage.looks(page, "experiment-trials-selected");
+  await expectStill(rows.nth(5), async () => {
+    await page.getByRole("textbox", { name: "Filter" }).fill("nmber <= 3");
+    await page.keyboard.press("Enter");
+    await page.getByText(/Column 1: .*nmber/).waitFor();
+  });
+  await page.goto(`${address}?tab=checkpoints`);
+  const checkpoints = page.getByRole("grid", { name: /^Checkpoints/ }).getByRole("row");
+  await checkpoints.nth(3).waitFor();
+  await expectStill(checkpoints.nth(3), async () => {
+    await checkpoints.nth(3).getByRole("gridcell").first().click();
+    await page.getByRole("complementary", { name: "Inspector" }).waitFor();
+  });
+  await stage.looks(page, "experiment-checkpoint-chosen");
+});
+
+test("the pages of an experiment and a trial have their tabs in place while they load", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, "/tokens");
+  let answer: (() => void) | undefined;
+  await page.route(/\/api\/v1\/(experiments\/\d+|trials\/\d+\.\d+)$/, async (route) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await route.continue();
+  });
+  for (const [path, tab] of [
+    [`experiments/${experiment}`, "Notes"],
+    [`trials/${experiment}.1`, "Validations"],
+  ] as const) {
+    await page.goto(`${stage.world.api}/${path}`);
+    const loading = page.getByRole("status", { name: /^Loading (experiment|trial)/ });
+    await loading.waitFor();
+    await stage.looks(page, `loading-${path.split("/", 1)[0]}`);
+    await expectStill(page.getByRole("tab", { name: tab }), async () => {
+      answer?.();
+      await loading.waitFor({ state: "detached" });
+    });
+  }
+});
+
+test("a clicked tab has no focus ring, and the configuration is copied", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, "/");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${stage.world.api}/experiments/${experiment}`);
+  const tab = (name: string) => page.getByRole("tab", { name });
+  const hasRing = (name: string) =>
+    tab(name).evaluate((element) => getComputedStyle(element).outlineStyle !== "none");
+  for (const name of ["Trials", "Search", "Notes", "Configuration"]) {
+    await tab(name).click();
+    await expect.poll(() => tab(name).getAttribute("aria-selected")).toBe("true");
+    expect(await hasRing(name)).toBe(false);
+  }
+  await page.getByRole("button", { name: "Copy the configuration" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("searcher:");
+  await stage.looks(page, "experiment-configuration");
+  await tab("Code").click();
+  expect(await hasRing("Code")).toBe(false);
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(() => hasRing("Logs")).toBe(true);
 });
 
 test("hyperparameters are drawn against the metric, and a click on a cell selects its trials", async ({

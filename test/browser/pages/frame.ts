@@ -124,6 +124,21 @@ test("signing out ends the session, also for the way back", async ({ skip, stage
   await signInHeading(page).waitFor();
 });
 
+test("on a phone the pages have names, and signing out is a line of the menu", async ({
+  skip,
+  stage,
+}) => {
+  const page = await stage.page(skip, "/");
+  stage.guardOf(page).expect(refused);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await rail(page).getByText("Experiments", { exact: true }).waitFor();
+  expect(await rail(page).getByRole("button").allInnerTexts()).toEqual(["Go to", "More"]);
+  await stage.looks(page, "phone");
+  await rail(page).getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Sign out admin" }).click();
+  await signInHeading(page).waitFor();
+});
+
 test("a page whose token is revoked leads to the sign-in without being asked", async ({
   skip,
   stage,

@@ -1,6 +1,6 @@
 // Tests the program `trainyard` of the Python package: it prints the JSON and has the exit codes of `yard`.
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { checkout } from "@trainyard/local-cluster";
@@ -55,6 +55,45 @@ with trainyard.init() as ctx:
         print(f"step {step} is done", flush=True)
 `;
 
+/** Commands that both programs refuse with exit code 2, and a part of their common sentence. TRIAL is a trial's id. */
+const refused: readonly (readonly [readonly string[], string])[] = [
+  [["experiment", "create", "no.yaml", "command"], "no.yaml"],
+  [
+    ["experiment", "create", "command.yaml", "no-folder"],
+    "The context folder no-folder does not exist.",
+  ],
+  [["experiment", "create", "wrong.yaml", "command"], "searcher.metrics"],
+  [
+    ["experiment", "create", "script.yaml", "command"],
+    'trian.py, which is not in the submitted code; "train.py" is',
+  ],
+  [
+    ["experiment", "create", "command.yaml", "linked"],
+    'the link "data" leads out of it; a line in .trainyardignore',
+  ],
+  [["experiment", "logs", "999999"], "here is no experiment 999999"],
+  [["experiment", "wait", "999999"], "here is no experiment 999999"],
+  [["experiment", "pause", "word"], "word"],
+  [["experiment", "list", "--limit", "0"], "--limit"],
+  [["trial", "list", "999999"], "here is no experiment 999999"],
+  [["trial", "describe", "1"], "here is no trial 1"],
+  [["trial", "metrics", "999999.1"], "here is no trial 999999.1"],
+  [["trial", "logs", "TRIAL", "--grep", "("], "is not a valid RE2 expression"],
+  [["trial", "logs", "TRIAL", "--since", "soon"], "--since takes"],
+  [["checkpoint", "describe", "0123abcd"], "here is no checkpoint 0123abcd"],
+  [["checkpoint", "list", "999999.1"], "here is no trial 999999.1"],
+  [["model", "export", "no-model", "1"], "no-model"],
+];
+
+/** Wrong usage: both programs print their own help, and nothing to stdout. */
+const misused: readonly (readonly string[])[] = [
+  ["frobnicate"],
+  ["experiment", "describe"],
+  ["experiment", "list", "--no-such"],
+  ["trial", "logs", "1.1", "--stream", "stdin"],
+  ["-o", "yaml", "trial", "list", "1"],
+];
+
 /** Returns the objects that were printed, without the log's position, which later calls have advanced. */
 const printed = (out: string): readonly unknown[] =>
   out
@@ -63,11 +102,37 @@ const printed = (out: string): readonly unknown[] =>
     .filter((line) => line !== "")
     .map((line) => ({ ...(JSON.parse(line) as object), position: "" }));
 
+function writeInputs(): void {
+  world.write("command.yaml", config);
+  world.write("command/train.py", train);
+  world.write("wrong.yaml", config.replace("metric:", "metrics:"));
+  world.write("script.yaml", config.replace("train.py", "trian.py"));
+  world.write("linked/train.py", train);
+  symlinkSync("/var/data", join(world.folder, "linked", "data"));
+}
+
+/** Runs command lines with both programs, and compares what they print and their exit codes. */
+async function withBoth(lines: readonly (readonly string[])[]): Promise<readonly Ran[]> {
+  const ours = await trainyard(lines);
+  const theirs = await Promise.all(lines.map((line) => world.yard(...line)));
+  for (const [at, line] of lines.entries()) {
+    const [one, their] = [ours[at], theirs[at]];
+    const name = line.join(" ");
+    expect([name, one?.code, printed(one?.out ?? "")]).toEqual([
+      name,
+      their?.code,
+      printed(their?.out ?? ""),
+    ]);
+    // yard draws its progress on stderr, too, while it waits.
+    if (line[1] !== "wait") expect([name, one?.err]).toEqual([name, their?.err]);
+  }
+  return ours;
+}
+
 test("trainyard and yard print equal JSON, sentences and exit codes, and trainyard submits and downloads", {
   timeout: 300_000,
 }, async () => {
-  world.write("command.yaml", config);
-  world.write("command/train.py", train);
+  writeInputs();
   const [created, paused] = await trainyard([
     ["experiment", "create", "command.yaml", "command", "--follow"],
     ["e", "create", "command.yaml", "command", "--paused", "--config", "name=b", "-o", "json"],
@@ -106,22 +171,18 @@ test("trainyard and yard print equal JSON, sentences and exit codes, and trainya
     ["trial", "logs", trial, "--tail", "none"],
     ["checkpoint", "list", id],
     ["checkpoint", "describe", uuid],
-    ["experiment", "create", "no.yaml", "command"],
+    ["checkpoint", "describe", uuid.slice(0, 8)],
+    ...refused.map(([line]) => line.map((word) => word.replace("TRIAL", trial))),
   ].map((line) => [...line, "-o", "json"]);
-  const ours = await trainyard(lines);
-  const theirs = await Promise.all(lines.map((line) => world.yard(...line)));
-  for (const [at, line] of lines.entries()) {
-    const [one, their] = [ours[at], theirs[at]];
-    const name = line.join(" ");
-    expect([name, one?.code, printed(one?.out ?? "")]).toEqual([
-      name,
-      their?.code,
-      printed(their?.out ?? ""),
-    ]);
-    // yard draws its progress on stderr, too, while it waits.
-    if (line[1] !== "wait") expect([name, one?.err]).toEqual([name, their?.err]);
+  const ours = await withBoth(lines);
+  const done = [0, 1, 0, 0, 2, 0, 1, 2, 0, 0, 0, 0, 2, 0, 0, 0];
+  expect(ours.map(({ code }) => code)).toEqual([...done, ...refused.map(() => 2)]);
+  for (const [at, [line, sentence]] of refused.entries()) {
+    expect([line, ours[done.length + at]?.err]).toEqual([line, expect.stringContaining(sentence)]);
   }
-  expect(ours.map(({ code }) => code)).toEqual([0, 1, 0, 0, 2, 0, 1, 2, 0, 0, 0, 0, 2, 0, 0, 2]);
+  const wrong = await trainyard(misused);
+  const alsoWrong = await Promise.all(misused.map((line) => world.yard(...line)));
+  for (const said of [...wrong, ...alsoWrong]) expect(said).toMatchObject({ code: 2, out: "" });
   const [downloaded, again] = await trainyard([
     ["checkpoint", "download", uuid, "downloaded"],
     ["checkpoint", "download", uuid, "downloaded"],

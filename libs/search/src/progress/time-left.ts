@@ -7,10 +7,13 @@
 import { remainingUnits, type Tally } from "./tally.ts";
 import type { UnitPlan } from "./unit-plan.ts";
 
+/** Until this share of the units is trained there is no estimate: the start of the first runs is most of the time. */
+export const estimatedFromShare = 0.02;
+
 /** The time in which at least one run trained, and the sum of the times of all runs, in the same unit. */
 export type TrainedTime = { readonly ran: number; readonly worked: number };
 
-/** Returns the time left, in the unit of the trained time; null if nothing remains, or while there is no rate. */
+/** Returns the time left, in the unit of the trained time; null if there is no estimate. */
 export function timeLeft(
   plan: UnitPlan,
   tally: Tally,
@@ -18,7 +21,8 @@ export function timeLeft(
   proposesNoMore = false,
 ): number | null {
   const remaining = remainingUnits(plan, tally, proposesNoMore);
-  if (ran <= 0 || worked <= 0 || tally.trained <= 0 || remaining <= 0) return null;
+  if (ran <= 0 || worked <= 0 || remaining <= 0) return null;
+  if (tally.trained < estimatedFromShare * (tally.trained + remaining)) return null;
   const sideBySide = Math.max(1, Math.min(worked / ran, tally.training));
   const alone = plan.form === "whole" ? 0 : Math.min(remaining, lastStageOf(plan));
   return ((worked / tally.trained) * (remaining + (sideBySide - 1) * alone)) / sideBySide;

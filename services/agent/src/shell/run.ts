@@ -32,6 +32,7 @@ import { RunDeliveries } from "./run-deliveries.ts";
 import { howItEnded, RunEnding } from "./run-ending.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
+import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
@@ -230,6 +231,7 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
+    using _tunnel = openRunTunnel({ ...this.#deps, folder: this.folder, pids: () => this.pids });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);

@@ -68,6 +68,9 @@ class Connection:
                 self.take(kind, payload)
         except frames.BadFrame as problem:
             self.refuse("bad_request", str(problem))
+        except Exception as problem:
+            # An error that one client causes must not end the task.
+            self.refuse("internal", "%s: %s" % (type(problem).__name__, problem))
         self.look()
 
     def take(self, kind, payload):

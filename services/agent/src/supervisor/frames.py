@@ -29,7 +29,7 @@ def text_frame(kind, text):
 def object_in(payload):
     try:
         value = json.loads(payload.decode("utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise BadFrame("a frame has no JSON object where it must have one")

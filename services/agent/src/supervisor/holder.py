@@ -172,7 +172,8 @@ class Holder:
             elif opened == "exec":
                 self.execute(connection, hello)
             elif opened == "follow":
-                terminal = self.terminals.get(hello.get("name"))
+                name = hello.get("name")
+                terminal = self.terminals.get(name) if isinstance(name, str) else None
                 if terminal is None:
                     raise Refused("no_terminal", "the task has no terminal of this name")
                 connection.begin(Follower(connection, terminal, terminal.record.size))

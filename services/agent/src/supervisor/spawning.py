@@ -36,7 +36,12 @@ def spawn(program, streams, is_terminal=False):
     its pid. Raises OSError with the error of chdir or exec.
     """
     said, told = os.pipe()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(said)
+        os.close(told)
+        raise
     if pid == 0:
         try:
             become(program, streams, is_terminal)

@@ -16,7 +16,7 @@ const tailChars = 64 * 1024;
 export class HolderClient implements Disposable {
   readonly messages: FromHolder[] = [];
   readonly #socket: Socket;
-  /** The end of the output. */
+  /** The end of the output, with the screens before it. */
   #tail = "";
   isClosed = false;
 
@@ -28,7 +28,7 @@ export class HolderClient implements Disposable {
         const message = fromHolder(frame);
         if (message === null) continue;
         this.messages.push(message);
-        if (message.type === "output") {
+        if (message.type === "output" || message.type === "screen") {
           const text = this.#tail + Buffer.from(message.bytes).toString("utf8");
           this.#tail = text.slice(-tailChars);
         }

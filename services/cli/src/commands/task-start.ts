@@ -15,8 +15,10 @@ import { cliLimits } from "../limits.ts";
 import { collect } from "../option-values.ts";
 import { firstLine } from "../output.ts";
 import { packContext } from "../pack-context.ts";
+import { taskWithPlace } from "../terminal/task-place.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 import { followedLines } from "./logs.ts";
+import { addShellOpen, openTerminal, requireInteractive } from "./terminal.ts";
 
 type StartOptions = {
   readonly config?: string;
@@ -28,6 +30,7 @@ type StartOptions = {
 };
 
 type RunOptions = StartOptions & { readonly follow?: boolean };
+type ShellOptions = StartOptions & { readonly detach?: boolean };
 
 export function addStartCommands(program: Command): void {
   const commands = program.command("cmd").alias("command").description("run commands");
@@ -36,10 +39,12 @@ export function addStartCommands(program: Command): void {
     .option("-f, --follow", "show its output until it ends, and end with its exit code")
     .description("run a command: yard cmd run -- nvidia-smi")
     .action(withPlatform<RunOptions>(runCommand));
-  const shells = program.command("shell").description("start shells");
+  const shells = program.command("shell").description("terminals on the cluster");
   addStartOptions(shells.command("start"))
-    .description("start a shell, which runs until it is closed or killed")
-    .action(withPlatform<StartOptions>(startShell));
+    .option("--detach", "start it without opening its terminal")
+    .description("start a shell, which runs until it is closed or killed, and open its terminal")
+    .action(withPlatform<ShellOptions>(startShell));
+  addShellOpen(shells);
 }
 
 function addStartOptions(command: Command): Command {
@@ -62,16 +67,23 @@ async function runCommand(
   if (options.follow === true && options.dryRun === true) {
     throw new UsageError("--dry-run cannot be combined with --follow.");
   }
-  const id = await start({ client, output }, await requestOf("command", command, options), options);
-  if (options.follow === true && id !== null) await followCommand({ client, output }, id);
+  const started = await start(
+    { client, output },
+    await requestOf("command", command, options),
+    options,
+  );
+  if (options.follow === true && started !== null) await followCommand({ client, output }, started);
 }
 
 async function startShell(
   context: Context,
   _args: readonly string[],
-  options: StartOptions,
+  { detach = false, ...options }: ShellOptions,
 ): Promise<void> {
-  await start(context, await requestOf("shell", [], options), options);
+  const opens = !detach && !context.output.json && options.dryRun !== true;
+  if (opens) requireInteractive(" With --detach it is started only.");
+  const started = await start(context, await requestOf("shell", [], options), options);
+  if (opens && started !== null) await openTerminal(context, started);
 }
 
 async function requestOf(
@@ -92,12 +104,14 @@ async function requestOf(
   };
 }
 
-/** Creates a task, and prints its id and page. Returns its id; null if it was only checked. */
+type Started = { readonly task: string; readonly position: string };
+
+/** Creates a task, and prints its id and page. Returns null if it was only checked. */
 async function start(
   { client, output }: Context,
   request: RequestInitOf<"createTask">,
   { follow = false, idempotencyKey }: RunOptions,
-): Promise<string | null> {
+): Promise<Started | null> {
   const answer = await client.call("createTask", request, {
     idempotencyKey: idempotencyKey ?? randomUUID(),
   });
@@ -113,13 +127,17 @@ async function start(
   if (follow) output.note(created);
   else if (!output.json) output.line(created);
   output.note(taskPage(task.id));
-  return task.id;
+  return { task: task.id, position: answer.position };
 }
 
 /** Prints the output of a command, each stream to its own, and ends with the exit code of the command. */
-async function followCommand({ client, output }: Context, task: string): Promise<void> {
+async function followCommand(
+  { client, output }: Context,
+  { task, position }: Started,
+): Promise<void> {
   const signal = detachSignal(output, "the command continues");
   try {
+    await taskWithPlace({ client, output, task, position, signal });
     const lines = followedLines(client, { task }, {}, { outlast: true, signal });
     for await (const line of lines) {
       const text = logLineText(output, line, false);

@@ -113,8 +113,9 @@ test.each([
   expect((await gateway.yard("cmd", "run", "-f", "--", "a")).code).toBe(code);
 });
 
-test("a shell is started, and its id and page are printed", async () => {
-  const { code, lines, err } = await gateway.yard("shell", "start", "--set", "resources.slots=0");
+test("a shell is started only with --detach, and its id and page are printed", async () => {
+  const words = ["--detach", "--set", "resources.slots=0"];
+  const { code, lines, err } = await gateway.yard("shell", "start", ...words);
   expect([code, lines]).toEqual([0, ["created command t12"]]);
   expect(err).toContain(`${gateway.url}/tasks/t12`);
   expect(gateway.requests[0]?.body).toMatchObject({

@@ -17,7 +17,9 @@ import { firstLine, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure } from "../usage-error.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
+import { addPortForward } from "./port-forward.ts";
 import { addStartCommands } from "./task-start.ts";
+import { addTaskExec } from "./terminal.ts";
 
 export function addTaskCommands(program: Command): void {
   addStartCommands(program);
@@ -33,6 +35,8 @@ export function addTaskCommands(program: Command): void {
   addLogOptions(group.command("logs").argument("<task>"))
     .description("the output of its processes")
     .action(withPlatform<LogOptions>(logs));
+  addTaskExec(group);
+  addPortForward(group, "task");
   for (const [verb, call, description, done] of verbs) {
     group
       .command(verb)

@@ -12,6 +12,7 @@ import { percentText, progressText, ranText, timesText } from "../progress-text.
 import { stateWord } from "../state-words.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
+import { addPortForward } from "./port-forward.ts";
 import { addMetricsCommand } from "./trial-metrics.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
@@ -32,6 +33,7 @@ export function addTrialCommands(program: Command): void {
     .action(withPlatform<LogOptions>(logs));
   addMetricsCommand(group);
   addTrialVerbs(group);
+  addPortForward(group, "trial");
   group
     .command("profile")
     .argument("<trial>")

@@ -1,7 +1,8 @@
 /** A simulated gateway, and the command line run against it in the test's process: processes would take seconds. */
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { vi } from "vitest";
 import { run } from "../program.ts";
 
@@ -42,6 +43,7 @@ export function problem(status: number, code: string, detail: string): PlayedAns
 
 export async function playGateway(
   answer: (request: PlayedRequest) => PlayedAnswer,
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void = refuseUpgrade,
 ): Promise<PlayedGateway> {
   const requests: PlayedRequest[] = [];
   const server = createServer((request, response) => {
@@ -71,7 +73,9 @@ export async function playGateway(
       response.writeHead(status, { "content-type": type });
       response.end(JSON.stringify(body));
     });
-  }).listen(0, "127.0.0.1");
+  })
+    .on("upgrade", upgrade)
+    .listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -84,6 +88,8 @@ export async function playGateway(
     },
   };
 }
+
+const refuseUpgrade = (_request: IncomingMessage, socket: Duplex): void => void socket.destroy();
 
 async function yard(url: string, args: readonly string[]): Promise<Ran> {
   vi.stubEnv("TRAINYARD_URL", url);

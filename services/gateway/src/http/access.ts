@@ -2,6 +2,7 @@
  * Decides about a request by its headers, before its body is read: who the caller is, whether the call is allowed,
  * whether the read model can answer, and whether memory is left for the body.
  */
+import type { IncomingHttpHeaders } from "node:http";
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -14,9 +15,9 @@ import {
   type UserCaller,
 } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
-import { refuseForeignCookie } from "./origin.ts";
+import { refuseCrossOrigin, refuseForeignCookie } from "./origin.ts";
 import { Problem, unavailable } from "./problem.ts";
-import { sessionOfRequest } from "./session-cookie.ts";
+import { sessionOfHeaders } from "./session-cookie.ts";
 
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
@@ -56,6 +57,17 @@ export async function callerOf(
     if (why !== null) throw unavailable(why);
   }
   return caller;
+}
+
+/** Returns a request's credentials. Throws a Problem for a cookie that another site may have caused to be sent. */
+function credentialsIn(
+  headers: IncomingHttpHeaders,
+  session: string | undefined,
+  method: string,
+): Credentials {
+  const { authorization } = headers;
+  if (authorization === undefined && session !== undefined) refuseForeignCookie(method, headers);
+  return { authorization, session };
 }
 
 async function refuseRun(
@@ -101,12 +113,9 @@ export class Access {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const { authorization } = request.headers;
-    const session = sessionOfRequest(request, this.#deps.clusterId());
-    if (authorization === undefined && session !== undefined) {
-      refuseForeignCookie(request.method, request.headers);
-    }
-    const caller = await callerOf(this.#deps, route, { authorization, session });
+    const { headers, method } = request;
+    const session = sessionOfHeaders(request.headers, this.#deps.clusterId());
+    const caller = await callerOf(this.#deps, route, credentialsIn(headers, session, method));
     const owner = { name: countedAs(caller), cut: () => void reply.raw.destroy() };
     const body = this.#bodies.take(request.headers, bodyLimit, owner);
     if (body === null) {
@@ -116,6 +125,16 @@ export class Access {
     this.#admitted.set(request, { caller, body });
     if (reply.raw.destroyed) body.closed();
     else reply.raw.once("close", () => body.closed());
+  }
+
+  /**
+   * Returns the caller of an upgrade, for which no hook of Fastify runs. A stream carries input, so its cookie needs an
+   * origin like that of a change.
+   */
+  async callerOfUpgrade(headers: IncomingHttpHeaders): Promise<Caller> {
+    refuseCrossOrigin(headers);
+    const session = sessionOfHeaders(headers, this.#deps.clusterId());
+    return this.#deps.authenticate(credentialsIn(headers, session, "POST"));
   }
 
   of(request: FastifyRequest): Admitted {

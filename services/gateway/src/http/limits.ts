@@ -34,8 +34,10 @@ export const httpLimits = {
   /** The most files of the Web UI, which are held in memory: it has some dozens of files and two megabytes. */
   webFilesMax: 1_000,
   webBytesMax: 64 * 1024 * 1024,
-  /** The interval at which the callers of open streams are checked again. */
+  /** The interval at which the tokens of open streams are checked again, and their sessions count as used. */
   openCallsMs: 30_000,
+  /** The interval at which open streams are checked for sessions that have ended, at any replica. */
+  openSessionsMs: 1_000,
   /** The time without requests after which a session ends. */
   sessionIdleHours: 12,
   /** The most open sessions of one token; beyond it the one with the oldest use ends. */

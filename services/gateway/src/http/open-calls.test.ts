@@ -30,16 +30,19 @@ class Door {
       ...{ id, label: "", owner: "ada", secretDigest: "", ancestors: [], createdAtMs: 0 },
       ...{ expiresAtMs: undefined, revoked: this.revoked.has(id) },
     }),
-    sessions: { touch: async (digests) => this.touch(digests) },
+    sessions: {
+      touch: async (digests) => this.touch(digests),
+      stillOpen: async (digests) => this.touch(digests),
+    },
   });
   touch = (digests: readonly string[]): ReadonlySet<string> =>
     new Set(digests.filter((digest) => !this.endedSessions.has(digest)));
 
-  /** Waits until one check of all streams is done. */
-  async look(): Promise<void> {
+  /** Waits until one check of all streams is done; by default the one at which sessions count as used. */
+  async look(afterMs: number = httpLimits.openCallsMs): Promise<void> {
     const stop = new AbortController();
     const running = this.calls.run(createLogger("gateway", "silent"), stop.signal);
-    await this.clock.advance(httpLimits.openCallsMs);
+    await this.clock.advance(afterMs);
     await atRest();
     stop.abort();
     await this.clock.advance(0);
@@ -91,6 +94,16 @@ test("a missed revocation ends the streams of the token and its sessions at the 
   door.revoked.add("t1").add("t");
   await door.look();
   expect([one, two, three].map(({ signal }) => signal.aborted)).toEqual([true, false, true]);
+});
+
+test("a session that another replica ended, and an expired token, end their streams within a second", async () => {
+  const door = new Door();
+  const ended = await door.calls.open(inSession("ended"));
+  const { clock } = door;
+  const expires = await door.calls.open(caller("t1", { tokenExpiresAtMs: clock.nowMs() + 1 }));
+  door.endedSessions.add("ended");
+  await door.look(1_000);
+  expect([ended, expires].map(({ signal }) => signal.aborted)).toEqual([true, true]);
 });
 
 test("an expired token, and a session that another replica ended, end their streams at the next check", async () => {

@@ -1,6 +1,6 @@
 /**
  * The open streams with their callers: a stream ends with the token or session that opened it. Every replica sees
- * revocations in the log. Expired tokens, and sessions that another replica ended, are found by a check at intervals. A
+ * revocations in the log. Expired tokens, and sessions that another replica ended, are found by a check every second. A
  * request is authenticated by its headers, but its body may arrive much later. So the caller is checked again when the
  * stream opens, and the interval check also finds missed revocations.
  */
@@ -20,6 +20,8 @@ export type OpenCall = Disposable & {
 type SessionUse = {
   /** Counts the open sessions with these digests as used, and returns their digests. */
   touch(digests: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Returns those of the sessions that are open, without counting a use. */
+  stillOpen(digests: readonly string[]): Promise<ReadonlySet<string>>;
 };
 
 export type OpenCallsDeps = {
@@ -71,11 +73,15 @@ export class OpenCalls {
   /** Checks all streams at intervals until the signal aborts. A session with an open stream counts as used. */
   async run(logger: Logger, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
+    let usedMs = clock.monotonicMs();
     while (!signal.aborted) {
-      await pause(clock, httpLimits.openCallsMs, signal);
-      await this.#look(clock.nowMs()).catch((error: unknown) =>
-        logger.warn({ err: error }, "open_calls_unchecked"),
-      );
+      await pause(clock, httpLimits.openSessionsMs, signal);
+      const isWhole = clock.monotonicMs() - usedMs >= httpLimits.openCallsMs;
+      if (isWhole) usedMs = clock.monotonicMs();
+      await (isWhole
+        ? this.#look(clock.nowMs())
+        : this.#lookAtSessions(clock.nowMs(), "stillOpen")
+      ).catch((error: unknown) => logger.warn({ err: error }, "open_calls_unchecked"));
     }
   }
 
@@ -89,20 +95,24 @@ export class OpenCalls {
   }
 
   async #look(nowMs: number): Promise<void> {
-    this.#end(
-      ({ caller }) => caller.kind === "user" && (caller.tokenExpiresAtMs ?? nowMs + 1) <= nowMs,
-    );
-    const held = known([...this.#open].map(sessionOf));
-    const alive = await this.#deps.sessions.touch([...held]);
-    this.#end((one) => {
-      const digest = sessionOf(one);
-      return digest !== undefined && held.has(digest) && !alive.has(digest);
-    });
+    await this.#lookAtSessions(nowMs, "touch");
     // The tokens are checked last, because the read model may be unavailable.
     for (const id of known([...this.#open].map(tokenOf))) {
       const token = await this.#deps.token(id);
       if (token === undefined || token.revoked) this.#end((one) => tokenOf(one) === id);
     }
+  }
+
+  async #lookAtSessions(nowMs: number, how: keyof SessionUse): Promise<void> {
+    this.#end(
+      ({ caller }) => caller.kind === "user" && (caller.tokenExpiresAtMs ?? nowMs + 1) <= nowMs,
+    );
+    const held = known([...this.#open].map(sessionOf));
+    const alive = await this.#deps.sessions[how]([...held]);
+    this.#end((one) => {
+      const digest = sessionOf(one);
+      return digest !== undefined && held.has(digest) && !alive.has(digest);
+    });
   }
 
   #end(isOver: (one: Open) => boolean): void {

@@ -57,3 +57,7 @@ export function unavailable(detail: string): Problem {
 export function notFound(what: string, id: string): Problem {
   return new Problem(404, `${what}_not_found`, `there is no ${what} ${id}`);
 }
+
+export function notFoundAt(what: string, path: string): Problem {
+  return new Problem(404, "no_such_path", `nothing is served as ${what} at ${path}`);
+}

@@ -1,3 +1,5 @@
+import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { Duplex } from "node:stream";
 import fastifyCookie from "@fastify/cookie";
 import {
   answerHealth,
@@ -9,7 +11,6 @@ import {
   problemHeaders,
   problemText,
   type Registry,
-  runtimeLimits,
 } from "@trainyard/runtime";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
@@ -20,7 +21,10 @@ import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
+import { type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
+
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export type ServerDeps = RouterDeps & {
   readonly logger: Logger;
@@ -29,6 +33,10 @@ export type ServerDeps = RouterDeps & {
   readonly health: HealthChecks;
   readonly position: () => number;
   readonly webPages: WebPages;
+  /** Returns the server in front, which hands the requests and upgrades of the platform on. */
+  readonly front: (answer: RequestListener, upgrade: UpgradeListener) => Server;
+  /** The upgrades of the platform. `serve` serves HTTP on a connection, as on one that a browser opened. */
+  readonly upgrades: (serve: (connection: Duplex) => void) => readonly UpgradeRoute[];
 };
 
 /** Starts the gateway's HTTP server with all its routes. */
@@ -44,8 +52,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
   const server = fastify({
     logger: false,
     routerOptions: { maxParamLength: 200 },
-    requestTimeout: runtimeLimits.requestMs,
     forceCloseConnections: true,
+    serverFactory: (answer) => deps.front(answer, (...asked) => void upgrades.answer(...asked)),
   });
   server.addHook("onRequest", async (request, reply) => {
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.
@@ -73,6 +81,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     throw nothingAt(request);
   });
   registerPages(server, deps);
+  const serve = (connection: Duplex): void => void server.server.emit("connection", connection);
+  const upgrades = new Upgrades(access, { ...deps, upgrades: deps.upgrades(serve) });
   registerRoutes(server, access, {
     ...deps,
     problemText: (error, request) =>

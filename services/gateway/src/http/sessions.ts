@@ -90,6 +90,17 @@ export class Sessions {
     return new Set(rows.map(({ digest }) => digest));
   }
 
+  /** Returns those of the sessions that are open. */
+  async stillOpen(digests: readonly string[]): Promise<ReadonlySet<string>> {
+    if (digests.length === 0) return new Set();
+    const { rows } = await this.#pool.query<{ digest: string }>(
+      `select digest from gateway.sessions
+       where digest = any($1) and used_at > now() - make_interval(hours => $2)`,
+      [digests, idleHours],
+    );
+    return new Set(rows.map(({ digest }) => digest));
+  }
+
   async end(digest: string): Promise<void> {
     await this.#pool.query("delete from gateway.sessions where digest = $1", [digest]);
   }

@@ -198,6 +198,21 @@ export class DocumentStore {
     return rows.map((row) => rowOf(row) as DocumentRow<Kind>);
   }
 
+  /** Returns ids that begin with these digits or hyphens, at most `limit`, sorted. */
+  async idsBeginningWith(
+    client: Queryable,
+    kind: DocumentKind,
+    digits: string,
+    limit: number,
+  ): Promise<readonly string[]> {
+    const { rows } = await client.query<{ id: string }>(
+      `select id from ${this.#table} where kind = $1 and id >= $2 and id < $3 order by id limit $4`,
+      // No digit of an id is after f.
+      [kind, digits, `${digits}g`, limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Yields all documents of a list, in order; they are fetched in pages. */
   async *each<Kind extends DocumentKind>(
     client: Queryable,

@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
-import { CircleQuestionMark, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
+import { CircleQuestionMark, Ellipsis, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { type JSX, useState } from "react";
+import { Menu } from "../components/menu.tsx";
 import { VerbsProvider } from "../components/page/verbs.tsx";
 import { PathLink } from "../components/path-link.tsx";
 import { Toasts, useSay } from "../components/toasts.tsx";
@@ -64,6 +65,7 @@ function Frame({ path }: { readonly path: string }): JSX.Element {
           <ThemeButton />
           <SignOutButton />
         </div>
+        <MoreMenu />
       </nav>
       <main id="main" tabIndex={-1} className={styles["main"]}>
         <Outlet />
@@ -113,16 +115,21 @@ const nextTheme: Readonly<Record<Theme, Theme>> = {
 };
 const themeIcons = { system: SunMoon, light: Sun, dark: Moon } as const;
 
-function ThemeButton(): JSX.Element {
+function useTheme(): { readonly theme: Theme; readonly next: () => void } {
   const [theme, setTheme] = useState(chosenTheme);
   const next = (): void => {
     chooseTheme(nextTheme[theme]);
     setTheme(nextTheme[theme]);
   };
+  return { theme, next };
+}
+
+function ThemeButton(): JSX.Element {
+  const { theme, next } = useTheme();
   return <RailButton icon={themeIcons[theme]} title={`Theme: ${theme}`} onClick={next} />;
 }
 
-function SignOutButton(): JSX.Element {
+function useSignOut(): { readonly title: string; readonly leave: () => void } {
   const queries = useQueryClient();
   const { history } = useRouter();
   const say = useSay();
@@ -131,6 +138,36 @@ function SignOutButton(): JSX.Element {
   };
   // A link made by someone else signs in as that person, so the page shows whose session it is.
   const { data } = useCall("getCurrentSession", {});
-  const owner = data === undefined ? "" : ` ${data.owner}`;
-  return <RailButton icon={LogOut} title={`Sign out${owner}`} onClick={leave} />;
+  return { title: `Sign out${data === undefined ? "" : ` ${data.owner}`}`, leave };
+}
+
+function SignOutButton(): JSX.Element {
+  const { title, leave } = useSignOut();
+  return <RailButton icon={LogOut} title={title} onClick={leave} />;
+}
+
+/** On a phone: the lower part of the rail, with the names of its lines, so that no icon alone signs out. */
+function MoreMenu(): JSX.Element {
+  const { history } = useRouter();
+  const { theme, next } = useTheme();
+  const { title, leave } = useSignOut();
+  const further = places.filter(({ below }) => below === true);
+  return (
+    <div className={styles["more"]}>
+      <Menu
+        align="end"
+        trigger={
+          <button type="button" className={styles["item"]}>
+            <Ellipsis size={16} aria-hidden />
+            <span>More</span>
+          </button>
+        }
+        groups={[
+          further.map(({ title: name, to }) => ({ title: name, onSelect: () => history.push(to) })),
+          [{ title: `Theme: ${theme}`, onSelect: next }],
+          [{ title, onSelect: leave }],
+        ]}
+      />
+    </div>
+  );
 }

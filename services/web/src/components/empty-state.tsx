@@ -24,14 +24,22 @@ export function EmptyState({ title, children, command }: Props): JSX.Element {
 
 /** A command line with a button that copies it. */
 export function Command({ text }: { readonly text: string }): JSX.Element {
-  const [copied, setCopied] = useState(false);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
   return (
     <div className={styles["command"]}>
       <code tabIndex={0}>{text}</code>
-      <Button look="plain" onClick={copy} aria-label={copied ? "Copied" : "Copy the command"}>
-        {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
-      </Button>
+      <CopyButton text={text} label="Copy the command" />
     </div>
+  );
+}
+
+/** Copies a text to the clipboard. */
+export function CopyButton(props: { readonly text: string; readonly label: string }): JSX.Element {
+  const [copied, setCopied] = useState(false);
+  const copy = () => void navigator.clipboard.writeText(props.text).then(() => setCopied(true));
+  const label = copied ? "Copied" : props.label;
+  return (
+    <Button look="plain" onClick={copy} aria-label={label} title={label}>
+      {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+    </Button>
   );
 }

@@ -16,6 +16,10 @@ export function count(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
+/** Formats a number of things, as "1 trial" or "1,200 trials". */
+export const counted = (of: number, noun: string): string =>
+  `${count(of)} ${of === 1 ? noun : `${noun}s`}`;
+
 /** Formats a share from 0 to 1 as "37 %"; 100 % only for 1. */
 export function percent(share: number): string {
   const whole = Math.floor(share * 100 + 1e-9);

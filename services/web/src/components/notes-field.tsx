@@ -1,4 +1,5 @@
 import { type JSX, lazy, Suspense, useState } from "react";
+import { LoadingText } from "./skeleton.tsx";
 import { Button } from "./button.tsx";
 import { TextArea } from "./field.tsx";
 import styles from "./notes-field.module.css";
@@ -41,7 +42,7 @@ export function NotesField({ value, rows, onChange }: Props): JSX.Element {
         <Button onClick={() => setIsWriting(true)}>Edit the notes</Button>
       </div>
       <div className={styles["shown"]}>
-        <Suspense fallback={<p className={styles["loading"]}>Loading …</p>}>
+        <Suspense fallback={<LoadingText label="the notes" />}>
           <Markdown text={value} />
         </Suspense>
       </div>

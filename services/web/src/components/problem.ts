@@ -57,3 +57,6 @@ export function filterFault(
   if (found === null) return { column: 1, detail: sentence(error.problem.detail) };
   return { column: Number(found[1]), detail: sentence(found[2] ?? "") };
 }
+
+/** Returns the error of a list; null if it is a refused filter, which the filter's field explains. */
+export const listError = (error: unknown): unknown => (filterFault(error) === null ? error : null);

@@ -1,5 +1,5 @@
 import { Tabs as Radix } from "radix-ui";
-import type { JSX, ReactNode } from "react";
+import { type JSX, type ReactNode, useState } from "react";
 import styles from "./tabs.module.css";
 
 export type Tab = {
@@ -21,6 +21,8 @@ type Props = {
 };
 
 export function Tabs({ label, tabs, value, onChange, children }: Props): JSX.Element {
+  // A click focuses the tab by script as well, which the browser takes for the keyboard's focus.
+  const [pressed, setPressed] = useState(false);
   return (
     <Radix.Root
       className={styles["root"]}
@@ -28,7 +30,16 @@ export function Tabs({ label, tabs, value, onChange, children }: Props): JSX.Ele
       onValueChange={onChange}
       activationMode="manual"
     >
-      <Radix.List className={styles["list"]} aria-label={label}>
+      <Radix.List
+        className={styles["list"]}
+        aria-label={label}
+        data-pressed={pressed}
+        onPointerDownCapture={() => setPressed(true)}
+        onKeyDownCapture={() => setPressed(false)}
+        onBlur={({ currentTarget, relatedTarget }) => {
+          if (!currentTarget.contains(relatedTarget)) setPressed(false);
+        }}
+      >
         {tabs.map(({ id, title, count }) => (
           <Radix.Trigger key={id} value={id} className={styles["tab"]}>
             {title}

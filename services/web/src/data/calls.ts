@@ -27,7 +27,7 @@ export type CallOptions = {
   readonly enabled?: boolean;
   /** Frames of this topic keep the answer fresh while the component is mounted. */
   readonly watch?: Topic | undefined;
-  /** New rows of the list appear at once; otherwise useNews counts them. */
+  /** New rows are added to the list. */
   readonly follow?: boolean;
   /** The order of the list, if it is the order of creation: new rows are then inserted without another read. */
   readonly order?: RowOrder | undefined;

@@ -208,7 +208,7 @@ def list_tasks(filter: str = "", order_by: str = "") -> Listing[Task]:
 
 
 def get_checkpoint(uuid: str) -> Checkpoint:
-    """``Client().get_checkpoint``: returns the checkpoint with this UUID."""
+    """``Client().get_checkpoint``: returns the checkpoint with this UUID, or with its first eight digits."""
     return Client().get_checkpoint(uuid)
 
 

@@ -20,7 +20,7 @@ class ClusterReads:
         return Trial(self._api, self._api.get(f"/api/v1/trials/{segment(trial)}"))
 
     def get_checkpoint(self, uuid: str) -> Checkpoint:
-        """Returns the checkpoint with this UUID."""
+        """Returns the checkpoint with this UUID, or with its first eight digits."""
         return get_checkpoint(self._api, uuid)
 
     def list_jobs(self, pool: str = "", filter: str = "", order_by: str = "") -> Listing[Job]:

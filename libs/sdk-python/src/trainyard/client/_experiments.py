@@ -77,6 +77,7 @@ class Experiment(Task):
         "best_value",
         "best_trial",
     )
+    _shown_alone: ClassVar = ("metric_warning",)
 
     def __init__(self, api: Api, message: Mapping[str, Any], warnings: Sequence[str] = ()) -> None:
         super().__init__(api, message)

@@ -20,6 +20,8 @@ class Shown:
 
     # The attributes that a line and a table show, in this order.
     _shown: ClassVar[tuple[str, ...]] = ()
+    # The attributes that the object alone shows, too, if they are not empty.
+    _shown_alone: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, message: Mapping[str, Any]) -> None:
         self._message = message
@@ -29,14 +31,18 @@ class Shown:
         return dict(self._message)
 
     def __repr__(self) -> str:
-        known = ((name, getattr(self, name)) for name in self._shown)
-        fields = (f"{name}={value!r}" for name, value in known if value not in ("", None, {}, []))
+        names = (*self._shown, *self._shown_alone)
+        known = ((name, getattr(self, name)) for name in names)
+        fields = (
+            f"{name}={_shortly(value)}" for name, value in known if value not in ("", None, {}, [])
+        )
         return f"{type(self).__name__}({', '.join(fields)})"
 
     def _repr_html_(self) -> str:
+        alone = [name for name in self._shown_alone if getattr(self, name)]
         rows = "".join(
             f"<tr><th>{escape(name)}</th><td>{escape(cell(name, getattr(self, name)))}</td></tr>"
-            for name in self._shown
+            for name in (*self._shown, *alone)
         )
         return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
 
@@ -142,6 +148,13 @@ def cell(name: str, value: Any) -> str:
         text = str(value)
     text = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
     return text if len(text) <= CELL_CHARACTERS_MAX else f"{text[: CELL_CHARACTERS_MAX - 1]}…"
+
+
+def _shortly(value: Any) -> str:
+    """Returns the ``repr`` of a value, of a number with a fraction with six significant digits."""
+    if not isinstance(value, float):
+        return repr(value)
+    return str(int(value)) if value.is_integer() else f"{value:.6g}"
 
 
 def text_of(message: Mapping[str, Any], name: str) -> str:

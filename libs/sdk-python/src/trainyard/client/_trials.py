@@ -36,6 +36,7 @@ class Trial(Task):
         "steps_completed",
         "best_value",
     )
+    _shown_alone: ClassVar = ("metric_warning",)
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
         super().__init__(api, message)

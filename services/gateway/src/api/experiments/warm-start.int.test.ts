@@ -154,3 +154,77 @@ test("pins are shown with person and reason until they are removed", async () =>
   const last = await gateway.append(`checkpoint-${gone}`, { type: "CheckpointUnpinned", data });
   expect(JSON.stringify(await listed(last))).not.toContain("second");
 });
+
+describe("the beginning of a checkpoint's id", () => {
+  const [one, twin, other] = [
+    "abcdef01-0000-4000-8000-000000000001",
+    "abcdef01-1000-4000-8000-000000000002",
+    "abcdef02-0000-4000-8000-000000000003",
+  ];
+  const named: unknown[] = [];
+  let services: AsyncDisposable[] = [];
+
+  beforeAll(async () => {
+    for (const id of [one, twin]) await gateway.append(`checkpoint-${id}`, declared(4), damaged);
+    const position = await gateway.append(`checkpoint-${other}`, declared(5), completed(5));
+    await gateway.call("GET", `/api/v1/trials/1.1?minPosition=${position}`);
+    const asked = (name: string) => async (request: { readonly checkpoint: string }) => {
+      named.push([name, request.checkpoint]);
+      return { position: 0, stream: "", number: 1, graceEndMs: 0 };
+    };
+    services = [
+      await gateway.serving("registry", {
+        PinCheckpoint: asked("pin"),
+        UnpinCheckpoint: asked("unpin"),
+        PlanCheckpointDownload: async ({ checkpoint }) => {
+          named.push(["plan", checkpoint]);
+          return { checkpoint, path: "/c", store: "", manifest: [] };
+        },
+      }),
+      await gateway.serving("checkpoint-gc", { DeleteCheckpoint: asked("delete") }),
+    ];
+  });
+  afterAll(async () => {
+    for (const service of services) await service[Symbol.asyncDispose]();
+  });
+
+  const call = (verb: string, text: string) => {
+    const post = verb === "" ? {} : { body: { reason: "why" } };
+    const path = `/api/v1/checkpoints/${text}${verb === "" ? "" : `/${verb}`}`;
+    return gateway.call(verb === "" ? "GET" : "POST", path, post);
+  };
+
+  test("names the checkpoint from eight digits on, in every call of people and in a configuration", async () => {
+    for (const text of ["abcdef02", "abcdef02-0000-4"]) {
+      expect(await call("", text)).toMatchObject({ status: 200, body: { uuid: other } });
+    }
+    for (const verb of ["pin", "unpin", "delete"])
+      expect((await call(verb, "abcdef02")).status).toBe(200);
+    expect(named).toEqual([
+      ["plan", other],
+      ["plan", other],
+      ["pin", other],
+      ["unpin", other],
+      ["delete", other],
+    ]);
+    expect((await submit({ source_checkpoint_uuid: "abcdef02" })).status).toBe(200);
+    const { body } = await submit({ source_checkpoint_uuid: "abcdef01-0" });
+    expect(body["detail"]).toContain(`is ${one}, which cannot be started from`);
+  });
+
+  test("is refused in one sentence if several checkpoints have it", async () => {
+    const detail = "the ids of several checkpoints begin with abcdef01: give more of the id";
+    const refusal = { status: 400, body: { code: "ambiguous_checkpoint", detail } };
+    for (const verb of ["", "pin", "delete"]) {
+      expect(await call(verb, "abcdef01")).toMatchObject(refusal);
+    }
+    expect(await submit({ source_checkpoint_uuid: "abcdef01" })).toMatchObject(refusal);
+    expect(await call("", "abcdef01-1")).toMatchObject({ status: 200, body: { uuid: twin } });
+  });
+
+  test("is not found with less than eight digits, or if no checkpoint has it", async () => {
+    for (const text of ["abcdef0", "abcdef03", "abcdef02-0000-5", "ABCDEF02", "abcdef0%25"]) {
+      expect((await call("", text)).status).toBe(404);
+    }
+  });
+});

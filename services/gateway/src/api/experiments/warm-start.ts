@@ -11,6 +11,7 @@ import { comparison } from "../../read-model/core/lists/filter.ts";
 import { checkpointList } from "../../read-model/core/lists/lists.ts";
 import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
 import { type ListScope, rowsPage, wholeList } from "../lists.ts";
+import { wholeCheckpointId } from "../short-checkpoint-ids.ts";
 
 /** Returns the configuration with the checkpoint and its trial, as it is recorded; unchanged if it names neither. */
 export async function resolveSource(
@@ -30,10 +31,11 @@ export async function resolveSource(
 
 async function theOne(
   backend: Backend,
-  checkpoint: string,
+  written: string,
   trial: unknown,
 ): Promise<CheckpointDocument> {
   const path = "searcher.source_checkpoint_uuid";
+  const checkpoint = await wholeCheckpointId(backend, written);
   const found = isCheckpointId(checkpoint)
     ? await backend.find("checkpoint", checkpoint)
     : undefined;

@@ -1,4 +1,4 @@
-import { type JSX, type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type JSX, type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { type Colours, useColours } from "../../theme/colours.ts";
 import { ChartHead } from "./chart-head.tsx";
 import styles from "./chart.module.css";
@@ -39,6 +39,8 @@ type Props = {
   readonly onPick?: (trial: number) => void;
   /** Shown instead of the number of points. */
   readonly caption?: string;
+  /** The height of the plot and of its table, in pixels. */
+  readonly height?: number;
 };
 
 const nobody: ReadonlySet<number> = new Set();
@@ -47,7 +49,7 @@ const noTicks: readonly TrialTick[] = [];
 const reach = 0.12;
 
 export function Chart(props: Props): JSX.Element {
-  const { title, lines, xLabel, time = false, zoom, onZoom, syncKey, onPick } = props;
+  const { title, lines, xLabel, time = false, zoom, onZoom, syncKey, onPick, height = 240 } = props;
   const [log, setLog] = useState(false);
   const [step, setStep] = useState(0);
   const [asTable, setAsTable] = useState(false);
@@ -63,7 +65,8 @@ export function Chart(props: Props): JSX.Element {
   );
   const view = useView(props, { x, smoothing, hovered: hovered?.trial ?? null, colours });
   const events = { onPoint: setPoint, onZoom, onReset: () => onZoom(null) };
-  const host = usePlot(view, { log, time, whole: props.whole ?? false, syncKey, colours }, events);
+  const whole = props.whole ?? false;
+  const host = usePlot(view, { height, log, time, whole, syncKey, colours }, events);
   const onLog = () => setLog(!log);
   const onSmooth = () => setStep((step + 1) % smoothings.length);
   const onKey = (event: KeyboardEvent): void => {
@@ -77,7 +80,7 @@ export function Chart(props: Props): JSX.Element {
     event.stopPropagation();
   };
   return (
-    <figure className={styles["chart"]}>
+    <figure className={styles["chart"]} style={{ "--plot": `${height}px` } as CSSProperties}>
       <ChartHead
         {...{ title, onLog, onSmooth }}
         shown={{ log, smoothing, asTable }}

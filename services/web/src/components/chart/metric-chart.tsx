@@ -18,6 +18,7 @@ type Props = {
   readonly ticks?: readonly TrialTick[];
   readonly syncKey: string;
   readonly onPick?: (trial: number) => void;
+  readonly height?: number;
 };
 
 const noLines: readonly Line[] = [];

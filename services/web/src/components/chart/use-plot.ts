@@ -1,15 +1,13 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { Plot, type PlotEvents, type PlotOptions, type View } from "./plot.ts";
 
-const plotHeight = 240;
-
 /** Creates a plot in the element of the returned ref. A change of the options creates a new plot. */
 export function usePlot(
   view: View,
-  options: Omit<PlotOptions, "width" | "height">,
+  options: Omit<PlotOptions, "width">,
   events: PlotEvents,
 ): RefObject<HTMLDivElement | null> {
-  const { log, time, whole, syncKey, colours } = options;
+  const { height, log, time, whole, syncKey, colours } = options;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);
   const latest = useRef({ view, events });
@@ -20,7 +18,7 @@ export function usePlot(
     const width = Math.max(element.clientWidth, 40);
     const made = new Plot(
       element,
-      { width, height: plotHeight, log, time, whole, syncKey, colours },
+      { width, height, log, time, whole, syncKey, colours },
       {
         onPoint: (point) => latest.current.events.onPoint(point),
         onZoom: (range) => latest.current.events.onZoom(range),
@@ -30,7 +28,7 @@ export function usePlot(
     made.show(latest.current.view);
     plot.current = made;
     const observer = new ResizeObserver(() => {
-      if (element.clientWidth > 0) made.resize(element.clientWidth, plotHeight);
+      if (element.clientWidth > 0) made.resize(element.clientWidth, height);
     });
     observer.observe(element);
     return () => {
@@ -38,7 +36,7 @@ export function usePlot(
       made.destroy();
       plot.current = null;
     };
-  }, [log, time, whole, syncKey, colours]);
+  }, [height, log, time, whole, syncKey, colours]);
   useEffect(() => plot.current?.show(view), [view]);
   return host;
 }

@@ -6,8 +6,8 @@ import { ArrowDown } from "lucide-react";
 import { type JSX, useCallback, useMemo, useRef } from "react";
 import { Button } from "../button.tsx";
 import { EmptyState } from "../empty-state.tsx";
-import { ErrorNote } from "../error-note.tsx";
 import { count, time } from "../format.ts";
+import { OverNote } from "../over-note.tsx";
 import { LineDetails } from "./line-details.tsx";
 import type { RowOptions } from "./line-row.tsx";
 import { Lines } from "./lines.tsx";
@@ -72,6 +72,7 @@ export function LogView({ task, search, onSearch, hrefOf, live }: Props): JSX.El
           {...{ log, rows, look }}
           isChosen={(cursor) => isIn(chosen, cursor)}
         />
+        <OverNote error={state.problem} onRetry={() => void log.reader.open(state.place)} />
         <FollowButton log={log} live={live} />
       </div>
       {line !== undefined && (
@@ -115,12 +116,10 @@ function usePress(search: LogSearch, onSearch: (search: LogSearch) => void) {
 }
 
 function Notices({ log, live }: { readonly log: Log; readonly live: boolean }): JSX.Element {
-  const { reader, state } = log;
-  const { place, removed, problem, reading, window } = state;
+  const { removed, problem, reading, window } = log.state;
   const isEmpty = reading === null && window.lines.length === 0 && window.older === null;
   return (
     <>
-      {problem !== null && <ErrorNote error={problem} onRetry={() => void reader.open(place)} />}
       {removed !== undefined && (
         <p className={styles["notice"]}>
           {count(removed.lines)} lines that came until {time(removed.untilMs)} were removed by

@@ -2,6 +2,7 @@ import { ArrowUpToLine, Copy, Download, Filter, WrapText } from "lucide-react";
 import { type FormEvent, type JSX, useEffect, useState } from "react";
 import { Button } from "../button.tsx";
 import { Choice, Field } from "../field.tsx";
+import { EnterHint } from "../filter-field.tsx";
 import { count } from "../format.ts";
 import { parseAnsi } from "./ansi.ts";
 import { saveAs, textOfLog } from "./download.ts";
@@ -87,21 +88,24 @@ function SearchForm({ search, onChange }: Changing): JSX.Element {
   };
   return (
     <form className={styles["search"]} role="search" onSubmit={submit}>
-      <Field
-        label="Search the log"
-        labelHidden
-        type="search"
-        data-search
-        placeholder={
-          by === "regex"
-            ? "Regular expression (RE2)"
-            : `Search ${by === "text" ? "text, as it is written" : "whole words"}`
-        }
-        maxLength={1_000}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onBlur={submit}
-      />
+      <span className={styles["query"]}>
+        <Field
+          label="Search the log"
+          labelHidden
+          type="search"
+          data-search
+          placeholder={
+            by === "regex"
+              ? "Regular expression (RE2)"
+              : `Search ${by === "text" ? "text, as it is written" : "whole words"}`
+          }
+          maxLength={1_000}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onBlur={submit}
+        />
+        <EnterHint shown={text !== q} />
+      </span>
       <Choice
         label="How it is compared"
         labelHidden

@@ -13,6 +13,8 @@ type Props<Row> = {
   readonly active: boolean;
   readonly selected: boolean;
   readonly selectable: boolean;
+  /** The list does not have the row any more. */
+  readonly gone: boolean;
   readonly onPress: (shift: boolean) => void;
   readonly onCheck: (shift: boolean) => void;
   readonly onOpen?: (row: Row) => void;
@@ -30,6 +32,7 @@ export function BodyRow<Row>(props: Props<Row>): JSX.Element {
       aria-rowindex={props.index + 2}
       {...(selectable ? { "aria-selected": selected } : {})}
       data-active={active}
+      data-gone={props.gone}
       onClick={(event) => isOfRow(event) && onPress(event.shiftKey)}
       onDoubleClick={(event) => isOfRow(event) && onOpen?.(row)}
     >

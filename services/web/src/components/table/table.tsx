@@ -1,6 +1,9 @@
 /**
  * A grid of rows of equal height; only those in view are in the document. The focus is on the grid; the row that keys
  * move is its active descendant. Rows are loaded in pages: `onEnd` is called when the last ones come into view.
+ *
+ * Nothing moves under the pointer: while the pointer or the focus is in the table, its order is fixed (`useHeld`). The
+ * foot, of one height, says what is held back and has the actions on the selected rows. An error is drawn over rows.
  */
 import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
 import {
@@ -19,6 +22,10 @@ import {
   placeColumns,
   widthOf,
 } from "./columns.ts";
+import { HeldNote } from "../held/held-note.tsx";
+import { useHeld, useInUse } from "../held/use-held.ts";
+import { OverNote } from "../over-note.tsx";
+import { Loading, SkeletonRows } from "../skeleton.tsx";
 import { HeaderRow } from "./header-row.tsx";
 import { BodyRow } from "./body-row.tsx";
 import { movedTo, noSelection, type Selection, toggled, withRange } from "./selection.ts";
@@ -55,19 +62,71 @@ export type TableProps<Row> = {
   readonly empty?: ReactNode;
   /** The table takes the focus when it appears. */
   readonly autoFocus?: boolean;
+  /** The first rows are being read. */
+  readonly pending?: boolean;
+  /** Names the filter and the order of the rows; null while the rows are still those of the previous ones. */
+  readonly list?: string | null;
+  /** The error of the list; the loaded rows stay. */
+  readonly error?: unknown;
+  readonly onRetry?: () => void;
+  /** In the foot: the number of rows. */
+  readonly status?: ReactNode;
+  /** In the foot: the actions on the selected rows. */
+  readonly actions?: ReactNode;
 };
 
 const checkWidth = 32;
 const headerHeight = 32;
+const skeletonRows = 12;
 
-export function Table<Row>(props: TableProps<Row>): JSX.Element {
-  const { columns, layout, rows, total, compact = false } = props;
+export function Table<Row>(given: TableProps<Row>): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const held = useHeld(given.rows, given.idOf, useInUse(place), given.list);
+  const props = { ...given, rows: held.rows };
+  const height = props.compact === true ? 28 : 32;
+  const isEmpty = props.rows.length === 0;
+  const hasError = props.error !== null && props.error !== undefined;
+  return (
+    <div ref={place} className={styles["table"]}>
+      <div className={styles["area"]}>
+        <Grid {...props} gone={held.gone} height={height} />
+        {isEmpty && !hasError && (
+          <div className={styles["empty"]}>
+            {props.pending === true ? (
+              <Loading label={props.label}>
+                <SkeletonRows rows={skeletonRows} height={height} />
+              </Loading>
+            ) : (
+              props.empty
+            )}
+          </div>
+        )}
+        <OverNote error={props.error} onRetry={props.onRetry} alone={isEmpty} />
+      </div>
+      <footer className={styles["foot"]} data-tall={props.onSelect !== undefined}>
+        {/* Not only while rows are selected: a status is read out when its text changes. */}
+        <span className={styles["status"]} role="status">
+          {props.status}
+        </span>
+        <HeldNote held={held} onShow={held.show} />
+        {props.actions}
+      </footer>
+    </div>
+  );
+}
+
+type GridProps<Row> = TableProps<Row> & {
+  readonly gone: ReadonlySet<string>;
+  readonly height: number;
+};
+
+function Grid<Row>(props: GridProps<Row>): JSX.Element {
+  const { columns, layout, rows, total, height } = props;
   const { onSelect, onEnd, autoFocus = false } = props;
   const grid = useRef<HTMLDivElement>(null);
   const id = useId();
   const from = onSelect === undefined ? 0 : checkWidth;
   const placed = placeColumns(columns, layout, from);
-  const height = compact ? 28 : 32;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => grid.current,
@@ -91,48 +150,39 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
 
   const size = { width: widthOf(placed, from), height: virtual.getTotalSize() };
   return (
-    <div className={styles["table"]}>
-      <div
-        ref={grid}
-        role="grid"
-        tabIndex={0}
-        className={styles["grid"]}
-        aria-label={props.label}
-        aria-rowcount={total === undefined ? -1 : total + 1}
-        aria-colcount={placed.length + Number(onSelect !== undefined)}
-        aria-multiselectable={onSelect !== undefined}
-        aria-activedescendant={
-          shown.some(({ index }) => index === active) ? `${id}-${active}` : undefined
-        }
-        onKeyDown={keys.onKeyDown}
-      >
-        <HeaderRow {...props} placed={placed} width={size.width} />
-        <div role="rowgroup" className={styles["body"]} style={size}>
-          <Rows
-            {...props}
-            {...{ id, placed, active, height, keys }}
-            width={size.width}
-            shown={shown}
-          />
-        </div>
+    <div
+      ref={grid}
+      role="grid"
+      tabIndex={0}
+      className={styles["grid"]}
+      aria-label={props.label}
+      aria-rowcount={total === undefined ? -1 : total + 1}
+      aria-colcount={placed.length + Number(onSelect !== undefined)}
+      aria-multiselectable={onSelect !== undefined}
+      aria-activedescendant={
+        shown.some(({ index }) => index === active) ? `${id}-${active}` : undefined
+      }
+      onKeyDown={keys.onKeyDown}
+    >
+      <HeaderRow {...props} placed={placed} width={size.width} />
+      <div role="rowgroup" className={styles["body"]} style={size}>
+        <Rows {...props} {...{ id, placed, active, keys }} width={size.width} shown={shown} />
       </div>
-      {rows.length === 0 && <div className={styles["empty"]}>{props.empty}</div>}
     </div>
   );
 }
 
-type RowsProps<Row> = TableProps<Row> & {
+type RowsProps<Row> = GridProps<Row> & {
   readonly id: string;
   readonly placed: readonly PlacedColumn<Row>[];
   readonly active: number;
-  readonly height: number;
   readonly width: number;
   readonly keys: Pick<ReturnType<typeof useKeys>, "press" | "check">;
   readonly shown: readonly VirtualItem[];
 };
 
 function Rows<Row>(props: RowsProps<Row>): readonly (JSX.Element | null)[] {
-  const { rows, idOf, selection = noSelection, onSelect, onOpen, keys } = props;
+  const { rows, idOf, gone, selection = noSelection, onSelect, onOpen, keys } = props;
   const { id, placed, active, height, width, shown } = props;
   return shown.map(({ index, start }) => {
     const row = rows[index];
@@ -146,6 +196,7 @@ function Rows<Row>(props: RowsProps<Row>): readonly (JSX.Element | null)[] {
         top={start}
         active={index === active}
         selected={selection.has(own)}
+        gone={gone.has(own)}
         selectable={onSelect !== undefined}
         onPress={(shift) => keys.press(index, shift)}
         onCheck={(shift) => keys.check(index, shift)}

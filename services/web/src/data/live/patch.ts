@@ -1,14 +1,13 @@
 /** The only module in which frames change the query client's data. */
 import type { Query, QueryClient } from "@tanstack/react-query";
 import type { LiveListener } from "./connection.ts";
-import { addNews, takeNews } from "./news.ts";
 import type { KeyedDocument } from "./protocol.ts";
 import { patched, type RowOrder } from "./rows.ts";
 
 /** The live settings of a read: the topic that keeps it fresh, and the treatment of new rows of its list. */
 export type LiveMeta = {
   readonly topic: string;
-  /** New rows of the list are shown at once instead of being counted as news. */
+  /** New rows of the list are added to it; a list in use shows them later (`useHeld`). */
   readonly follow: boolean;
   /** New rows are inserted in this order, and the list is not read again for them. */
   readonly order?: RowOrder | undefined;
@@ -28,15 +27,13 @@ const readAgainMs = 1_000;
 export function patcher(queries: QueryClient): LiveListener {
   const waiting = new Map<string, KeyedDocument>();
   const readAgain = new ReadAgain();
-  const during = framesDuringReads(queries, (query, frames) =>
-    patchRead(queries, readAgain, query, frames),
-  );
+  const during = framesDuringReads(queries, (query, frames) => patchRead(readAgain, query, frames));
   const apply = (): void => {
     const frames = [...waiting.values()];
     waiting.clear();
     for (const [key, ofTopic] of Map.groupBy(frames, (one) => one.key)) {
       for (const query of readsOf(queries, key)) {
-        patchRead(queries, readAgain, query, ofTopic);
+        patchRead(readAgain, query, ofTopic);
         during.note(query, ofTopic);
       }
     }
@@ -48,10 +45,7 @@ export function patcher(queries: QueryClient): LiveListener {
       for (const one of frames) waiting.set(`${one.key} ${one.frame.value.id}`, one);
     },
     reset: (keys) => {
-      for (const key of keys) {
-        for (const query of readsOf(queries, key)) readAgain.soon(query);
-        takeNews(queries, key);
-      }
+      for (const key of keys) for (const query of readsOf(queries, key)) readAgain.soon(query);
     },
   };
 }
@@ -85,44 +79,19 @@ function readsOf(queries: QueryClient, key: string): readonly Query[] {
   return queries.getQueryCache().findAll({ predicate: (query) => query.meta?.live?.topic === key });
 }
 
-function patchRead(
-  queries: QueryClient,
-  readAgain: ReadAgain,
-  query: Query,
-  frames: readonly KeyedDocument[],
-): void {
+function patchRead(readAgain: ReadAgain, query: Query, frames: readonly KeyedDocument[]): void {
   const live = query.meta?.live;
   if (query.state.data === undefined || live === undefined) return;
   let answer: unknown = query.state.data;
   let again = false;
-  for (const { key, frame } of frames) {
+  for (const { frame } of frames) {
     const change = patched(answer, frame, live.follow ? live.order : undefined);
     answer = change.answer;
     again ||= change.readAgain || (change.isNew && live.follow);
-    if (change.isNew && !live.follow) addNews(queries, { key, frame });
   }
   // `manual` lets a running read of the data continue.
   if (answer !== query.state.data) query.setData(answer, { manual: true });
   if (again) readAgain.soon(query);
-}
-
-/**
- * Shows the new rows of a topic's lists: they are inserted if the order is known, otherwise the lists are read again.
- */
-export function showNews(queries: QueryClient, key: string): void {
-  const news = takeNews(queries, key);
-  for (const query of readsOf(queries, key)) {
-    const order = query.meta?.live?.order;
-    if (query.state.data === undefined) continue;
-    if (order === undefined) void query.fetch();
-    else {
-      const answer = news.reduce<unknown>(
-        (before, { frame }) => patched(before, frame, order).answer,
-        query.state.data,
-      );
-      query.setData(answer, { manual: true });
-    }
-  }
 }
 
 /**

@@ -4,8 +4,7 @@ import { type JSX, useMemo } from "react";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
 import { policyText, verdictText } from "../../components/checkpoint/verdict.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { bytes, number, time } from "../../components/format.ts";
+import { bytes, counted, number, time } from "../../components/format.ts";
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
@@ -36,13 +35,12 @@ export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
       ),
     [verdicts.data],
   );
-  if (checkpoints.error !== null) return <ErrorNote error={checkpoints.error} />;
   const rows = checkpoints.data?.pages.flatMap(({ items }) => items) ?? [];
   const show = (uuid: string | undefined) =>
     void navigate({ search: (old) => ({ ...old, checkpoint: uuid }), replace: true });
   return (
     <>
-      {policy !== undefined && <p className={styles["policy"]}>{policyText(policy)}</p>}
+      <p className={styles["policy"]}>{policy !== undefined && policyText(policy)}</p>
       <div className={styles["split"]}>
         <Table
           label={`Checkpoints of experiment ${id}`}
@@ -58,12 +56,16 @@ export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
             if (verdicts.hasNextPage && !verdicts.isFetching) void verdicts.fetchNextPage();
           }}
           empty={
-            checkpoints.isPending ? undefined : (
-              <EmptyState title="No checkpoint yet.">
-                Rows appear here when a trial stores one with <code>ctx.checkpoint.store_path</code>
-                .
-              </EmptyState>
-            )
+            <EmptyState title="No checkpoint yet.">
+              Rows appear here when a trial stores one with <code>ctx.checkpoint.store_path</code>.
+            </EmptyState>
+          }
+          pending={checkpoints.isPending}
+          error={checkpoints.error}
+          onRetry={() => void checkpoints.refetch()}
+          status={
+            checkpoints.isSuccess &&
+            `${counted(rows.length, "checkpoint")}${checkpoints.hasNextPage ? " loaded" : ""}`
           }
         />
         {checkpoint !== undefined && (

@@ -5,6 +5,7 @@ import { CodeText } from "../../components/code-text.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { bytes } from "../../components/format.ts";
+import { LoadingText } from "../../components/skeleton.tsx";
 import { useCall, useList } from "../../data/calls.ts";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
@@ -18,7 +19,7 @@ export function CodeTab({ experiment: { id } }: TabProps): JSX.Element {
   const files = useList("listCodeFiles", { experiment: id, pageSize: 1_000 });
   const rows = files.data?.pages.flatMap(({ items }) => items) ?? [];
   if (files.error !== null) return <ErrorNote error={files.error} />;
-  if (files.isPending) return <p className={styles["loading"]}>Loading the files …</p>;
+  if (files.isPending) return <LoadingText label="the files" />;
   if (rows.length === 0) {
     return (
       <EmptyState title="This experiment has no code." command={`yard experiment describe ${id}`}>
@@ -62,7 +63,7 @@ function CodeFile(props: { readonly experiment: string; readonly path: string })
   const { experiment, path } = props;
   const file = useCall("getCodeFile", { experiment, path }, { keepPrevious: true });
   if (file.error !== null) return <ErrorNote error={file.error} />;
-  if (file.data === undefined) return <p className={styles["loading"]}>Loading {path} …</p>;
+  if (file.data === undefined) return <LoadingText label={path} />;
   if (file.data.binary) return <EmptyState title={`${path} is not a text.`} />;
   return (
     <div className={styles["content"]}>

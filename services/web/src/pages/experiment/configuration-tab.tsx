@@ -2,10 +2,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { CodeText } from "../../components/code-text.tsx";
-import { Command } from "../../components/empty-state.tsx";
+import { Command, CopyButton } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { FactList } from "../../components/inspector.tsx";
+import { LoadingText } from "../../components/skeleton.tsx";
 import { useCall } from "../../data/calls.ts";
 import { Difference } from "./difference.tsx";
 import type { TabProps } from "./tabs.ts";
@@ -68,7 +69,7 @@ function CompareBar({ other, parent, onCompare }: BarProps): JSX.Element {
 function Submitted({ id }: { readonly id: string }): JSX.Element {
   const submission = useCall("getSubmission", { experiment: id });
   if (submission.error !== null) return <ErrorNote error={submission.error} />;
-  if (submission.data === undefined) return <p className={styles["loading"]}>Loading …</p>;
+  if (submission.data === undefined) return <LoadingText label="the configuration" />;
   const { config, masked, seed, codeDigest, record } = submission.data;
   const repository = record?.repository;
   const defaulted = record?.defaulted ?? [];
@@ -84,12 +85,13 @@ function Submitted({ id }: { readonly id: string }): JSX.Element {
               ? ""
               : `${repository.commit.slice(0, 12)} ${repository.branch}${repository.changed ? ", changed" : ""}`,
           ],
-          ["Submitted by", record?.client],
-          ["Platform", record?.platformVersion],
           ["Masked", masked.join(", ")],
         ]}
       />
-      <Command text={`yard experiment download ${id} FOLDER`} />
+      <div className={styles["download"]}>
+        <span className={styles["muted"]}>Download the configuration and the code</span>
+        <Command text={`yard experiment download ${id} FOLDER`} />
+      </div>
       {defaulted.length > 0 && (
         <details className={styles["details"]}>
           <summary>
@@ -105,10 +107,22 @@ function Submitted({ id }: { readonly id: string }): JSX.Element {
           </ul>
         </details>
       )}
-      <CodeText
-        label={`Configuration of experiment ${id}`}
-        text={config}
-        faint={linesOfKeys(config, defaulted)}
+      <section className={styles["config"]} aria-label="Configuration">
+        <header>
+          <h2>Configuration</h2>
+          <CopyButton text={config} label="Copy the configuration" />
+        </header>
+        <CodeText
+          label={`Configuration of experiment ${id}`}
+          text={config}
+          faint={linesOfKeys(config, defaulted)}
+        />
+      </section>
+      <FactList
+        facts={[
+          ["Submitted by", record?.client],
+          ["Platform", record?.platformVersion],
+        ]}
       />
       {repository !== undefined && repository.diff !== "" && (
         <details className={styles["details"]}>

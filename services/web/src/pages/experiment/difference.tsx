@@ -4,6 +4,7 @@ import { DiffText } from "../../components/code-text.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { PlainTable } from "../../components/plain-table.tsx";
+import { LoadingText } from "../../components/skeleton.tsx";
 import { useCall } from "../../data/calls.ts";
 import styles from "./texts.module.css";
 
@@ -15,7 +16,7 @@ export function Difference(props: {
   const { first, second } = props;
   const diff = useCall("diffExperiments", { experiment: first, other: second });
   if (diff.error !== null) return <ErrorNote error={diff.error} />;
-  if (diff.data === undefined) return <p className={styles["loading"]}>Comparing …</p>;
+  if (diff.data === undefined) return <LoadingText label="the difference" />;
   const { config, configText, files, leftOut } = diff.data;
   if (config.length === 0 && files.length === 0) {
     return <EmptyState title={`Experiments ${first} and ${second} are equal.`} />;

@@ -2,6 +2,7 @@ import type { JSX } from "react";
 import { number, time } from "../../components/format.ts";
 import { ProgressBar } from "../../components/progress.tsx";
 import { Reason } from "../../components/reason.tsx";
+import { SkeletonLine } from "../../components/skeleton.tsx";
 import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
 import { Warning } from "../../components/warning.tsx";
 import { useNow } from "../../data/clock.ts";
@@ -34,13 +35,27 @@ export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.
         <Fact name="elapsed">{elapsedOf(experiment, nowMs)}</Fact>
         <Fact name="ran">{ranOf(experiment, nowMs)}</Fact>
       </dl>
-      <Warning text={experiment.warning} />
-      {(reason !== "" || waitsFor !== "") && (
+      <div className={styles["said"]}>
+        <Warning text={experiment.warning} />
         <p className={styles["muted"]}>
           <Reason text={reason} experiment={experiment.id} />
           {waitsFor !== "" && `The search waits for ${waitsFor}.`}
         </p>
-      )}
+      </div>
+    </div>
+  );
+}
+
+/** The lines of the facts while they are read. */
+export function FactsLoading(): JSX.Element {
+  return (
+    <div className={styles["summary"]}>
+      <div className={styles["facts"]}>
+        <SkeletonLine height={20} width="70%" />
+      </div>
+      <div className={styles["said"]}>
+        <SkeletonLine height={20} width="24%" />
+      </div>
     </div>
   );
 }

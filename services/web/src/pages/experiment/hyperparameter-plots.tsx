@@ -3,9 +3,9 @@ import { type JSX, useMemo } from "react";
 import { axisOf } from "../../canvas/parallel/layout.ts";
 import { HeatMap } from "./heat-map.tsx";
 import { ParallelCoordinates } from "./parallel-coordinates.tsx";
-import { rowsOf } from "./plot-rows.ts";
+import { type PlotProps, rowsOf } from "./plot-rows.ts";
 import { ScatterPlots } from "./scatter-plots.tsx";
-import type { TabProps } from "./tabs.ts";
+import type { Experiment, TabProps } from "./tabs.ts";
 import { namesOf } from "./trial-columns.tsx";
 import styles from "./trials.module.css";
 import type { Trial } from "./use-trials.ts";
@@ -18,26 +18,32 @@ const plots = [
   { id: "heat", title: "Heat map", Plot: HeatMap },
 ] as const;
 
-type Props = TabProps & {
-  readonly trials: readonly Trial[];
-  readonly onSelect: (ids: ReadonlySet<string>) => void;
-};
+type Plotted = Pick<PlotProps, "rows" | "hparams">;
 
-/** Plots of hyperparameters against the metric; nothing if no hyperparameter differs. */
-export function HyperparameterPlots({ experiment, trials, onSelect }: Props): JSX.Element | null {
-  const { metric, smallerIsBetter } = experiment;
-  const { plot } = route.useSearch();
-  const navigate = route.useNavigate();
+/** The trials and the hyperparameters that differ between them; null if none differs, or no trial has the metric. */
+export function usePlotted({ metric }: Experiment, trials: readonly Trial[]): Plotted | null {
   const rows = useMemo(() => rowsOf(trials, metric), [trials, metric]);
   const hparams = useMemo(
     () => namesOf(trials).hparams.filter((name) => axisOf(name, rows) !== null),
     [trials, rows],
   );
   const hasMetric = useMemo(() => axisOf(metric, rows) !== null, [metric, rows]);
-  if (hparams.length === 0 || !hasMetric) return null;
+  return hparams.length === 0 || !hasMetric ? null : { rows, hparams };
+}
+
+type Props = TabProps & {
+  readonly plotted: Plotted;
+  readonly onSelect: (ids: ReadonlySet<string>) => void;
+};
+
+/** Plots of hyperparameters against the metric. */
+export function HyperparameterPlots({ experiment, plotted, onSelect }: Props): JSX.Element {
+  const { metric, smallerIsBetter } = experiment;
+  const { plot } = route.useSearch();
+  const navigate = route.useNavigate();
   const shown = plots.find(({ id }) => id === plot) ?? plots[0];
   return (
-    <div className={styles["above"]}>
+    <div className={styles["drawings"]}>
       <div className={styles["choice"]} role="group" aria-label="Plot of the trials">
         {plots.map(({ id, title }) => (
           <button
@@ -56,7 +62,7 @@ export function HyperparameterPlots({ experiment, trials, onSelect }: Props): JS
           </button>
         ))}
       </div>
-      <shown.Plot {...{ rows, hparams, metric, smallerIsBetter, onSelect }} />
+      <shown.Plot {...{ ...plotted, metric, smallerIsBetter, onSelect }} />
     </div>
   );
 }

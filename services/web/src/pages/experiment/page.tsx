@@ -1,14 +1,14 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, Suspense } from "react";
 import { Page } from "../../components/page/page.tsx";
+import { LoadingText } from "../../components/skeleton.tsx";
 import { experimentState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { useCall } from "../../data/calls.ts";
 import { usePoints } from "../../data/live/points.ts";
-import { Facts } from "./facts.tsx";
+import { Facts, FactsLoading } from "./facts.tsx";
 import { isMissing, Missing } from "./missing.tsx";
-import styles from "./page.module.css";
 import { type Experiment, type ExperimentTab, tabs } from "./tabs.ts";
 import { useVerbs } from "./verbs.tsx";
 
@@ -28,19 +28,24 @@ export function ExperimentPage(): JSX.Element {
   const { data: experiment, error } = answer;
   usePoints(id, experiment !== undefined && unended.has(experiment.state));
   const open = tabs.find((tab) => tab.id === search.tab) ?? tabs[0];
+  const show = (tab: string) =>
+    void navigate({ search: (now) => ({ ...now, tab: tab === tabs[0]?.id ? undefined : tab }) });
   if (experiment === undefined || open === undefined || isMissing(error)) {
     return (
       <Page title={`Experiment ${id}`} above={above}>
         {error === null ? (
-          <p className={styles["loading"]}>Loading experiment {id} …</p>
+          <>
+            <FactsLoading />
+            <Tabs label={`Experiment ${id}`} tabs={tabs} value={open?.id ?? ""} onChange={show}>
+              <LoadingText label={`experiment ${id}`} />
+            </Tabs>
+          </>
         ) : (
           <Missing experiment={id} error={error} onRetry={() => void answer.refetch()} />
         )}
       </Page>
     );
   }
-  const show = (tab: string) =>
-    void navigate({ search: (now) => ({ ...now, tab: tab === tabs[0]?.id ? undefined : tab }) });
   return <Loaded experiment={experiment} open={open} onTab={show} />;
 }
 
@@ -62,7 +67,7 @@ function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
     >
       <Facts experiment={experiment} />
       <Tabs label={`Experiment ${id}`} tabs={tabs} value={open.id} onChange={onTab}>
-        <Suspense fallback={<p className={styles["loading"]}>Loading …</p>}>
+        <Suspense fallback={<LoadingText label={open.title} />}>
           <open.Content experiment={experiment} />
         </Suspense>
       </Tabs>

@@ -9,6 +9,7 @@ import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number } from "../../components/format.ts";
+import { LoadingText } from "../../components/skeleton.tsx";
 import { useCall } from "../../data/calls.ts";
 import { Scrubber } from "./scrubber.tsx";
 import styles from "./search.module.css";
@@ -41,7 +42,7 @@ export function SearchTab({ experiment }: TabProps): JSX.Element {
   if (error !== null) return <ErrorNote error={error} onRetry={() => void latest.refetch()} />;
   const picture = version === undefined ? latest.data : (past.data ?? latest.data);
   if (picture === undefined || latest.data === undefined) {
-    return <p className={styles["note"]}>Loading the search …</p>;
+    return <LoadingText label="the search" />;
   }
   if (picture.trials.length === 0 && version === undefined) return <Empty id={id} />;
   const set = (change: { version?: number | undefined; trial?: number | undefined }): void =>

@@ -4,9 +4,10 @@ import { Button } from "../../components/button.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { Field } from "../../components/field.tsx";
-import { count } from "../../components/format.ts";
+import { FilterField } from "../../components/filter-field.tsx";
+import { count, counted } from "../../components/format.ts";
+import { listError } from "../../components/problem.ts";
+import { SkeletonBlock } from "../../components/skeleton.tsx";
 import {
   type ColumnLayout,
   ColumnsDialog,
@@ -14,11 +15,13 @@ import {
   nextSort,
   readLayout,
   readSort,
+  type Sort,
   sortText,
   Table,
 } from "../../components/table/index.ts";
 import { useList } from "../../data/calls.ts";
-import { HyperparameterPlots } from "./hyperparameter-plots.tsx";
+import { listNamed, useLastReply } from "../../data/last-reply.ts";
+import { HyperparameterPlots, usePlotted } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
 import type { TabProps } from "./tabs.ts";
 import { columnsOf, initialLayout } from "./trial-columns.tsx";
@@ -40,7 +43,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const filter = search.filter ?? "";
   const sort = readSort(search.sort ?? "");
-  const { answer, trials, total, more } = useRows(id, filter, sortText(sort));
+  const { answer, list, trials, total, more } = useRows(id, filter, sortText(sort));
   const selected = useMemo(() => readTrials(search.trials), [search.trials]);
   const selection = useMemo(() => new Set([...selected].map((n) => `${id}.${n}`)), [selected, id]);
   const select = (ids: ReadonlySet<string>): void =>
@@ -53,28 +56,14 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
     set({ columns: next === initial ? undefined : layoutText(next) });
   return (
     <div className={styles["trials"]}>
-      <Above experiment={experiment} trials={trials} selected={selected} onSelect={select} />
-      <div className={styles["bar"]}>
-        <Filter
-          key={filter}
-          filter={filter}
-          onFilter={(text) => set({ filter: text === "" ? undefined : text })}
-        />
-        <span className={styles["note"]} role="status">
-          {statusText(answer.isSuccess && trials.length >= total ? total : null, selected.size)}
-        </span>
-        <WhichChoice
-          shown={trials.length}
-          total={answer.data === undefined ? 0 : total}
-          metric={experiment.metric}
-          which={whichOf(sortText(sort), experiment.smallerIsBetter)}
-          orderText={`the first by ${sort?.field ?? "number"}`}
-          onWhich={(which) => set({ sort: orderOf(which, experiment.smallerIsBetter) })}
-        />
-        {selected.size > 0 && <Button onClick={() => select(new Set())}>Select none</Button>}
-        <Button onClick={() => setChoosing(true)}>Columns</Button>
-      </div>
-      {answer.error !== null && <ErrorNote error={answer.error} />}
+      <Above isPending={answer.isPending} {...{ experiment, trials, selected }} onSelect={select} />
+      <Bar
+        {...{ experiment, filter, sort, set }}
+        error={answer.error}
+        shown={trials.length}
+        total={answer.data === undefined ? 0 : total}
+        onColumns={() => setChoosing(true)}
+      />
       <Table
         label="Trials"
         columns={columns}
@@ -89,7 +78,18 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         selection={selection}
         onSelect={select}
         onOpen={(trial) => history.push(`/trials/${trial.id}`)}
-        empty={answer.isPending ? null : <Empty id={id} filter={filter} />}
+        empty={<Empty id={id} filter={filter} />}
+        pending={answer.isPending}
+        list={list}
+        error={listError(answer.error)}
+        onRetry={() => void answer.refetch()}
+        status={statusText(
+          !answer.isPending && trials.length >= total ? total : null,
+          selected.size,
+        )}
+        actions={
+          selected.size > 0 && <Button onClick={() => select(new Set())}>Select none</Button>
+        }
       />
       <ColumnsDialog
         open={choosing}
@@ -100,10 +100,43 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
   );
 }
 
+type BarProps = TabProps & {
+  readonly filter: string;
+  readonly sort: Sort | null;
+  readonly set: (change: { filter?: string | undefined; sort?: string }) => void;
+  readonly error: unknown;
+  readonly shown: number;
+  readonly total: number;
+  readonly onColumns: () => void;
+};
+
+/** Between the drawings and the table: the filter, which trials are read, the columns. */
+function Bar(props: BarProps): JSX.Element {
+  const { experiment, filter, sort, set, error, shown, total, onColumns } = props;
+  const { metric, smallerIsBetter } = experiment;
+  return (
+    <div className={styles["bar"]}>
+      <FilterField
+        placeholder="Filter: metrics.loss < 0.2 and hparams.lr > 1e-3"
+        filter={filter}
+        onFilter={(text) => set({ filter: text === "" ? undefined : text })}
+        error={error}
+      />
+      <WhichChoice
+        {...{ shown, total, metric }}
+        which={whichOf(sortText(sort), smallerIsBetter)}
+        orderText={`the first by ${sort?.field ?? "number"}`}
+        onWhich={(which) => set({ sort: orderOf(which, smallerIsBetter) })}
+      />
+      <Button onClick={onColumns}>Columns</Button>
+    </div>
+  );
+}
+
 /** The number of trials is left out if `WhichChoice` shows it. */
 function statusText(trials: number | null, selected: number): string {
   const parts = [
-    ...(trials === null ? [] : [`${count(trials)} trials`]),
+    ...(trials === null ? [] : [counted(trials, "trial")]),
     ...(selected === 0 ? [] : [`${count(selected)} selected`]),
   ];
   return parts.join(", ");
@@ -111,22 +144,26 @@ function statusText(trials: number | null, selected: number): string {
 
 /** The loaded trials, their total number, and the function that loads more. */
 function useRows(experiment: string, filter: string, orderBy: string) {
-  const answer = useList(
-    "listTrials",
-    { experiment, pageSize: trialsMax, filter, orderBy, count: true },
-    {
-      watch: { kind: "trials", experiment, filter },
-      keepPrevious: true,
-      follow: true,
-      order: orderBy === "" ? "oldest first" : undefined,
-    },
-  );
-  const { data, hasNextPage, isFetching, fetchNextPage } = answer;
+  const request = { experiment, pageSize: trialsMax, filter, orderBy, count: true };
+  const answer = useList("listTrials", request, {
+    watch: { kind: "trials", experiment, filter },
+    keepPrevious: true,
+    follow: true,
+    order: orderBy === "" ? "oldest first" : undefined,
+  });
+  const { hasNextPage, isFetching, fetchNextPage } = answer;
+  const data = useLastReply(answer, experiment);
   const trials = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? none, [data]);
   const more = useCallback((): void => {
     if (hasNextPage && !isFetching) void fetchNextPage();
   }, [hasNextPage, isFetching, fetchNextPage]);
-  return { answer, trials, total: Math.max(data?.pages[0]?.total ?? 0, trials.length), more };
+  return {
+    answer,
+    list: listNamed(answer, request),
+    trials,
+    total: Math.max(data?.pages[0]?.total ?? 0, trials.length),
+    more,
+  };
 }
 
 function Empty({ id, filter }: { readonly id: string; readonly filter: string }): JSX.Element {
@@ -140,58 +177,62 @@ function Empty({ id, filter }: { readonly id: string; readonly filter: string })
   );
 }
 
-type FilterProps = { readonly filter: string; readonly onFilter: (text: string) => void };
-
-/** The filter of the table; Enter applies it. */
-function Filter({ filter, onFilter }: FilterProps): JSX.Element {
-  const [text, setText] = useState(filter);
-  return (
-    <form
-      className={styles["filter"]}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onFilter(text.trim());
-      }}
-    >
-      <Field
-        label="Filter"
-        labelHidden
-        placeholder="Filter: metrics.loss < 0.2 and hparams.lr > 1e-3"
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-      />
-    </form>
-  );
-}
-
 type AboveProps = TabProps & {
+  readonly isPending: boolean;
   readonly trials: readonly Trial[];
   readonly selected: ReadonlySet<number>;
   readonly onSelect: (ids: ReadonlySet<string>) => void;
 };
 
-/** Above the table: the curves of the selected trials, or the plots of hyperparameters against the metric. */
-function Above({ experiment, trials, selected, onSelect }: AboveProps): JSX.Element {
+/** The height of the drawings above the table, which is the same for each of them: a selection moves no row. */
+const aboveHeight = 372;
+/** The rest of the height has the choices and the titles of the chart. */
+const plotHeight = aboveHeight - 76;
+
+/**
+ * Above the table: the curves of the selected trials, or the plots of hyperparameters against the metric. Where no
+ * hyperparameter differs, the curves are of all trials.
+ */
+function Above(props: AboveProps): JSX.Element {
+  return (
+    <div className={styles["above"]}>
+      {props.isPending ? <SkeletonBlock height={aboveHeight} /> : <Drawings {...props} />}
+    </div>
+  );
+}
+
+function Drawings(props: AboveProps): JSX.Element | null {
+  const { experiment, trials, selected, onSelect } = props;
+  const plotted = usePlotted(experiment, trials);
+  const all = useMemo(() => trials.map(({ number }) => number), [trials]);
+  if (selected.size > 0) {
+    return <Curves {...props} label="Curves of the selected trials" numbers={[...selected]} />;
+  }
+  if (plotted !== null) return <HyperparameterPlots {...{ experiment, plotted, onSelect }} />;
+  return trials.length === 0 ? null : (
+    <Curves {...props} label="Curves of the trials" numbers={all} />
+  );
+}
+
+type CurvesProps = AboveProps & { readonly label: string; readonly numbers: readonly number[] };
+
+function Curves({ experiment, trials, label, numbers }: CurvesProps): JSX.Element {
   const { id } = experiment;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const metric = useMetric(experiment, trials, search.metric);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
-  const ids = useMemo(
-    () => [...selected].slice(0, drawnMax).map((number) => `${id}.${number}`),
-    [selected, id],
-  );
-  if (selected.size === 0) {
-    return <HyperparameterPlots experiment={experiment} trials={trials} onSelect={onSelect} />;
-  }
+  const key = numbers.slice(0, drawnMax).join();
+  const ids = useMemo(() => key.split(",").map((number) => `${id}.${number}`), [key, id]);
   const x = search.x ?? "step";
   return (
-    <section className={styles["above"]} aria-label="Curves of the selected trials">
+    <section aria-label={label}>
       <MetricChoice metric={metric} x={x} />
       <MetricChart
         trials={ids}
         group={metric.group}
         name={metric.name}
+        height={plotHeight}
         {...{ x, zoom }}
         syncKey={`experiment ${id}`}
         onZoom={(range) =>

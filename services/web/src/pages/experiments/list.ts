@@ -13,7 +13,7 @@ export function listRequest(search: Search, attributes: readonly string[]) {
   return { filter, orderBy: sort, workspace, project, archived, fields: [...attributes] };
 }
 
-/** The request of the shown rows, the topic that keeps them fresh, and their order. */
+/** The request of the shown rows, and the topic and the order that keep them fresh. */
 export function shownList(search: Search, attributes: readonly string[]) {
   const topic: Topic = {
     kind: "experiments",
@@ -23,6 +23,6 @@ export function shownList(search: Search, attributes: readonly string[]) {
   // Frames have no hyperparameters and metrics.
   const isPlain = (search.sort ?? "") === "" && attributes.length === 0;
   const order = isPlain ? "newest first" : undefined;
-  const live: ListOptions = { watch: topic, order, firstPageSize };
-  return { request: { ...listRequest(search, attributes), pageSize, count: true }, topic, live };
+  const live: ListOptions = { watch: topic, follow: true, order, firstPageSize };
+  return { request: { ...listRequest(search, attributes), pageSize, count: true }, live };
 }

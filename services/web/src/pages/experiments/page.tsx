@@ -3,12 +3,11 @@ import { ChevronDown } from "lucide-react";
 import { type JSX, useCallback, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { count } from "../../components/format.ts";
+import { count, counted } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { experimentPath } from "../../components/paths.ts";
-import { filterFault } from "../../components/problem.ts";
+import { listError } from "../../components/problem.ts";
 import {
   layoutText,
   nextSort,
@@ -84,7 +83,6 @@ export function ExperimentsPage(): JSX.Element {
             />
             <ViewsMenu search={search} onOpen={(view) => void navigate({ search: view })} />
           </div>
-          <BulkBar selection={selection} rows={shown.rows} onSelect={setSelection} />
           <Rows {...table} />
         </div>
         <Inspected search={search} rows={shown.rows} onClose={() => change({ at: undefined })} />
@@ -149,51 +147,43 @@ type RowsProps = {
 function Rows(props: RowsProps): JSX.Element {
   const { search, change, layout, columns, shown, selection, setSelection, setEditing } = props;
   const { history } = useRouter();
-  const { list, rows, more, total, isEstimate, news, showNews } = shown;
+  const { list, name, rows, more, total, isEstimate } = shown;
   const sort = readSort(search.sort ?? "");
-  const isFilterFault = filterFault(list.error) !== null;
   return (
-    <>
-      {list.error !== null && !isFilterFault && (
-        <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
-      )}
-      <Table
-        label="Experiments"
-        columns={columns}
-        layout={layout}
-        onLayout={(next) => change({ columns: layoutText(next) }, true)}
-        rows={rows}
-        idOf={({ id }) => id}
-        total={isEstimate ? undefined : total}
-        onEnd={more}
-        sort={sort}
-        onSort={(field) => change({ sort: sortText(nextSort(sort, field)) })}
-        selection={selection}
-        onSelect={setSelection}
-        onActive={({ id }) => change({ at: id }, true)}
-        onOpen={({ id }) => history.push(experimentPath(id))}
-        onKey={(key, { id }) => {
-          if (key === "l") setEditing(id);
-          if (key === "Escape") change({ at: undefined }, true);
-          return key === "l" || key === "Escape";
-        }}
-        activeId={search.at}
-        compact={search.compact ?? false}
-        empty={list.isSuccess && <Empty search={search} />}
-      />
-      <footer className={styles["foot"]}>
-        <span role="status">
-          {list.isPending && "Loading…"}
-          {list.isSuccess && `${isEstimate ? "about " : ""}${count(total)} experiments`}
-          {rows.length < total && `, ${count(rows.length)} loaded`}
-        </span>
-        {news > 0 && (
-          <button type="button" className={styles["news"]} onClick={showNews}>
-            {count(news)} new, show
-          </button>
-        )}
-      </footer>
-    </>
+    <Table
+      label="Experiments"
+      columns={columns}
+      layout={layout}
+      onLayout={(next) => change({ columns: layoutText(next) }, true)}
+      rows={rows}
+      idOf={({ id }) => id}
+      total={isEstimate ? undefined : total}
+      onEnd={more}
+      sort={sort}
+      onSort={(field) => change({ sort: sortText(nextSort(sort, field)) })}
+      selection={selection}
+      onSelect={setSelection}
+      onActive={({ id }) => change({ at: id }, true)}
+      onOpen={({ id }) => history.push(experimentPath(id))}
+      onKey={(key, { id }) => {
+        if (key === "l") setEditing(id);
+        if (key === "Escape") change({ at: undefined }, true);
+        return key === "l" || key === "Escape";
+      }}
+      activeId={search.at}
+      compact={search.compact ?? false}
+      empty={list.isSuccess && <Empty search={search} />}
+      pending={list.isPending}
+      list={name}
+      error={listError(list.error)}
+      onRetry={() => void list.refetch()}
+      status={
+        list.isPending
+          ? ""
+          : `${isEstimate ? "about " : ""}${counted(total, "experiment")}${rows.length < total ? `, ${count(rows.length)} loaded` : ""}`
+      }
+      actions={<BulkBar selection={selection} rows={rows} onSelect={setSelection} />}
+    />
   );
 }
 

@@ -2,10 +2,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
+import { counted } from "../../components/format.ts";
 import { noSelection, type Selection, Table } from "../../components/table/index.ts";
 import { useCall, useList } from "../../data/calls.ts";
+import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { useNow } from "../../data/clock.ts";
 import { conditionsOf } from "./compare.ts";
 import { Comparison } from "./comparison.tsx";
@@ -20,7 +21,7 @@ export function VersionsTab({ model }: { readonly model: string }): JSX.Element 
   const navigate = route.useNavigate();
   const nowMs = useNow();
   const [selection, setSelection] = useState<Selection>(noSelection);
-  const { rows, error, isPending, onEnd } = useVersions(model, where, best);
+  const { rows, name, error, isPending, onEnd } = useVersions(model, where, best);
   const compared = rows.filter((row) => compare.includes(row.number));
   const shown = rows.find((row) => row.number === version);
   return (
@@ -40,7 +41,6 @@ export function VersionsTab({ model }: { readonly model: string }): JSX.Element 
           Compare {selection.size < 2 ? "versions" : selection.size}
         </Button>
       </Bar>
-      {error !== null && <ErrorNote error={error} />}
       <div className={styles["split"]}>
         <Table
           label="Versions"
@@ -55,7 +55,11 @@ export function VersionsTab({ model }: { readonly model: string }): JSX.Element 
           onActive={(row) =>
             void navigate({ search: (old) => ({ ...old, version: row.number }), replace: true })
           }
-          empty={isPending ? undefined : <NoVersions model={model} isFiltered={where !== ""} />}
+          empty={<NoVersions model={model} isFiltered={where !== ""} />}
+          pending={isPending}
+          list={name}
+          error={error}
+          status={isPending ? "" : counted(rows.length, "version")}
         />
         {shown !== undefined && (
           <VersionInspector
@@ -80,22 +84,27 @@ export function VersionsTab({ model }: { readonly model: string }): JSX.Element 
 function useVersions(model: string, where: string, best: string) {
   const conditions = conditionsOf(where);
   const watch = { kind: "models", id: model };
-  const all = useList(
-    "listModelVersions",
-    { model, where: conditions, pageSize: 100 },
-    { watch, follow: true, enabled: best === "", keepPrevious: true },
-  );
+  const request = { model, where: conditions, pageSize: 100 };
+  const all = useList("listModelVersions", request, {
+    watch,
+    follow: true,
+    enabled: best === "",
+    keepPrevious: true,
+  });
   const ranked = useCall(
     "bestModelVersions",
     { model, where: conditions, metric: best, limit: 100 },
     { watch, follow: true, enabled: best !== "", keepPrevious: true },
   );
   const isRanked = best !== "";
+  const bestOnes = useLastReply(ranked, model);
+  const pages = useLastReply(all, model)?.pages;
   const rows: readonly Version[] = isRanked
-    ? (ranked.data?.items ?? [])
-    : (all.data?.pages.flatMap(({ items }) => items) ?? []);
+    ? (bestOnes?.items ?? [])
+    : (pages?.flatMap(({ items }) => items) ?? []);
   return {
     rows,
+    name: listNamed(isRanked ? ranked : all, { ...request, best }),
     error: isRanked ? ranked.error : all.error,
     isPending: isRanked ? ranked.isPending : all.isPending,
     onEnd: () => {

@@ -1,12 +1,13 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { Field } from "../../components/field.tsx";
+import { FilterField } from "../../components/filter-field.tsx";
+import { counted } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
-import { filterFault } from "../../components/problem.ts";
+import { listError } from "../../components/problem.ts";
 import { nextSort, readSort, sortText, Table } from "../../components/table/index.ts";
 import { useList } from "../../data/calls.ts";
+import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { useNow } from "../../data/clock.ts";
 import { initialLayout, modelColumns } from "./columns.tsx";
 import { CreateModelDialog } from "./create-model-dialog.tsx";
@@ -21,12 +22,15 @@ export function ModelsPage(): JSX.Element {
   const nowMs = useNow();
   const [creating, setCreating] = useState(false);
   const order = readSort(sort);
-  const models = useList(
-    "listModels",
-    { pageSize: 100, filter, orderBy: sort, archived, count: true },
-    { watch: { kind: "models", filter, archived }, follow: true, keepPrevious: true },
-  );
-  const rows = models.data?.pages.flatMap(({ items }) => items) ?? [];
+  const request = { pageSize: 100, filter, orderBy: sort, archived, count: true };
+  const models = useList("listModels", request, {
+    watch: { kind: "models", filter, archived },
+    follow: true,
+    keepPrevious: true,
+  });
+  const data = useLastReply(models, "models");
+  const total = data?.pages[0]?.total;
+  const rows = data?.pages.flatMap(({ items }) => items) ?? [];
   const openModel = (model: string) =>
     void open({ to: "/models/$model", params: { model }, search: {} });
   return (
@@ -35,22 +39,18 @@ export function ModelsPage(): JSX.Element {
       verbs={[{ title: "New model", primary: true, run: () => setCreating(true) }]}
     >
       <Bar
-        key={filter}
         filter={filter}
         archived={archived}
-        fault={filterFault(models.error)}
+        error={models.error}
         onChange={(change) => void navigate({ search: (old) => ({ ...old, ...change }) })}
       />
-      {models.error !== null && filterFault(models.error) === null && (
-        <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
-      )}
       <Table
         label="Models"
         columns={modelColumns(nowMs)}
         layout={initialLayout}
         rows={rows}
         idOf={({ name }) => name}
-        total={models.data?.pages[0]?.total}
+        total={total}
         onEnd={() => {
           if (models.hasNextPage && !models.isFetchingNextPage) void models.fetchNextPage();
         }}
@@ -65,7 +65,12 @@ export function ModelsPage(): JSX.Element {
           })
         }
         onOpen={({ name }) => openModel(name)}
-        empty={models.isPending ? undefined : <NoModels isFiltered={filter !== ""} />}
+        empty={<NoModels isFiltered={filter !== ""} />}
+        pending={models.isPending}
+        list={listNamed(models, request)}
+        error={listError(models.error)}
+        onRetry={() => void models.refetch()}
+        status={total === undefined ? "" : counted(Math.max(total, rows.length), "model")}
       />
       {creating && <CreateModelDialog onClose={() => setCreating(false)} onCreated={openModel} />}
     </Page>
@@ -75,28 +80,18 @@ export function ModelsPage(): JSX.Element {
 type BarProps = {
   readonly filter: string;
   readonly archived: boolean;
-  readonly fault: ReturnType<typeof filterFault>;
+  readonly error: unknown;
   readonly onChange: (change: { readonly filter?: string; readonly archived?: boolean }) => void;
 };
 
-function Bar({ filter, archived, fault, onChange }: BarProps): JSX.Element {
-  const [text, setText] = useState(filter);
+function Bar({ filter, archived, error, onChange }: BarProps): JSX.Element {
   return (
-    <form
-      className={styles["bar"]}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChange({ filter: text.trim() });
-      }}
-    >
-      <Field
-        label="Filter"
-        labelHidden
-        data-filter
+    <div className={styles["bar"]}>
+      <FilterField
         placeholder="Filter, for example: label = vision and created_at > -7d"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        error={fault === null ? undefined : `Column ${fault.column}: ${fault.detail}`}
+        filter={filter}
+        onFilter={(text) => onChange({ filter: text })}
+        error={error}
       />
       <label className={styles["check"]}>
         <input
@@ -106,7 +101,7 @@ function Bar({ filter, archived, fault, onChange }: BarProps): JSX.Element {
         />
         Archived too
       </label>
-    </form>
+    </div>
   );
 }
 

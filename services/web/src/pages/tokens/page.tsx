@@ -5,7 +5,7 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { age, time } from "../../components/format.ts";
+import { age, counted, time } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
 import { type Column, type ColumnLayout, Table } from "../../components/table/index.ts";
 import { useSay } from "../../components/toasts.tsx";
@@ -34,9 +34,6 @@ export function TokensPage(): JSX.Element {
       title="Tokens"
       verbs={[{ title: "New token", run: () => setCreating(true), primary: true }]}
     >
-      {tokens.error !== null && (
-        <ErrorNote error={tokens.error} onRetry={() => void tokens.refetch()} />
-      )}
       <Table
         label="Tokens"
         columns={columns}
@@ -45,7 +42,11 @@ export function TokensPage(): JSX.Element {
         idOf={({ id }) => id}
         total={tokens.hasNextPage ? undefined : rows.length}
         onEnd={() => tokens.hasNextPage && !tokens.isFetching && void tokens.fetchNextPage()}
-        empty={tokens.isSuccess && <EmptyState title="There is no token." />}
+        empty={<EmptyState title="There is no token." />}
+        pending={tokens.isPending}
+        error={tokens.error}
+        onRetry={() => void tokens.refetch()}
+        status={tokens.isSuccess && counted(rows.length, "token")}
       />
       {isCreating && <NewToken onClose={() => setCreating(false)} />}
       {revoking !== null && <Revoke token={revoking} onClose={() => setRevoking(null)} />}

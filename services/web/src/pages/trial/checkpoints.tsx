@@ -2,8 +2,7 @@ import { type JSX, useMemo } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { bytes, count, number, time } from "../../components/format.ts";
+import { bytes, count, counted, number, time } from "../../components/format.ts";
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
@@ -28,17 +27,6 @@ export function Checkpoints({ trial, search, onSearch }: TabProps): JSX.Element 
     () => checkpoints.rows?.toSorted((one, other) => other.declaredAtMs - one.declaredAtMs) ?? [],
     [checkpoints.rows],
   );
-  if (checkpoints.error !== null) {
-    return <ErrorNote error={checkpoints.error} onRetry={() => void checkpoints.refetch()} />;
-  }
-  if (checkpoints.rows === undefined) return <p className={styles["loading"]}>Reading …</p>;
-  if (rows.length === 0) {
-    return (
-      <EmptyState title="No checkpoint yet.">
-        Rows appear here when the trial stores one with <code>ctx.checkpoint.store_path</code>.
-      </EmptyState>
-    );
-  }
   return (
     <div className={styles["split"]}>
       <Table
@@ -50,6 +38,15 @@ export function Checkpoints({ trial, search, onSearch }: TabProps): JSX.Element 
         total={checkpoints.isPartial ? undefined : rows.length}
         onActive={({ uuid }) => onSearch({ checkpoint: uuid })}
         activeId={search.checkpoint}
+        empty={
+          <EmptyState title="No checkpoint yet.">
+            Rows appear here when the trial stores one with <code>ctx.checkpoint.store_path</code>.
+          </EmptyState>
+        }
+        pending={checkpoints.rows === undefined}
+        error={checkpoints.error}
+        onRetry={() => void checkpoints.refetch()}
+        status={checkpoints.rows !== undefined && counted(rows.length, "checkpoint")}
       />
       {search.checkpoint !== undefined && (
         <CheckpointInspector

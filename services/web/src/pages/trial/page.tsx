@@ -4,6 +4,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { number, percent } from "../../components/format.ts";
 import { LogView } from "../../components/log-view/log-view.tsx";
 import { Page } from "../../components/page/page.tsx";
+import { LoadingText } from "../../components/skeleton.tsx";
 import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
@@ -27,11 +28,16 @@ export function TrialPage(): JSX.Element {
   const { trial: id } = route.useParams();
   const experiment = id.split(".")[0] ?? "";
   const trial = useCall("getTrial", { trial: id }, { watch: { kind: "trials", experiment, id } });
-  if (trial.data !== undefined) return <TrialOf trial={trial.data} />;
+  const { tab = "overview" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const show = (next: string) => void navigate({ search: { tab: next as TrialSearch["tab"] } });
+  if (trial.data !== undefined) return <TrialOf trial={trial.data} onTab={show} />;
   return (
-    <Page title={`Trial ${id}`}>
+    <Page title={`Trial ${id}`} above={aboveOf(experiment)}>
       {trial.error === null ? (
-        <p className={styles["loading"]}>Reading trial {id} …</p>
+        <Tabs label={`Trial ${id}`} tabs={tabsOf()} value={tab} onChange={show}>
+          <LoadingText label={`trial ${id}`} />
+        </Tabs>
       ) : (
         <ErrorNote error={trial.error} onRetry={() => void trial.refetch()} />
       )}
@@ -39,10 +45,12 @@ export function TrialPage(): JSX.Element {
   );
 }
 
-function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
+type TrialProps = { readonly trial: ShownTrial; readonly onTab: (tab: string) => void };
+
+function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { verbs, problem, killing, setKilling } = useVerbs(trial);
+  const { verbs, killing, setKilling } = useVerbs(trial);
   const props = useMemo<TabProps>(
     () => ({
       trial,
@@ -61,10 +69,7 @@ function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
   return (
     <Page
       title={`Trial ${trial.id}`}
-      above={[
-        { title: "Experiments", to: "/experiments" },
-        { title: `Experiment ${trial.experiment}`, to: `/experiments/${trial.experiment}` },
-      ]}
+      above={aboveOf(trial.experiment)}
       state={
         <>
           <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
@@ -73,13 +78,12 @@ function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
       }
       verbs={verbs}
     >
-      {problem !== null && <ErrorNote error={problem} />}
       <Warning text={trial.warning} />
       <Tabs
         label={`Trial ${trial.id}`}
-        tabs={tabsOf(trial)}
+        tabs={tabsOf(trial.runs.length)}
         value={tab}
-        onChange={(next) => void navigate({ search: { tab: next as TrialSearch["tab"] } })}
+        onChange={onTab}
       >
         <Content {...props} />
       </Tabs>
@@ -88,10 +92,15 @@ function TrialOf({ trial }: { readonly trial: ShownTrial }): JSX.Element {
   );
 }
 
-const tabsOf = ({ runs }: ShownTrial) => [
+const aboveOf = (experiment: string) => [
+  { title: "Experiments", to: "/experiments" },
+  { title: `Experiment ${experiment}`, to: `/experiments/${experiment}` },
+];
+
+const tabsOf = (runs?: number) => [
   { id: "overview", title: "Overview" },
   { id: "validations", title: "Validations" },
-  { id: "runs", title: "Runs", count: runs.length },
+  { id: "runs", title: "Runs", count: runs },
   { id: "checkpoints", title: "Checkpoints" },
   { id: "profile", title: "Profile" },
   { id: "logs", title: "Logs" },

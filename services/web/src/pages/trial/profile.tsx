@@ -4,6 +4,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
 import { count, duration, number } from "../../components/format.ts";
+import { LoadingText } from "../../components/skeleton.tsx";
 import { useCall } from "../../data/calls.ts";
 import { Devices } from "./profile-devices.tsx";
 import { profiledRuns } from "./profile-figures.ts";
@@ -25,7 +26,7 @@ export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
   if (profile.error !== null) {
     return <ErrorNote error={profile.error} onRetry={() => void profile.refetch()} />;
   }
-  if (profile.data === undefined) return <p className={styles["loading"]}>Reading …</p>;
+  if (profile.data === undefined) return <LoadingText label="the profile" />;
   const run = runs.find((number) => number === search.run) ?? runs.at(-1);
   if (run === undefined) {
     return (

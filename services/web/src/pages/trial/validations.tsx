@@ -2,8 +2,7 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useMemo } from "react";
 import { Value } from "../../canvas/value/value.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { number, time } from "../../components/format.ts";
+import { counted, number, time } from "../../components/format.ts";
 import { FactList, Inspector } from "../../components/inspector.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
 import { own } from "../../data/own.ts";
@@ -27,17 +26,6 @@ export function Validations({ trial, search, onSearch }: TabProps): JSX.Element 
   const rows = useMemo(() => points.rows?.toReversed() ?? [], [points.rows]);
   const columns = useMemo(() => columnsOf(rows), [rows]);
   const layout = useMemo(() => columns.map(({ id }) => ({ id })), [columns]);
-  if (points.error !== null) {
-    return <ErrorNote error={points.error} onRetry={() => void points.refetch()} />;
-  }
-  if (points.rows === undefined) return <p className={styles["loading"]}>Reading …</p>;
-  if (rows.length === 0) {
-    return (
-      <EmptyState title="No validation yet.">
-        Rows appear here when the trial calls <code>ctx.train.report_validation_metrics</code>.
-      </EmptyState>
-    );
-  }
   const chosen = rows.find((point) => idOf(point) === search.point) ?? rows[0];
   return (
     <div className={styles["split"]}>
@@ -50,6 +38,17 @@ export function Validations({ trial, search, onSearch }: TabProps): JSX.Element 
         total={points.isPartial ? undefined : rows.length}
         onActive={(point) => onSearch({ point: idOf(point) })}
         activeId={chosen === undefined ? undefined : idOf(chosen)}
+        empty={
+          <EmptyState title="No validation yet.">
+            Rows appear here when the trial calls <code>ctx.train.report_validation_metrics</code>.
+          </EmptyState>
+        }
+        pending={points.rows === undefined}
+        // Later pages are above the first, so the order is fixed once all are read.
+        list={points.isPartial ? null : trial.id}
+        error={points.error}
+        onRetry={() => void points.refetch()}
+        status={points.rows !== undefined && counted(rows.length, "validation")}
       />
       {chosen !== undefined && (
         <Inspector

@@ -4,12 +4,14 @@ import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
+import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
 import type { ShownTrial } from "./trial.ts";
 
 /** The current actions on a trial: kill one that has not ended, restart one that failed or was canceled. */
 export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
   const restart = useChange("restartTrial", ["getTrial", "listTrials"]);
+  const say = useSay();
   const [killing, setKilling] = useState(false);
   const verbs: readonly Verb[] = [
     ...(state === "ERROR" || state === "CANCELED"
@@ -17,7 +19,7 @@ export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
           {
             title: "Restart",
             disabled: restart.isPending,
-            run: () => restart.mutate({ request: { trial: id } }),
+            run: () => restart.mutate({ request: { trial: id } }, { onError: say.failed }),
           },
         ]
       : []),
@@ -25,7 +27,7 @@ export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
       ? [{ title: "Kill", danger: true, run: () => setKilling(true) }]
       : []),
   ];
-  return { verbs, problem: restart.error, killing, setKilling };
+  return { verbs, killing, setKilling };
 }
 
 type Killing = { readonly trial: string; readonly open: boolean; readonly onClose: () => void };

@@ -123,6 +123,9 @@ test("the time in which it ran counts without pauses, and gives the estimated en
   // The run starts at 6 s; the observation of a quarter arrives at 7 s.
   const running = after(...single(60), observed(15)).experiment;
   expect(running).toMatchObject({ ranMs: 0, runningSinceMs: 6_000, estimatedEndAtMs: 10_000 });
+  // The start of a run is most of the time before the first reports.
+  expect(after(...single(60), observed(1)).experiment).not.toHaveProperty("estimatedEndAtMs");
+  expect(after(...single(60), observed(1)).trial).not.toHaveProperty("estimatedEndAtMs");
   const paused = after(...single(60), observed(15), runEnded());
   expect(paused.experiment).toMatchObject({ ranMs: 2_000, progress: 0.25 });
   expect(paused.experiment).not.toHaveProperty("runningSinceMs");

@@ -9,6 +9,7 @@ import { parseTrialId, trialId } from "@trainyard/kernel";
 import {
   emptyTally,
   endedPlace,
+  estimatedFromShare,
   moved,
   newPlace,
   placeAfter,
@@ -248,6 +249,7 @@ function endAt(
   remaining: number,
 ): number | null {
   const ran = ranUntil(times, timeMs);
-  if (times.runningSinceMs === undefined || ran <= 0 || trained <= 0 || remaining <= 0) return null;
+  if (times.runningSinceMs === undefined || ran <= 0 || remaining <= 0) return null;
+  if (trained < estimatedFromShare * (trained + remaining)) return null;
   return Math.round(timeMs + (remaining * ran) / trained);
 }

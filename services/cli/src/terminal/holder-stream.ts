@@ -1,0 +1,54 @@
+/** The stream to a task's holder, over a WebSocket of the gateway. */
+import type { Duplex } from "node:stream";
+import { type Clock, Fault, isFault } from "@trainyard/kernel";
+import type { ByteStream } from "@trainyard/terminal";
+import { openStream, StreamRefused } from "../streams.ts";
+import { Failure } from "../usage-error.ts";
+
+export type Dial = {
+  readonly task: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly deadLooks?: number;
+};
+
+/** Throws a Fault with the gateway's refusal as a sentence. */
+export async function dialHolder({ task, clock, ...options }: Dial): Promise<ByteStream> {
+  const path = `/api/v1/tasks/${encodeURIComponent(task)}/streams/terminal`;
+  try {
+    return byteStream(await openStream(path, clock, options));
+  } catch (error) {
+    if (!(error instanceof StreamRefused)) throw error;
+    const retry = error.isPassing ? "later" : "never";
+    throw new Fault("stream_refused", error.message, { retry, cause: error });
+  }
+}
+
+/** Returns the failure of the command line that a Fault of the stream is, as a sentence. */
+export function failureOf({ message }: Fault): Failure {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return new Failure(text.endsWith(".") ? text : `${text}.`);
+}
+
+function byteStream(duplex: Duplex): ByteStream {
+  // The reader gets each error.
+  duplex.on("error", () => {});
+  return {
+    chunks: chunksOf(duplex),
+    write: (bytes) =>
+      new Promise((resolve) => {
+        if (duplex.destroyed || duplex.writableEnded) resolve();
+        else duplex.write(bytes, () => resolve());
+      }),
+    close: () => void duplex.destroy(),
+  };
+}
+
+async function* chunksOf(duplex: Duplex): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of duplex) yield chunk as Uint8Array;
+  } catch (cause) {
+    if (isFault(cause)) throw cause;
+    throw new Fault("link_lost", "the connection was closed", { retry: "later", cause });
+  }
+}

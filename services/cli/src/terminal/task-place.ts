@@ -1,0 +1,47 @@
+/** Waits until a task runs, and says why it waits. */
+import type { Client } from "@trainyard/client";
+import type { Plain } from "@trainyard/contracts";
+import type { Task } from "@trainyard/contracts/api";
+import { pause } from "@trainyard/kernel";
+import { cliLimits } from "../limits.ts";
+import { firstLine, type Output } from "../output.ts";
+import { Failure } from "../usage-error.ts";
+
+const waiting: ReadonlySet<string> = new Set(["QUEUED", "STARTING"]);
+const over: ReadonlySet<string> = new Set(["COMPLETED", "KILLED", "ERROR"]);
+
+export type TaskPlace = {
+  readonly client: Client;
+  readonly output: Output;
+  readonly task: string;
+  /** The position of the task's creation, which a replica may not have read yet. */
+  readonly position?: string;
+  readonly signal?: AbortSignal;
+};
+
+/** Returns the task once it has started or ended. Each state and reason until then is printed to stderr. */
+export async function taskWithPlace(place: TaskPlace): Promise<Plain<Task>> {
+  const { client, output, task, position = "", signal } = place;
+  let said = "";
+  for (;;) {
+    const found = await client.call(
+      "getTask",
+      { task, minPosition: position },
+      { outlast: said !== "", ...(signal === undefined ? {} : { signal }) },
+    );
+    if (!waiting.has(found.state)) return found;
+    const why = found.reason === "" ? "" : `, ${firstLine(found.reason)}`;
+    const text = `task ${task}: ${found.state}${why}`;
+    if (text !== said) output.note(text);
+    said = text;
+    await pause(client.clock, cliLimits.taskPlaceAgainMs, signal);
+  }
+}
+
+/** Waits until a task runs. Throws a Failure if it has ended. */
+export async function waitUntilTaskRuns(place: TaskPlace): Promise<void> {
+  const { id, state, reason } = await taskWithPlace(place);
+  if (!over.has(state)) return;
+  const why = reason === "" ? "" : `: ${firstLine(reason)}`;
+  throw new Failure(`Task ${id} has ended ${state}${why}.`);
+}

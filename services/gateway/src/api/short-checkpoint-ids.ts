@@ -1,0 +1,70 @@
+/**
+ * Accepts the beginning of a checkpoint's id wherever a person names a checkpoint: tables and pages show its first
+ * eight digits. Calls by which runs write their checkpoints take whole ids only: their checkpoints may not exist yet.
+ */
+import type { RawName, UnaryName } from "@trainyard/contracts";
+import type { Backend } from "../backend.ts";
+import { Problem } from "../http/problem.ts";
+import type { Handlers, RequestContext } from "../http/request-context.ts";
+
+/** The first group of a UUID, and more; a whole id needs no look. */
+const beginning = /^[0-9a-f]{8}[0-9a-f-]{0,27}$/;
+
+const unaryCalls = [
+  "getCheckpoint",
+  "planDownload",
+  "planFiles",
+  "pinCheckpoint",
+  "unpinCheckpoint",
+  "deleteCheckpoint",
+  "undeleteCheckpoint",
+  "explainCheckpoint",
+  "verifyCheckpoint",
+  "registerModelVersion",
+  "forkExperiment",
+] as const satisfies readonly UnaryName[];
+const rawCalls = ["downloadCheckpoint"] as const satisfies readonly RawName[];
+
+/** Returns the handlers, of which these calls get whole ids. */
+export function withWholeCheckpointIds(backend: Backend, handlers: Handlers): Handlers {
+  const { unary, raw } = handlers;
+  return {
+    ...handlers,
+    unary: { ...unary, ...wrapped(backend, unary, unaryCalls) },
+    raw: { ...raw, ...wrapped(backend, raw, rawCalls) },
+  };
+}
+
+type Handler<Request> = (request: Request, context: RequestContext) => Promise<unknown>;
+
+/** Returns the named handlers, each with the same type as before. */
+function wrapped<Some extends object, Name extends keyof Some>(
+  backend: Backend,
+  handlers: Some,
+  names: readonly Name[],
+): Pick<Some, Name> {
+  const entries = names.map((name) => {
+    const handler = handlers[name] as Handler<{ readonly checkpoint: string }>;
+    const whole: typeof handler = async (request, context) => {
+      const checkpoint = await wholeCheckpointId(backend, request.checkpoint);
+      return handler(
+        checkpoint === request.checkpoint ? request : { ...request, checkpoint },
+        context,
+      );
+    };
+    return [name, whole] as const;
+  });
+  return Object.fromEntries(entries) as Pick<Some, Name>;
+}
+
+/**
+ * Returns the id of the one checkpoint that begins with the text; the text itself if it is a whole id or if none does.
+ * Throws a Problem if several do.
+ */
+export async function wholeCheckpointId({ parts }: Backend, text: string): Promise<string> {
+  if (!beginning.test(text)) return text;
+  const found = await parts.documents.idsBeginningWith(parts.pool, "checkpoint", text, 2);
+  if (found.length < 2) return found[0] ?? text;
+  const detail = `the ids of several checkpoints begin with ${text}: give more of the id`;
+  throw new Problem(400, "ambiguous_checkpoint", detail);
+}
