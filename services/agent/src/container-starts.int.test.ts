@@ -120,7 +120,7 @@ test("a task whose image has no Python ends with one sentence, and another one r
 test("a task publishes no port on the host, in whose place people have its tunnel", async () => {
   await world.stopAgent();
   await world.startAgent({ TRAINYARD_AGENT_CONTAINER_NETWORK: "bridge" });
-  const ports = { environment: { proxy_ports: [6_006] } };
+  const ports = { environment: { proxy_ports: [{ proxy_port: 6006 }] } };
   const launches = [
     launchOf("true", inImage("any:1", ports)),
     taskOf("command", "true", inImage("any:1", ports)),
