@@ -220,9 +220,9 @@ test("an ended task, a broken connection and a program that cannot start are fai
     err: "The connection broke: the program gets SIGHUP.\n",
   });
   answer = (_message, to) =>
-    to.send("refused", { code: "cannot_start", detail: "there is no program a" });
+    to.send("refused", { code: "cannot_start", detail: "a cannot be started" });
   expect(await piped("", "task", "exec", "t12", "--", "a")).toMatchObject({
     code: 1,
-    err: "There is no program a.\n",
+    err: "a cannot be started.\n",
   });
 });
