@@ -1,4 +1,11 @@
-import { Boxes, FlaskConical, House, KeyRound, type LucideIcon } from "lucide-react";
+import {
+  Boxes,
+  FlaskConical,
+  House,
+  KeyRound,
+  type LucideIcon,
+  SquareTerminal,
+} from "lucide-react";
 
 export type Place = {
   readonly to: string;
@@ -14,6 +21,7 @@ export type Place = {
 export const places: readonly Place[] = [
   { to: "/", title: "Home", icon: House, key: "h" },
   { to: "/experiments", title: "Experiments", icon: FlaskConical, key: "e" },
+  { to: "/tasks", title: "Tasks", icon: SquareTerminal, key: "k" },
   { to: "/models", title: "Models", icon: Boxes, key: "m" },
   { to: "/tokens", title: "Tokens", icon: KeyRound, key: "t", below: true },
 ];

@@ -6,6 +6,8 @@ import { modelRoute } from "../pages/model/route.ts";
 import { modelsRoute } from "../pages/models/route.ts";
 import { rootRoute } from "../pages/root-route.ts";
 import { signInRoute } from "../pages/sign-in/route.ts";
+import { taskRoute } from "../pages/task/route.ts";
+import { tasksRoute } from "../pages/tasks/route.ts";
 import { tokensRoute } from "../pages/tokens/route.ts";
 import { trialRoute } from "../pages/trial/route.ts";
 import { NotFound, PageError, PagePending } from "./page-messages.tsx";
@@ -17,6 +19,8 @@ const pages = [
   experimentsRoute,
   experimentRoute,
   trialRoute,
+  tasksRoute,
+  taskRoute,
   modelsRoute,
   modelRoute,
   tokensRoute,

@@ -1,5 +1,5 @@
-/** The words, colours and icons of states: one table for experiments, trials, runs and checkpoints. */
-import type { Checkpoint, Experiment, Run, Trial } from "@trainyard/contracts/api";
+/** The words, colours and icons of states: one table for experiments, trials, runs, tasks and checkpoints. */
+import type { Checkpoint, Experiment, Run, Task, Trial } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
 
 /** The meaning of an icon and a colour. */
@@ -57,12 +57,22 @@ const checkpointStates: Readonly<Record<string, ShownState>> = {
   DELETED: shown("deleted", "canceled"),
 };
 
+const taskStates: Readonly<Record<string, ShownState>> = {
+  ...runStates,
+  COMPLETED: shown("completed", "completed"),
+  KILLED: shown("killed", "canceled"),
+  ERROR: shown("error", "error"),
+};
+
 /** A state of a later version is shown by its name. */
 const named = (table: Readonly<Record<string, ShownState>>, state: string): ShownState =>
   table[state] ?? shown(state.toLowerCase().replaceAll("_", " "), "queued");
 
 export const experimentState = ({ state }: Pick<Plain<Experiment>, "state">): ShownState =>
   named(experimentStates, state);
+
+export const taskState = ({ state }: Pick<Plain<Task>, "state">): ShownState =>
+  named(taskStates, state);
 
 export const checkpointState = ({ state }: Pick<Plain<Checkpoint>, "state">): ShownState =>
   named(checkpointStates, state);

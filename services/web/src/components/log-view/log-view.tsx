@@ -1,6 +1,6 @@
 /**
- * The log of a trial, or of all trials of an experiment. The page's address contains the conditions and display
- * options.
+ * The log of a trial, of all trials of an experiment, or of a task. The page's address contains the conditions and
+ * display options.
  */
 import { ArrowDown } from "lucide-react";
 import { type JSX, useCallback, useMemo, useRef } from "react";
@@ -25,7 +25,7 @@ type Props = {
   readonly onSearch: (search: LogSearch) => void;
   /** The address of a line in the log without conditions. */
   readonly hrefOf: (cursor: string) => string;
-  /** The trial or experiment may write more lines. */
+  /** The trial, experiment or task may write more lines. */
   readonly live: boolean;
 };
 
@@ -57,7 +57,8 @@ export function LogView({ task, search, onSearch, hrefOf, live }: Props): JSX.El
     [showsTrial, shownTime, wrap, mark, onPress],
   );
   const line = lines.find(({ cursor }) => cursor === String(from));
-  const name = "trial" in task ? `trial-${task.trial}` : `experiment-${task.experiment}`;
+  const [[kind, id] = ["", ""]] = Object.entries(task);
+  const name = `${kind}-${id}`;
   return (
     <section className={styles["log"]} aria-label="Logs">
       <Toolbar
@@ -128,7 +129,7 @@ function Notices({ log, live }: { readonly log: Log; readonly live: boolean }): 
       {isEmpty && problem === null && (
         <EmptyState title={live ? "No line yet." : "No line."}>
           {live
-            ? "Lines appear here as the trial writes them to stdout and stderr."
+            ? "Lines appear here as its processes write them to stdout and stderr."
             : "No line passes these conditions, or none was written."}
         </EmptyState>
       )}

@@ -1,11 +1,14 @@
-/** A source of lines: the log of a trial, or of all trials of an experiment. */
+/** A source of lines: the log of a trial, of all trials of an experiment, or of a task. */
 import type { Client } from "@trainyard/client";
 import type { ReplyOf } from "@trainyard/contracts";
 
 export type LogLine = ReplyOf<"listTrialLogs">["items"][number];
 export type RemovedLines = NonNullable<ReplyOf<"listTrialLogs">["removed"]>;
 
-export type LogTask = { readonly trial: string } | { readonly experiment: string };
+export type LogTask =
+  | { readonly trial: string }
+  | { readonly experiment: string }
+  | { readonly task: string };
 
 /** Conditions on lines, named like the parameters of the calls. */
 export type LogConditions = {
@@ -58,10 +61,12 @@ type Paging = {
 const linesPerPage = 500;
 
 export function logSource(client: Client, task: LogTask, conditions: LogConditions): LogSource {
-  const list = (asked: LogConditions & Paging, signal: AbortSignal) =>
-    "trial" in task
-      ? client.call("listTrialLogs", { ...task, ...asked }, { signal })
+  const list = (asked: LogConditions & Paging, signal: AbortSignal) => {
+    if ("trial" in task) return client.call("listTrialLogs", { ...task, ...asked }, { signal });
+    return "task" in task
+      ? client.call("listTaskLogs", { ...task, ...asked }, { signal })
       : client.call("listExperimentLogs", { ...task, ...asked }, { signal });
+  };
   return {
     async last(signal) {
       // The log's end is read first, without the conditions, so that no matching line is missed between the two
@@ -92,13 +97,22 @@ export function logSource(client: Client, task: LogTask, conditions: LogConditio
       return { lines: page.items, next: page.nextPageToken || null, removed: page.removed };
     },
     async *follow(after, signal) {
-      const stream =
-        "trial" in task
-          ? client.stream("followTrialLogs", { ...task, ...conditions, after }, { signal })
-          : client.stream("followExperimentLogs", { ...task, ...conditions, after }, { signal });
+      const stream = streamOf(client, task, { ...conditions, after }, signal);
       for await (const { message } of stream) yield message;
     },
   };
+}
+
+function streamOf(
+  client: Client,
+  task: LogTask,
+  asked: LogConditions & { readonly after: string },
+  signal: AbortSignal,
+) {
+  if ("trial" in task) return client.stream("followTrialLogs", { ...task, ...asked }, { signal });
+  return "task" in task
+    ? client.stream("followTaskLogs", { ...task, ...asked }, { signal })
+    : client.stream("followExperimentLogs", { ...task, ...asked }, { signal });
 }
 
 /** Compares cursors, which are decimal numbers of any length. */

@@ -1,0 +1,131 @@
+import { getRouteApi } from "@tanstack/react-router";
+import type { ReplyOf } from "@trainyard/contracts";
+import type { JSX } from "react";
+import { CodeText } from "../../components/code-text.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { time } from "../../components/format.ts";
+import { FactList } from "../../components/inspector.tsx";
+import { LogView } from "../../components/log-view/log-view.tsx";
+import { Page } from "../../components/page/page.tsx";
+import { taskState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { Tabs } from "../../components/tabs.tsx";
+import { useCall } from "../../data/calls.ts";
+import { Runs } from "./runs.tsx";
+import type { TaskSearch } from "./search.ts";
+import styles from "./task.module.css";
+import { DeleteDialog, KillDialog, useVerbs } from "./verbs.tsx";
+
+const route = getRouteApi("/tasks/$task");
+
+type Task = ReplyOf<"getTask">;
+
+export function TaskPage(): JSX.Element {
+  const { task: id } = route.useParams();
+  const task = useCall("getTask", { task: id }, { watch: { kind: "tasks", id } });
+  if (task.data !== undefined) return <TaskOf task={task.data} />;
+  return (
+    <Page title={`Task ${id}`}>
+      {task.error === null ? (
+        <p className={styles["loading"]}>Reading task {id} …</p>
+      ) : (
+        <ErrorNote error={task.error} onRetry={() => void task.refetch()} />
+      )}
+    </Page>
+  );
+}
+
+function TaskOf({ task }: { readonly task: Task }): JSX.Element {
+  const { id, name, reason } = task;
+  const { tab = "logs" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { verbs, opened, close } = useVerbs(task);
+  return (
+    <Page
+      title={`Task ${id}`}
+      above={[{ title: "Tasks", to: "/tasks" }]}
+      state={
+        <>
+          <StateBadge state={taskState(task)} restarts={task.restarts} title={reason} />
+          <span>{name}</span>
+        </>
+      }
+      verbs={verbs}
+    >
+      {reason !== "" && <p className={styles["reason"]}>{reasonText(task)}</p>}
+      <Tabs
+        label={`Task ${id}`}
+        tabs={[
+          { id: "logs", title: "Logs" },
+          { id: "runs", title: "Runs", count: task.runs.length },
+          { id: "configuration", title: "Configuration" },
+        ]}
+        value={tab}
+        onChange={(next) => void navigate({ search: { tab: next as TaskSearch["tab"] } })}
+      >
+        <Content task={task} tab={tab} />
+      </Tabs>
+      <KillDialog task={id} open={opened === "kill"} onClose={close} />
+      <DeleteDialog task={id} open={opened === "delete"} onClose={close} />
+    </Page>
+  );
+}
+
+function reasonText({ state, reason }: Task): string {
+  const [line = ""] = reason.split("\n");
+  const text = state === "QUEUED" && !line.startsWith("it waits") ? `it waits: ${line}` : line;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
+type ContentProps = { readonly task: Task; readonly tab: NonNullable<TaskSearch["tab"]> };
+
+function Content({ task, tab }: ContentProps): JSX.Element {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  if (tab === "runs") return <Runs runs={task.runs} />;
+  if (tab === "configuration") {
+    const text = JSON.stringify(task.config ?? {}, null, 2);
+    return <CodeText label={`Configuration of task ${task.id}`} text={text} />;
+  }
+  return (
+    <div className={styles["body"]}>
+      <LogView
+        task={{ task: task.id }}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
+        hrefOf={(cursor) => `/tasks/${task.id}?line=${cursor}`}
+        live={task.endedAtMs === undefined}
+      />
+      <Facts task={task} />
+    </div>
+  );
+}
+
+function Facts({ task }: { readonly task: Task }): JSX.Element {
+  const run = task.runs.at(-1);
+  return (
+    <aside className={styles["facts"]} aria-label="Facts about the task">
+      <h2>Task</h2>
+      <FactList
+        facts={[
+          ["Kind", task.kind],
+          ["Exit code", task.exitCode === undefined ? "" : String(task.exitCode)],
+          ["Agent", run?.placements.map(({ agent }) => agent).join(", ") ?? ""],
+          ["Slots", String(task.slots)],
+          ["Ports", task.ports.map(portText).join(", ")],
+          ["Pool", task.pool],
+          ["Priority", String(task.priority)],
+          ["Workspace", task.workspace],
+          ["Owner", task.owner],
+          ["Restarts", task.restarts === 0 ? "" : String(task.restarts)],
+          ["Created", time(task.createdAtMs)],
+          ["Started", time(task.startedAtMs)],
+          ["Ended", time(task.endedAtMs)],
+        ]}
+      />
+    </aside>
+  );
+}
+
+const portText = ({ port, isTcp }: Task["ports"][number]): string =>
+  isTcp ? `${port} (TCP)` : String(port);

@@ -1,0 +1,68 @@
+import { Link } from "@tanstack/react-router";
+import type { Plain } from "@trainyard/contracts";
+import type { Task } from "@trainyard/contracts/api";
+import { age, time } from "../../components/format.ts";
+import { taskState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
+import type { Column, ColumnLayout } from "../../components/table/index.ts";
+
+type Row = Plain<Task>;
+
+export const initialLayout: ColumnLayout = [
+  { id: "id", pinned: true },
+  { id: "name" },
+  { id: "kind" },
+  { id: "state" },
+  { id: "exit" },
+  { id: "reason" },
+  { id: "pool" },
+  { id: "slots" },
+  { id: "agent" },
+  { id: "owner" },
+  { id: "created" },
+];
+
+const plain = (
+  id: string,
+  title: string,
+  width: number,
+  text: (task: Row) => string,
+): Column<Row> => ({ id, title, width, cell: text, text });
+
+const agentOf = ({ runs }: Row): string => runs.at(-1)?.placements[0]?.agent ?? "";
+
+const exitOf = ({ exitCode }: Row): string => (exitCode === undefined ? "" : String(exitCode));
+
+/** The columns of the list; ages are as of `nowMs`. */
+export function taskColumns(nowMs: number): readonly Column<Row>[] {
+  return [
+    {
+      ...plain("id", "Task", 72, ({ id }) => id),
+      cell: ({ id }) => (
+        <Link to="/tasks/$task" params={{ task: id }} search={{}}>
+          {id}
+        </Link>
+      ),
+    },
+    { ...plain("name", "Name", 240, ({ name }) => name), sort: "name" },
+    { ...plain("kind", "Kind", 96, ({ kind }) => kind), sort: "kind" },
+    {
+      ...plain("state", "State", 112, (task) => taskState(task).word),
+      sort: "state",
+      cell: (task) => (
+        <StateBadge state={taskState(task)} restarts={task.restarts} title={task.reason} />
+      ),
+    },
+    { ...plain("exit", "Exit", 56, exitOf), right: true, sort: "exit_code" },
+    plain("reason", "Reason", 220, ({ reason }) => reason.split("\n")[0] ?? ""),
+    { ...plain("pool", "Pool", 96, ({ pool }) => pool), sort: "pool" },
+    { ...plain("slots", "Slots", 64, ({ slots }) => String(slots)), right: true, sort: "slots" },
+    { ...plain("agent", "Agent", 120, agentOf), sort: "agent" },
+    { ...plain("owner", "Owner", 104, ({ owner }) => owner), sort: "owner" },
+    {
+      ...plain("created", "Created", 96, ({ createdAtMs }) => time(createdAtMs)),
+      sort: "created_at",
+      cell: ({ createdAtMs }) => <span title={time(createdAtMs)}>{age(createdAtMs, nowMs)}</span>,
+    },
+  ];
+}

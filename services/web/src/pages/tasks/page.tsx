@@ -1,0 +1,111 @@
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type JSX, useState } from "react";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ErrorNote } from "../../components/error-note.tsx";
+import { Field } from "../../components/field.tsx";
+import { Page } from "../../components/page/page.tsx";
+import { filterFault } from "../../components/problem.ts";
+import { nextSort, readSort, sortText, Table } from "../../components/table/index.ts";
+import { useList } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
+import { initialLayout, taskColumns } from "./columns.tsx";
+import styles from "./page.module.css";
+
+const route = getRouteApi("/tasks");
+
+/** The list of commands and shells. */
+export function TasksPage(): JSX.Element {
+  const { filter = "", sort = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const open = useNavigate();
+  const nowMs = useNow();
+  const order = readSort(sort);
+  const tasks = useList(
+    "listTasks",
+    { pageSize: 100, filter, orderBy: sort, count: true },
+    {
+      watch: { kind: "tasks", filter },
+      follow: true,
+      keepPrevious: true,
+      ...(sort === "" ? { order: "newest first" as const } : {}),
+    },
+  );
+  const rows = tasks.data?.pages.flatMap(({ items }) => items) ?? [];
+  const fault = filterFault(tasks.error);
+  return (
+    <Page title="Tasks">
+      <Bar
+        key={filter}
+        filter={filter}
+        fault={fault}
+        onChange={(next) => void navigate({ search: (old) => ({ ...old, filter: next }) })}
+      />
+      {tasks.error !== null && fault === null && (
+        <ErrorNote error={tasks.error} onRetry={() => void tasks.refetch()} />
+      )}
+      <Table
+        label="Tasks"
+        columns={taskColumns(nowMs)}
+        layout={initialLayout}
+        rows={rows}
+        idOf={({ id }) => id}
+        total={tasks.data?.pages[0]?.total}
+        onEnd={() => {
+          if (tasks.hasNextPage && !tasks.isFetchingNextPage) void tasks.fetchNextPage();
+        }}
+        sort={order}
+        onSort={(field) =>
+          void navigate({
+            search: (old) => {
+              const { sort: _was, ...rest } = old;
+              const text = sortText(nextSort(order, field));
+              return text === "" ? rest : { ...rest, sort: text };
+            },
+          })
+        }
+        onOpen={({ id }) => void open({ to: "/tasks/$task", params: { task: id }, search: {} })}
+        empty={tasks.isPending ? undefined : <NoTasks isFiltered={filter !== ""} />}
+      />
+    </Page>
+  );
+}
+
+type BarProps = {
+  readonly filter: string;
+  readonly fault: ReturnType<typeof filterFault>;
+  readonly onChange: (filter: string) => void;
+};
+
+function Bar({ filter, fault, onChange }: BarProps): JSX.Element {
+  const [text, setText] = useState(filter);
+  return (
+    <form
+      className={styles["bar"]}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(text.trim());
+      }}
+    >
+      <Field
+        label="Filter"
+        labelHidden
+        data-filter
+        placeholder="Filter, for example: kind = shell and state = RUNNING"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        error={fault === null ? undefined : `Column ${fault.column}: ${fault.detail}`}
+      />
+    </form>
+  );
+}
+
+function NoTasks({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element {
+  if (isFiltered) {
+    return <EmptyState title="No task matches the filter.">Remove a condition.</EmptyState>;
+  }
+  return (
+    <EmptyState title="There are no tasks yet." command="yard cmd run -- nvidia-smi">
+      A task is a command or a shell that runs on the cluster.
+    </EmptyState>
+  );
+}

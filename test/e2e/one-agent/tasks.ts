@@ -1,0 +1,66 @@
+/** Tests commands on a real cluster: what people do with them on the command line. */
+import { dirname } from "node:path";
+import { expect, test } from "vitest";
+import { eventually } from "../../world/eventually.ts";
+import { world } from "./cluster.ts";
+
+const stateOf = async (task: string): Promise<string> =>
+  (await world.client.call("getTask", { task })).state;
+
+/** Returns the id in "created command t12". */
+const idIn = (text: string): string => /created command (t\d+)/.exec(text)?.[1] ?? "";
+
+test("a command runs in its folder, its output comes apart from its errors, and its exit code is the caller's", async () => {
+  const script = world.write("task-code/main.py", "import sys\nprint(sys.argv[1:])\n");
+  const body =
+    "import main, os, sys; print(os.environ['TRAINYARD_TASK_KIND']); print('lost', file=sys.stderr); sys.exit(3)";
+  const options = ["--context", dirname(script), "--set", "resources.slots=0"];
+  const ran = await world.yard("cmd", "run", "-f", ...options, "--", "python3", "-c", body, "a b");
+  expect(ran.out).toBe("['a b']\ncommand\n");
+  expect(ran.err).toContain("lost\n");
+  expect(ran.code).toBe(3);
+  const task = idIn(ran.err);
+  expect(ran.err).toMatch(new RegExp(`Task ${task} ended ERROR: .*\\n$`));
+  const described = await world.yard("task", "describe", task);
+  expect(described.out).toMatch(/state +ERROR\n/);
+  expect(described.out).toMatch(/exit code +3\n/);
+  const logs = await world.yard("task", "logs", task, "--stream", "stderr");
+  expect(logs.out).toBe("lost\n");
+  expect((await world.yard("task", "delete", task)).code).toBe(0);
+  expect((await world.yard("task", "logs", task)).err).toBe(`There is no task ${task}.\n`);
+});
+
+test("a command that is killed ends at once, and a queued one says why it waits", async () => {
+  const started = await world.yard(
+    "cmd",
+    "run",
+    "--set",
+    "resources.slots=4",
+    "--",
+    "sleep",
+    "600",
+  );
+  const running = idIn(started.out);
+  await eventually(`task ${running} runs`, async () => (await stateOf(running)) === "RUNNING");
+  const second = await world.yard("cmd", "run", "--set", "resources.slots=4", "--", "true");
+  const waiting = idIn(second.out);
+  await eventually(`task ${waiting} has a reason`, async () => {
+    const { state, reason } = await world.client.call("getTask", { task: waiting });
+    return state === "QUEUED" && reason !== "";
+  });
+  expect((await world.yard("task", "list")).out).toMatch(/WAITS\n.*the run needs 4 slots/);
+  expect((await world.yard("job", "explain", waiting)).out).toMatch(/the run needs 4 slots/);
+  expect((await world.yard("task", "kill", running)).code).toBe(0);
+  await eventually(`task ${running} is killed`, async () => (await stateOf(running)) === "KILLED");
+  await eventually(`task ${waiting} ends`, async () => (await stateOf(waiting)) === "COMPLETED");
+});
+
+test.each([
+  [["--set", "resources.slots=99", "--", "true"], /^resources\.slots: cannot be satisfied: /],
+  [[], /^entrypoint: is missing/],
+  [["--set", "entrypoint=a", "--", "b"], /^entrypoint: is given, and a command too/],
+])("a task that cannot run is refused in a sentence: %j", async (words, sentence) => {
+  const { code, out, err } = await world.yard("cmd", "run", ...words);
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).toMatch(sentence);
+});
