@@ -1,7 +1,8 @@
-/** Tests of the pages of single objects: an experiment, a trial, a model, a terminal of a task. */
+/** Tests of the pages of single objects: an experiment, a trial, a model, a task. */
 import "./pages/experiment.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
 import "./pages/progress.ts";
 import "./pages/models.ts";
+import "./pages/tasks.ts";
 import "./pages/terminal.ts";

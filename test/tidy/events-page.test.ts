@@ -32,6 +32,7 @@ describe("the page of events", () => {
     expect(part(text, "AgentJoined")).toContain("- `labels` map of string to string");
     expect(part(text, "RunEnded")).toContain("- `awaitedUntilMs` optional double: ");
     expect(part(text, "Placement")).toContain("- `nodeRank` uint32");
+    expect(text).toContain("These streams also have [RunRequested](#runrequested), ");
     expect(part(text, "WaitCode")).toContain("- `WAIT_CODE_LOW_DISK`: The agents");
   });
 

@@ -210,6 +210,14 @@ export const eventTypes: readonly EventType[] = Object.entries(byAggregate).flat
     })),
 );
 
+/** The events of trials that streams of tasks have, too. Their stored types keep the name of the trial. */
+export const trialEventsOfTasks: readonly EventName[] = [
+  "RunRequested",
+  "RunStarted",
+  "RunStopRequested",
+  "RunEnded",
+];
+
 const byType = new Map(eventTypes.map((entry) => [entry.type, entry]));
 const byName = new Map(eventTypes.map((entry) => [entry.name, entry]));
 

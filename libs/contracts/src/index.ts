@@ -17,6 +17,7 @@ export {
   eventTypeOf,
   eventTypes,
   shortNameOf,
+  trialEventsOfTasks,
 } from "./catalogue.ts";
 export { type Codec, codecOf } from "./codec.ts";
 export { decodeEvent, encodedBytes, encodeEvent } from "./event-codec.ts";

@@ -123,7 +123,13 @@ export {
   lostRun,
   RunGrants,
 } from "./run-grants.ts";
-export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
+export {
+  type RunTokenContent,
+  readRunToken,
+  runToken,
+  type SigningKey,
+  taskSecret,
+} from "./run-token.ts";
 export { Problem, problemHeaders, problemText } from "./problem.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";

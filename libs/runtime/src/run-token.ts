@@ -58,3 +58,13 @@ export function readRunToken(
   if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) return null;
   return { allocation, grantPosition: Number(position), grantId };
 }
+
+/**
+ * Returns the secret by which the server of a task's run knows the requests that came through the gateway. It is
+ * derived from the key of the run's token, so that it is stored nowhere.
+ */
+export function taskSecret(key: Buffer | KeyObject, allocation: string): string {
+  return createHmac("sha256", key)
+    .update(`trainyard-task-secret\n1\n${allocation}`)
+    .digest("base64url");
+}

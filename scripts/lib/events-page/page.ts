@@ -6,6 +6,7 @@ import { type Readers, readersOf, type Source } from "./readers.ts";
 
 type Catalogue = {
   readonly eventTypes: readonly EventType[];
+  readonly trialEventsOfTasks: readonly string[];
 };
 
 type Entry = EventType & { readonly message: Message; readonly readers: Readers };
@@ -30,7 +31,8 @@ export function eventsPage(
     if (told === undefined || told.owner !== categoryOwners[category]) {
       throw new Error(`proto/ names no stream ${category}-… of its owner`);
     }
-    return { ...told, events: entries.filter(({ aggregate }) => aggregate === category) };
+    const shared = category === "task" ? catalogue.trialEventsOfTasks : [];
+    return { ...told, events: entries.filter(({ aggregate }) => aggregate === category), shared };
   });
   const empty = Object.entries(categoryOwners).filter(
     ([category]) => !categories.includes(category),
@@ -39,8 +41,8 @@ export function eventsPage(
   return `${[
     head,
     streamsTable(streams, empty),
-    ...streams.flatMap(({ shape, owner, events }) => [
-      `## \`${shape}\`\n\nOwner: [${owner}](../services/${owner}/README.md).`,
+    ...streams.flatMap(({ shape, owner, events, shared }) => [
+      `## \`${shape}\`\n\nOwner: [${owner}](../services/${owner}/README.md).${alsoHas(shared)}`,
       ...events.map(eventText),
     ]),
     "## Messages in events",
@@ -73,7 +75,13 @@ type Stream = {
   readonly shape: string;
   readonly owner: string;
   readonly events: readonly Entry[];
+  /** Further events, which streams of another kind have, too. */
+  readonly shared: readonly string[];
 };
+
+function alsoHas(shared: readonly string[]): string {
+  return shared.length === 0 ? "" : ` These streams also have ${shared.map(link).join(", ")}.`;
+}
 
 function streamsTable(
   streams: readonly Stream[],
@@ -81,8 +89,8 @@ function streamsTable(
 ): string {
   const rows = [
     ...streams.map(
-      ({ shape, owner, events }) =>
-        `| \`${shape}\` | ${owner} | ${events.map(({ name }) => link(name)).join(", ")} |`,
+      ({ shape, owner, events, shared }) =>
+        `| \`${shape}\` | ${owner} | ${[...events.map(({ name }) => name), ...shared].map(link).join(", ")} |`,
     ),
     ...empty.map(([category, owner]) => `| \`${category}-…\` | ${owner} | none yet |`),
   ];

@@ -332,7 +332,7 @@ test("a run has exactly the groups that the agent's settings name", async () => 
 
 test("a task has a user of the second range, its holder and terminals too, and none of an experiment", async () => {
   await startAgent({ TRAINYARD_AGENT_TASK_USER_IDS: `${first + 1_000}-${first + 99_999}` });
-  const task = { id: "t12", kind: "shell" };
+  const task = { id: "t12", kind: "shell", secret: "" };
   const launch = taskOf("shell", "", { allocation: "t12#1", task });
   platform.run(launch);
   const hello = { open: "exec", command: ["sh", "-c", "id -u; id -g; echo $HOME $USER"] } as const;

@@ -367,6 +367,28 @@ create table gateway.session_codes (
   expires_at timestamptz not null
 );
 
+-- Sessions of browsers with one host of a task: primary data. Only the SHA-256 of a secret is stored. The session of the
+-- Web UI is null if a token asked; the port is 0 for the task's own page.
+create table gateway.task_sessions (
+  digest text collate "C" primary key,
+  task text collate "C" not null,
+  port integer not null,
+  token text collate "C" not null,
+  session text collate "C",
+  -- To the minute.
+  used_at timestamptz not null default now()
+);
+
+-- Codes that open one session with a host of a task each.
+create table gateway.task_codes (
+  digest text collate "C" primary key,
+  task text collate "C" not null,
+  port integer not null,
+  token text collate "C" not null,
+  session text collate "C",
+  expires_at timestamptz not null
+);
+
 -- The replica that has the tunnel of a run. A hint: the tunnels themselves are in the memory of the replicas.
 create table gateway.tunnels (
   allocation text collate "C" primary key,

@@ -33,6 +33,13 @@ const schema = z.object({
   TRAINYARD_GATEWAY_PEER_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The folder of the built Web UI; it may be built later. Without it / is a plain status page. */
   TRAINYARD_WEB_DIR: z.string().min(1).optional(),
+  /** The domain of the pages of tasks, in lower case; without it they are at `t12.localhost`. */
+  TRAINYARD_TASK_DOMAIN: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/, {
+      error: "must be a domain in lower case, such as tasks.example.net",
+    })
+    .optional(),
 });
 
 export type GatewayConfig = ConnectionsConfig & {
@@ -44,6 +51,7 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly firstTokenFile: string | null;
   readonly webDir: string | null;
+  readonly taskDomain: string | null;
   readonly peerUrl: string | null;
 };
 
@@ -61,6 +69,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     runTokenKeys: runTokenKeysOf(env),
     firstTokenFile: env.TRAINYARD_FIRST_TOKEN_FILE ?? null,
     webDir: env.TRAINYARD_WEB_DIR ?? null,
+    taskDomain: env.TRAINYARD_TASK_DOMAIN ?? null,
     peerUrl: env.TRAINYARD_GATEWAY_PEER_URL?.replace(/\/+$/, "") ?? null,
   };
 }

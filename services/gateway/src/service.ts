@@ -7,6 +7,7 @@ import {
   StoreBrake,
 } from "@trainyard/blob";
 import type { StoredEvent } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
 import {
   DeletionHold,
   EventFeed,
@@ -22,7 +23,8 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
-import { streamRoutes } from "./api/streams/streams.ts";
+import { servingRuns } from "./api/tasks/serving.ts";
+import { type StreamsDeps, streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -37,7 +39,7 @@ import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
 import { unavailable } from "./http/problem.ts";
-import { startHttpServer } from "./http/server.ts";
+import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { Sessions } from "./http/sessions.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
@@ -49,8 +51,13 @@ import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { stops } from "./streams.ts";
+import { frontServer } from "./task-pages/front.ts";
+import { taskPageRoom } from "./task-pages/task-page-room.ts";
 import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
+
+type Listeners = Parameters<ServerDeps["front"]>;
+type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
 
@@ -60,7 +67,7 @@ export async function createService(
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
-  const { http, runTokenKeys, firstTokenFile, peerUrl } = config;
+  const { http, runTokenKeys, firstTokenFile, peerUrl, taskDomain } = config;
   const pool = openTables(parts, config, overrides);
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
@@ -77,10 +84,7 @@ export async function createService(
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
-  const { storageBrake, ...patience } = apiLimits.storages;
-  const calling = overrides.disk ?? stack.use(new ProcessDisk(clock));
-  const brake = new StoreBrake({ clock, ...storageBrake });
-  const disk = new BrakedDisk({ disk: calling, brake, clock, ...patience });
+  const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
   const backend = new Backend({
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     listQueries: new FairQueue(readModelLimits.listQueries),
@@ -101,13 +105,19 @@ export async function createService(
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
   const { cache } = executor;
-  const rooms = { cache, clock, logger, authenticate: door.authenticate };
-  const { tunnels, doors } = tunnelRoom({ ...rooms, pool, keys: runTokenKeys });
+  const rooms = { pool, clock, logger };
+  const { tunnels, doors } = tunnelRoom({ ...rooms, ...door, cache, keys: runTokenKeys });
+  const serving = servingRuns(backend, runTokenKeys);
+  const paging = { ...rooms, serving, token: knownToken, tunnels };
+  const { taskSessions, callers, taskPages } = taskPageRoom(paging);
   const face = {
-    handlers: apiHandlers(backend, moved, door, config),
-    ...{ idempotency, openCalls },
-    upgrades: [...doors, ...streamRoutes({ tunnels, openCalls, cache })],
-    authenticate: door.authenticate,
+    handlers: apiHandlers(backend, moved, { ...door, taskSessions }, config),
+    ...{ idempotency, openCalls, authenticate: door.authenticate },
+    front: (...listeners: Listeners) => frontServer({ taskPages, taskDomain }, ...listeners),
+    upgrades: (serveConnection: ServeConnection) => [
+      ...doors,
+      ...streamRoutes({ tunnels, openCalls, cache, serveConnection }),
+    ],
     hasEnded: async ({ trial }: TrialRunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,
     clusterId: () => sessions.clusterId,
@@ -140,7 +150,8 @@ export async function createService(
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
       tunnels,
-      { run: (signal) => sweep([idempotency, sessions], clock, logger, signal) },
+      callers,
+      { run: (signal) => sweep([idempotency, sessions, taskSessions], clock, logger, signal) },
       purging,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
@@ -149,6 +160,13 @@ export async function createService(
     },
     unready: () => freshness.unready(),
   });
+}
+
+/** Returns the disk of the storages behind the brake, which stops calls of a storage that does not answer. */
+function braked(disk: StorageDisk, clock: Clock): StorageDisk {
+  const { storageBrake, ...patience } = apiLimits.storages;
+  const brake = new StoreBrake({ clock, ...storageBrake });
+  return new BrakedDisk({ disk, brake, clock, ...patience });
 }
 
 /**

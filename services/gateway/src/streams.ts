@@ -202,3 +202,12 @@ function withUuids(named: ReadonlySet<string>, data: object): ReadonlySet<string
   const found = JSON.stringify(data).match(pattern) ?? [];
   return found.length === 0 ? named : new Set([...named, ...found]);
 }
+
+/** The id of the key that signs the token of a run; empty until the run is granted. */
+export const tokenKeyOf: StreamFold<string> = {
+  name: "allocation-token-key",
+  category: "allocation",
+  initial: "",
+  evolve: (key, event: AnyEvent) =>
+    event.type === "AllocationGranted" ? event.data.tokenKey : key,
+};

@@ -75,6 +75,7 @@ export async function openGateway(
     firstTokenFile: join(folder, "token"),
     peerUrl: null,
     webDir,
+    taskDomain: null,
   };
   const bus = createMemoryBus().connect("gateway");
   const gateway = stack.use(await createService(config, { bus }));

@@ -73,12 +73,13 @@ test("a run gets the root of its TensorBoard files only if they have a storage o
 });
 
 test("a task has its own id and kind, and nothing by which the SDK would take it for a trial", () => {
-  const task = { id: "t12", kind: "command" };
+  const task = { id: "t12", kind: "command", secret: "s" };
   const launch = launchOf("true", { experiment: "", trial: "", task });
   const environment = environmentOf(launch, surroundings);
   expect(environment).toMatchObject({
     TRAINYARD_TASK_ID: "t12",
     TRAINYARD_TASK_KIND: "command",
+    TRAINYARD_TASK_SECRET: "s",
     TRAINYARD_URL: "http://gateway",
     TRAINYARD_RUN: "1",
   });

@@ -105,7 +105,11 @@ function runVariables(
     TRAINYARD_SLOT_IDS: launch.slots.join(","),
     ...(launch.task === undefined
       ? trialVariables(launch, surroundings)
-      : { TRAINYARD_TASK_ID: launch.task.id, TRAINYARD_TASK_KIND: launch.task.kind }),
+      : {
+          TRAINYARD_TASK_ID: launch.task.id,
+          TRAINYARD_TASK_KIND: launch.task.kind,
+          TRAINYARD_TASK_SECRET: launch.task.secret,
+        }),
   };
 }
 

@@ -90,7 +90,7 @@ export function taskOf(
 ): Plain<Launch> {
   tasks += 1;
   const id = `t${tasks}`;
-  const task = { id, kind };
+  const task = { id, kind, secret: "" };
   return launchOf(entrypoint, { allocation: `${id}#1`, experiment: "", trial: "", task, ...more });
 }
 

@@ -95,4 +95,4 @@ async def serve(path):
 if __name__ == "__main__":
     os.umask(0o177)
     enter(int(sys.argv[1]))
-    asyncio.get_event_loop().run_until_complete(serve(sys.argv[2]))
+    asyncio.new_event_loop().run_until_complete(serve(sys.argv[2]))

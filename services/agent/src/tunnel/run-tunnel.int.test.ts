@@ -144,7 +144,7 @@ test("the holder of a task is reached by its socket, and its ports by proxy_port
   const runDir = newFolder();
   const holder = createServer((socket) => socket.pipe(socket)).listen(join(runDir, "holder.sock"));
   stack.defer(() => void holder.close());
-  const task = { task: { id: "t1", kind: "shell" } };
+  const task = { task: { id: "t1", kind: "shell", secret: "" } };
   const { tunnel } = await tunnelOf(launchOf("", task), process.pid, runDir);
   const stream = await (await tunnel()).open("holder");
   stream.end("typed");

@@ -87,7 +87,13 @@ export class Targets implements Disposable {
 
   async #openInside(port: number, leader: number): Promise<Duplex> {
     this.#dialer ??= new NetworkDialer(leader);
-    const socket = await this.#dialer.connect(port);
+    const dialer = this.#dialer;
+    const socket = await dialer.connect(port).catch((error: unknown) => {
+      // The next stream starts another process.
+      dialer[Symbol.dispose]();
+      if (this.#dialer === dialer) this.#dialer = null;
+      throw error;
+    });
     if (socket === null) throw this.#nothing(port);
     return socket;
   }

@@ -17,6 +17,7 @@ import { firstLine, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure } from "../usage-error.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
+import { addPortForward } from "./port-forward.ts";
 import { addStartCommands } from "./task-start.ts";
 import { addTaskExec } from "./terminal.ts";
 
@@ -35,6 +36,7 @@ export function addTaskCommands(program: Command): void {
     .description("the output of its processes")
     .action(withPlatform<LogOptions>(logs));
   addTaskExec(group);
+  addPortForward(group, "task");
   for (const [verb, call, description, done] of verbs) {
     group
       .command(verb)

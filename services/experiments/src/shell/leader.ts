@@ -11,7 +11,7 @@ import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { allocations } from "../streams.ts";
 import { taskCommands } from "./task-commands.ts";
-import { UnendedTasks } from "./unended-tasks.ts";
+import { unendedCheck, UnendedTasks } from "./unended-tasks.ts";
 
 export type TermDeps = {
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
         ...commandTable(executor, ids, deps),
         ...taskCommands(executor, ids, unended),
       } satisfies CommandTable<"experiments">,
-      checks: [awaitingCheck(log, logger)],
+      checks: [awaitingCheck(log, logger), unendedCheck(log, logger)],
       loops: [fanOuts.loop, awaiting.dues.loop, deletions.loop],
     };
   };

@@ -18,7 +18,7 @@ import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 import { repeatedConfig, taskConfig } from "../testing/tasks.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { taskCommands } from "./task-commands.ts";
-import { UnendedTasks } from "./unended-tasks.ts";
+import { unendedCheck, UnendedTasks } from "./unended-tasks.ts";
 
 const logger = pino({ enabled: false });
 const waits = waitsBy({ nowMs: () => 0 });
@@ -116,6 +116,8 @@ describe("CreateTask", () => {
     await create();
     unended = await openUnended();
     expect(await create()).toBe("too_many_tasks");
+    const { finding } = await unendedCheck(stage.log, logger).run(new AbortController().signal);
+    expect(finding).toBe("");
   });
 });
 

@@ -5,7 +5,14 @@
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import { type Committed, LogFold, type LogFoldSpec, type Logger } from "@trainyard/runtime";
+import {
+  type Check,
+  type Committed,
+  LogFold,
+  logFoldCheck,
+  type LogFoldSpec,
+  type Logger,
+} from "@trainyard/runtime";
 import { limits } from "../limits.ts";
 
 const unendedFold: LogFoldSpec<string> = {
@@ -93,4 +100,9 @@ export class UnendedTasks {
     const detail = `the workspace ${shown} has ${count} tasks that have not ended, and may have ${this.#max}: kill some first`;
     return reject("too_many_tasks", detail);
   }
+}
+
+/** Compares the saved tasks with a rebuild. */
+export function unendedCheck(log: EventLog, logger: Logger): Check {
+  return logFoldCheck({ name: "experiments.unended-tasks", fold: unendedFold, log, logger });
 }

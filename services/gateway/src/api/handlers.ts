@@ -24,6 +24,8 @@ import { type Door, sessionHandlers } from "./sessions/sessions.ts";
 import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
+import type { TaskSessions } from "../task-pages/task-sessions.ts";
+import { taskSessionHandlers } from "./tasks/task-sessions.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
@@ -33,12 +35,14 @@ import { workspaceHandlers } from "./workspaces/workspaces.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
-  door: Door,
-  { checkpointDir, checkpointStorage }: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage">,
+  door: Door & { readonly taskSessions: TaskSessions },
+  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain">,
 ): Handlers {
+  const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
   const tasks = taskHandlers(backend);
+  const taskSessions = taskSessionHandlers(backend, door.taskSessions, config.taskDomain);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
   const models = modelHandlers(backend);
@@ -55,6 +59,7 @@ export function apiHandlers(
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...tasks.unary,
+      ...taskSessions.unary,
       ...checkpoints.unary,
       ...models.unary,
       ...submissions.unary,

@@ -17,7 +17,7 @@ import {
 import { httpLimits } from "./limits.ts";
 import { refuseCrossOrigin, refuseForeignCookie } from "./origin.ts";
 import { Problem, unavailable } from "./problem.ts";
-import { sessionOfHeader, sessionOfRequest } from "./session-cookie.ts";
+import { sessionOfHeaders } from "./session-cookie.ts";
 
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
@@ -114,7 +114,7 @@ export class Access {
     reply: FastifyReply,
   ): Promise<void> {
     const { headers, method } = request;
-    const session = sessionOfRequest(request, this.#deps.clusterId());
+    const session = sessionOfHeaders(request.headers, this.#deps.clusterId());
     const caller = await callerOf(this.#deps, route, credentialsIn(headers, session, method));
     const owner = { name: countedAs(caller), cut: () => void reply.raw.destroy() };
     const body = this.#bodies.take(request.headers, bodyLimit, owner);
@@ -133,7 +133,7 @@ export class Access {
    */
   async callerOfUpgrade(headers: IncomingHttpHeaders): Promise<Caller> {
     refuseCrossOrigin(headers);
-    const session = sessionOfHeader(headers.cookie, this.#deps.clusterId());
+    const session = sessionOfHeaders(headers, this.#deps.clusterId());
     return this.#deps.authenticate(credentialsIn(headers, session, "POST"));
   }
 

@@ -60,7 +60,13 @@ export function startGrpc(
 
 function contextOf({ caller, traceparent, signal }: GrpcContext<Caller>): RequestContext {
   const commitId = randomUUID();
-  const none = { lastEventId: undefined, ifMatch: undefined, address: "", cookie: null };
+  const none = {
+    lastEventId: undefined,
+    ifMatch: undefined,
+    address: "",
+    origin: "",
+    cookie: null,
+  };
   return { caller, commitId, traceparent, signal, ...none };
 }
 

@@ -15,6 +15,8 @@ export type RequestContext = {
   readonly ifMatch: string | undefined;
   /** The network address that the request came from, perhaps a proxy's. */
   readonly address: string;
+  /** The scheme and the host under which the caller reached the platform, as http://host:port; empty over gRPC. */
+  readonly origin: string;
   /** The session cookie of the answer; null over gRPC. */
   readonly cookie: SessionCookie | null;
 };

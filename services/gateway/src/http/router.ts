@@ -29,7 +29,7 @@ import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 import { selectFields } from "./selection.ts";
 import { sendStream } from "./server-sent-events.ts";
-import { sessionCookie } from "./session-cookie.ts";
+import { cameByHttps, sessionCookie } from "./session-cookie.ts";
 
 export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
@@ -238,6 +238,7 @@ function contextOf(
     lastEventId: request.headers["last-event-id"] as string | undefined,
     ifMatch: request.headers["if-match"],
     address: request.ip,
+    origin: `${cameByHttps(request.headers) ? "https" : "http"}://${request.headers.host ?? ""}`,
     cookie: sessionCookie(request, reply, clusterId()),
   };
 }

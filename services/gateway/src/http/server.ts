@@ -1,3 +1,5 @@
+import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { Duplex } from "node:stream";
 import fastifyCookie from "@fastify/cookie";
 import {
   answerHealth,
@@ -9,7 +11,6 @@ import {
   problemHeaders,
   problemText,
   type Registry,
-  runtimeLimits,
 } from "@trainyard/runtime";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
@@ -20,8 +21,10 @@ import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
-import { asksForWebSocket, type UpgradeRoute, Upgrades } from "./upgrades.ts";
+import { type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
+
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export type ServerDeps = RouterDeps & {
   readonly logger: Logger;
@@ -30,7 +33,10 @@ export type ServerDeps = RouterDeps & {
   readonly health: HealthChecks;
   readonly position: () => number;
   readonly webPages: WebPages;
-  readonly upgrades: readonly UpgradeRoute[];
+  /** Returns the server in front, which hands the requests and upgrades of the platform on. */
+  readonly front: (answer: RequestListener, upgrade: UpgradeListener) => Server;
+  /** The upgrades of the platform. `serve` serves HTTP on a connection, as on one that a browser opened. */
+  readonly upgrades: (serve: (connection: Duplex) => void) => readonly UpgradeRoute[];
 };
 
 /** Starts the gateway's HTTP server with all its routes. */
@@ -46,10 +52,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
   const server = fastify({
     logger: false,
     routerOptions: { maxParamLength: 200 },
-    requestTimeout: runtimeLimits.requestMs,
     forceCloseConnections: true,
-    // Another upgrade, such as curl's to h2c, is no reason to refuse a request: it is answered without.
-    http: { shouldUpgradeCallback: asksForWebSocket },
+    serverFactory: (answer) => deps.front(answer, (...asked) => void upgrades.answer(...asked)),
   });
   server.addHook("onRequest", async (request, reply) => {
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.
@@ -77,7 +81,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     throw nothingAt(request);
   });
   registerPages(server, deps);
-  new Upgrades(access, deps).listen(server.server);
+  const serve = (connection: Duplex): void => void server.server.emit("connection", connection);
+  const upgrades = new Upgrades(access, { ...deps, upgrades: deps.upgrades(serve) });
   registerRoutes(server, access, {
     ...deps,
     problemText: (error, request) =>

@@ -5,7 +5,7 @@
  * status.
  */
 import { randomUUID } from "node:crypto";
-import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Clock } from "@trainyard/kernel";
 import { type Logger, type Problem, problemHeaders, problemText } from "@trainyard/runtime";
@@ -63,11 +63,8 @@ export class Upgrades {
     this.#deps = deps;
   }
 
-  listen(server: Server): void {
-    server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
-  }
-
-  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  /** Answers an upgrade. Never rejects. */
+  async answer(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const gone = new AbortController();
     socket.on("error", () => {});
     socket.once("close", () => gone.abort());

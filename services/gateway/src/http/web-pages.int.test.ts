@@ -157,3 +157,14 @@ describe("a file of the Web UI", () => {
     }
   });
 });
+
+test("a page that is opened at localhost moves to 127.0.0.1, for whose name no task's page can set cookies", async () => {
+  const moved = await get("/experiments/1?tab=logs", { host: "localhost:8080" });
+  expect([moved.status, moved.headers.get("location")]).toEqual([
+    307,
+    "http://127.0.0.1:8080/experiments/1?tab=logs",
+  ]);
+  const { status } = await get("/", { host: "localhost:8080", "x-forwarded-proto": "https" });
+  expect(status).toBe(200);
+  expect((await get("/assets/built-1.js", { host: "localhost:8080" })).status).toBe(200);
+});

@@ -1,7 +1,9 @@
 /** Serves the Web UI. Each page has a policy by which the browser loads and runs nothing from elsewhere. */
 import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { cameByHttps } from "./session-cookie.ts";
 import { type Encoding, readWebFiles, type WebFile, type WebFiles } from "./web-files.ts";
 
 /** Vite writes this placeholder where a nonce belongs. */
@@ -49,6 +51,7 @@ export class WebPages {
     if (file !== undefined) sendFile(request, reply, path, file);
     // A missing asset, perhaps of an earlier build, is not a page.
     else if (path.startsWith("/assets/")) return false;
+    else if (isLocalhost(request.headers)) moveToAddress(request, reply);
     else sendIndex(reply, pages.index);
     return true;
   }
@@ -72,6 +75,20 @@ function sendIndex(reply: FastifyReply, index: string): void {
     .header("cache-control", "no-store")
     .type("text/html; charset=utf-8")
     .send(index.replaceAll(noncePlaceholder, nonce));
+}
+
+/** Whether a browser on this machine uses the name that is above the hosts of tasks. */
+function isLocalhost(headers: IncomingHttpHeaders): boolean {
+  return /^localhost(:|$)/i.test(headers.host ?? "") && !cameByHttps(headers);
+}
+
+/**
+ * Moves a page from localhost to 127.0.0.1. The page of a task at t12.localhost may set cookies for localhost, but not
+ * for an address.
+ */
+function moveToAddress({ headers, url }: FastifyRequest, reply: FastifyReply): void {
+  const port = /:[0-9]+$/.exec(headers.host ?? "")?.[0] ?? "";
+  reply.redirect(`http://127.0.0.1${port}${url}`, 307);
 }
 
 function sendFile(

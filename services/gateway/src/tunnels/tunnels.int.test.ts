@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { type Duplex, PassThrough } from "node:stream";
+import { Duplex, PassThrough, Readable } from "node:stream";
 import type { AnyEvent } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { Fault, isFault } from "@trainyard/kernel";
@@ -48,15 +48,26 @@ const dial = (url: string, path: string, headers: Record<string, string>): Promi
   dialWebSocket(`${url}${path}`, { clock: systemClock, headers });
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-type Agent = TunnelEnd & { readonly targets: PassThrough[] };
+type Agent = TunnelEnd & { readonly targets: PassThrough[]; readonly flood: Flood };
 
-/** An agent's end: port 1 returns what it gets, and other ports are refused. */
+/** A source without an end, which counts the bytes that were taken from it. */
+class Flood extends Readable {
+  taken = 0;
+  override _read(): void {
+    this.taken += 65_536;
+    this.push(Buffer.alloc(65_536));
+  }
+}
+
+/** An agent's end: port 1 returns what it gets, port 2 writes without an end, and other ports are refused. */
 async function startAgent(url: string, run: string, token: string): Promise<Agent> {
   const path = `/api/v1/runs/${encodeURIComponent(run)}/tunnel`;
   const headers = bearer(token);
   const link = await dialWebSocket(`${url}${path}`, { ...tunnelLink, clock: systemClock, headers });
   const targets: PassThrough[] = [];
+  const flood = new Flood();
   const end = serveTunnel(link, async (name) => {
+    if (name === "port-2") return Duplex.from(flood);
     if (name !== "port-1") {
       throw new Fault("undeclared_port", `${name} is not in proxy_ports`, { retry: "never" });
     }
@@ -64,7 +75,7 @@ async function startAgent(url: string, run: string, token: string): Promise<Agen
     targets.push(target);
     return target;
   });
-  return { ...end, targets };
+  return { ...end, targets, flood };
 }
 
 const stream = (url: string, trial: string, headers = bearer(gateway.token)): Promise<Duplex> =>
@@ -119,6 +130,26 @@ describe("streams", () => {
     }
     expect(after.targets).toHaveLength(2);
     after.close();
+  });
+
+  test("a client that does not read stops the run's writer, through two replicas, and no other stream", async () => {
+    const agent = await startAgent(urls[0], "1.4#1", await grantRun("1.4"));
+    (await opened(urls[1], "1.4")).destroy();
+    const stopped = await dial(urls[1], "/api/v1/trials/1.4/streams/2", bearer(gateway.token));
+    stopped.on("error", () => {});
+    let before = -1;
+    while (agent.flood.taken !== before) {
+      before = agent.flood.taken;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    // The processes hold less than 1 MiB each. The rest is in the sockets of the kernel.
+    expect(before).toBeLessThan(24 * 1024 * 1024);
+    const other = await stream(urls[1], "1.4");
+    other.end("passes");
+    expect(await textOf(other)).toBe("passes");
+    stopped.destroy();
+    await expect.poll(() => agent.flood.destroyed).toBe(true);
+    agent.close();
   });
 
   test("a refusal of the agent reaches the caller of every replica as one sentence", async () => {
@@ -228,7 +259,7 @@ describe("callers", () => {
 const close = (agent: Agent): void => agent.close();
 const codeOf = (error: unknown): string => (isFault(error) ? error.code : String(error));
 
-test("a page is told a refusal by the code and the reason with which its WebSocket closes", async () => {
+test("a page learns of a refusal by the code and the reason with which its WebSocket closes", async () => {
   const headers = { cookie: await signIn(), origin: urls[0] };
   const address = `${urls[0].replace("http", "ws")}/api/v1/trials/99.9/streams/1`;
   const page = new WebSocket(address, { headers } as never);

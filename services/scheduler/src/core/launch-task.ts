@@ -8,13 +8,15 @@ import { commandOf, deviceOf, type LaunchSources, notPlaced, superseded } from "
 
 export type TaskLaunchSources = Pick<LaunchSources, "token" | "log"> & {
   readonly task: TaskWork | null;
+  /** The secret by which the task's server knows the gateway. */
+  readonly secret: string;
 };
 
 /** Returns the launch, or the reason why the task's stream does not allow one. */
 export function taskLaunchOf(
   allocation: Allocation,
   agent: Agent,
-  { task, token, log }: TaskLaunchSources,
+  { task, token, secret, log }: TaskLaunchSources,
 ): Plain<Launch> | { readonly problem: string } {
   const { grant } = allocation;
   const placement = grant?.placements.find((one) => one.agent === agent.id);
@@ -32,7 +34,7 @@ export function taskLaunchOf(
     allocation: allocation.id,
     experiment: "",
     trial: "",
-    task: { id: allocation.task, kind: task.kind },
+    task: { id: allocation.task, kind: task.kind, secret },
     run: allocation.run,
     grantPosition: String(grant.position),
     token,

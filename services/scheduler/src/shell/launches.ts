@@ -12,6 +12,7 @@ import {
   type LogIdentity,
   runToken,
   type SigningKey,
+  taskSecret,
 } from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import type { Guard } from "../core/reconcile/guard.ts";
@@ -88,6 +89,7 @@ export class Launches {
       ? taskLaunchOf(allocation, agent, {
           task: (await cache.load(taskWork, allocation.task)).state,
           token,
+          secret: taskSecret(this.#key.secret, id),
           log,
         })
       : launchOf(allocation, agent, {

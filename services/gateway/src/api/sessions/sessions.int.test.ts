@@ -73,8 +73,15 @@ describe("a session", () => {
     expect(name).toMatch(/^trainyard_[0-9a-f]{12}$/);
     const cookie = opened.headers.get("set-cookie") ?? "";
     expect(cookie).toMatch(new RegExp(`^${name}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax$`));
-    const proxied = await signIn({ token: gateway.token }, { "x-forwarded-proto": "https" });
-    expect(proxied.headers.get("set-cookie")).toContain("; Secure");
+    const tls = { "x-forwarded-proto": "https" };
+    const proxied = await signIn({ token: gateway.token }, tls);
+    expect(proxied.headers.get("set-cookie")).toMatch(new RegExp(`^__Host-${name}=.*; Secure`));
+    // A cookie without the prefix may come from the page of a task: over TLS it signs nobody in, and nobody out.
+    const planted = cookieOf(opened);
+    expect(await byCookie(planted, "GET", current, tls)).toMatchObject({ status: 401 });
+    const both = `${name}=planted; ${cookieOf(proxied)}`;
+    expect(await byCookie(both, "GET", current, tls)).toMatchObject({ status: 200 });
+    expect(await byCookie(both, "GET", current)).toMatchObject({ status: 200 });
     expect(JSON.stringify(opened.body)).not.toContain(cookieOf(opened).split("=")[1]);
   });
 

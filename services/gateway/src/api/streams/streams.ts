@@ -1,19 +1,23 @@
 /** The streams of people to what a task or a trial serves: raw bytes over a WebSocket (libs/tunnel). */
-import { isFault, parseTrialId, runId, taskRunId, isTaskId } from "@trainyard/kernel";
+import type { Duplex } from "node:stream";
+import { parseTrialId, runId, taskRunId, isTaskId } from "@trainyard/kernel";
 import type { FoldCache } from "@trainyard/runtime";
 import { parseTarget, splice, type Target } from "@trainyard/tunnel";
-import { countedAs, type UserCaller } from "../../http/caller.ts";
+import { type Caller, countedAs, type UserCaller } from "../../http/caller.ts";
 import type { OpenCalls } from "../../http/open-calls.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { Upgrade, UpgradeRoute } from "../../http/upgrades.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
 import { tunnelRoomLimits } from "../../tunnels/limits.ts";
 import { latestRunOfTask, latestRunOfTrial } from "../../streams.ts";
+import { problemOfTunnel } from "../../tunnels/problem.ts";
 import type { Tunnels } from "../../tunnels/tunnels.ts";
 import { mayUseTask } from "../tasks/access.ts";
 
 export type StreamsDeps = {
   readonly tunnels: Tunnels;
+  /** Serves HTTP on a connection, as on one that a browser opened. */
+  readonly serveConnection: (connection: Duplex) => void;
   readonly openCalls: OpenCalls;
   readonly cache: FoldCache;
 };
@@ -26,6 +30,27 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
     topicsOfAllMax: 0,
   });
   return [
+    {
+      // A program on a person's machine passes the connections of its browser on, to the host of a task.
+      name: "page-stream",
+      path: /^\/api\/v1\/tasks\/([^/]+)\/streams\/page$/,
+      async serve({ parameters: [id = ""], caller: ask, gone, accept }) {
+        const caller = userOf(await ask());
+        if (!isTaskId(id)) throw notFound("task", id);
+        const refusal = mayUseTask(caller, { id });
+        if (refusal !== null) throw refusal;
+        using held = new DisposableStack();
+        held.use(open.open(countedAs(caller)));
+        const call = held.use(await deps.openCalls.open(caller));
+        const signal = AbortSignal.any([gone, call.signal]);
+        const kept = held.move();
+        accept({ deadLooks: tunnelRoomLimits.streamDeadLooks }, (connection) => {
+          connection.once("close", () => kept.dispose());
+          signal.addEventListener("abort", () => connection.destroy());
+          deps.serveConnection(connection);
+        });
+      },
+    },
     {
       name: "task-stream",
       path: /^\/api\/v1\/tasks\/([^/]+)\/streams\/([^/]+)$/,
@@ -58,11 +83,13 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
 
 type Asked = { readonly id: string; readonly caller: UserCaller; readonly target: Target };
 
+function userOf(caller: Caller): UserCaller {
+  if (caller.kind === "user") return caller;
+  throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
+}
+
 async function asked({ parameters: [id = "", name = ""], caller }: Upgrade): Promise<Asked> {
-  const known = await caller();
-  if (known.kind === "run") {
-    throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
-  }
+  const known = userOf(await caller());
   const target = name === "terminal" ? parseTarget("holder") : parseTarget(`port-${name}`);
   if (target === null) throw noTarget(name);
   return { id, caller: known, target };
@@ -96,18 +123,6 @@ async function serve(
     signal.addEventListener("abort", () => near.destroy());
     void splice(near, far);
   });
-}
-
-const statusOfFault: Readonly<Record<string, number>> = {
-  undeclared_port: 403,
-  too_many_streams: 429,
-};
-
-function problemOfTunnel(error: unknown): unknown {
-  if (!isFault(error)) return error;
-  const { code, message, retry } = error;
-  const status = statusOfFault[code] ?? (retry === "never" ? 409 : 503);
-  return new Problem(status, code, message);
 }
 
 const noTarget = (name: string): Problem =>

@@ -44,7 +44,7 @@ export function taskColumns(nowMs: number): readonly Column<Row>[] {
         </Link>
       ),
     },
-    { ...plain("name", "Name", 280, ({ name }) => name), sort: "name" },
+    { ...plain("name", "Name", 240, ({ name }) => name), sort: "name" },
     { ...plain("kind", "Kind", 96, ({ kind }) => kind), sort: "kind" },
     {
       ...plain("state", "State", 112, (task) => taskState(task).word),
@@ -54,7 +54,7 @@ export function taskColumns(nowMs: number): readonly Column<Row>[] {
       ),
     },
     { ...plain("exit", "Exit", 56, exitOf), right: true, sort: "exit_code" },
-    plain("reason", "Reason", 280, ({ reason }) => reason.split("\n")[0] ?? ""),
+    plain("reason", "Reason", 220, ({ reason }) => reason.split("\n")[0] ?? ""),
     { ...plain("pool", "Pool", 96, ({ pool }) => pool), sort: "pool" },
     { ...plain("slots", "Slots", 64, ({ slots }) => String(slots)), right: true, sort: "slots" },
     { ...plain("agent", "Agent", 120, agentOf), sort: "agent" },

@@ -77,7 +77,8 @@ export type Session = Message<"trainyard.api.v1.Session"> & {
   tokenExpiresAtMs?: number | undefined;
 
   /**
-   * The id of the cluster. The name of the cookie contains it: trainyard_<cluster_id>.
+   * The id of the cluster. The name of the cookie contains it: trainyard_<cluster_id>, over TLS
+   * __Host-trainyard_<cluster_id>.
    *
    * @generated from field: string cluster_id = 6;
    */

@@ -37,8 +37,8 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   run: number;
 
   /**
-   * The experiment of the run. All runs of an experiment share a place in the queue of their pool: the position of the
-   * first AllocationQueued, or the one of JobMoved.
+   * The experiment of the run, or its task. All runs of a job share a place in the queue of their pool: the position of
+   * the first AllocationQueued, or the one of JobMoved.
    *
    * @generated from field: string job = 3;
    */
@@ -69,14 +69,14 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   avoided?: AvoidedAgents | undefined;
 
   /**
-   * The workspace of the experiment. The quotas of a pool are by workspace.
+   * The workspace of the experiment or task. The quotas of a pool are by workspace.
    *
    * @generated from field: string workspace = 8;
    */
   workspace: string;
 
   /**
-   * The owner of the experiment.
+   * The owner of the experiment or task.
    *
    * @generated from field: string owner = 9;
    */
@@ -1275,14 +1275,13 @@ export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 39);
 
 /**
- * A user changed the priority, weight or max_slots of an experiment's runs in the queue. An absent field changes
- * nothing.
+ * A user changed the priority, weight or max_slots of a job's runs in the queue. An absent field changes nothing.
  *
  * @generated from message trainyard.event.v1.JobUpdated
  */
 export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
   /**
-   * The id of the experiment.
+   * The id of the experiment or task.
    *
    * @generated from field: string job = 1;
    */
@@ -1299,7 +1298,7 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
   weight?: number | undefined;
 
   /**
-   * The most slots that the experiment's runs hold together; 0 removes the limit.
+   * The most slots that the job's runs hold together; 0 removes the limit.
    *
    * @generated from field: optional uint32 max_slots = 4;
    */
@@ -1314,7 +1313,7 @@ export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 40);
 
 /**
- * A user moved the runs of one experiment ahead of or behind those of another experiment.
+ * A user moved the runs of one job ahead of or behind those of another job.
  *
  * @generated from message trainyard.event.v1.JobMoved
  */

@@ -380,7 +380,8 @@ export const TrialCreatedSchema: GenMessage<TrialCreated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 10);
 
 /**
- * The trial requests a run from the scheduler. The run supersedes earlier runs of the trial.
+ * The trial, or the task, requests a run from the scheduler. The run supersedes earlier runs of the trial. A run of a
+ * task starts from no checkpoint.
  *
  * @generated from message trainyard.event.v1.RunRequested
  */
@@ -415,6 +416,8 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   preemptible: boolean;
 
   /**
+   * The experiment of the trial; empty for a task.
+   *
    * @generated from field: string experiment = 6;
    */
   experiment: string;
@@ -434,14 +437,14 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   avoided?: AvoidedAgents | undefined;
 
   /**
-   * The workspace of the experiment.
+   * The workspace of the experiment or task.
    *
    * @generated from field: string workspace = 9;
    */
   workspace: string;
 
   /**
-   * The owner of the experiment.
+   * The owner of the experiment or task.
    *
    * @generated from field: string owner = 10;
    */
@@ -552,7 +555,8 @@ export const RunStopWithdrawnSchema: GenMessage<RunStopWithdrawn> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 14);
 
 /**
- * The run has ended, for the reason in `why`. The event says whether the end counts as a restart.
+ * The run has ended, for the reason in `why`. The event says whether the end counts as a restart. A task gets its next
+ * run, or ends, in the same commit.
  *
  * @generated from message trainyard.event.v1.RunEnded
  */

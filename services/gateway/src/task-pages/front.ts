@@ -1,0 +1,77 @@
+/**
+ * The HTTP server in front of everything: the host of a request decides whether the platform or the page of a task
+ * answers it, before any route, hook or header of either counts.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { Duplex } from "node:stream";
+import { runtimeLimits } from "@trainyard/runtime";
+import { asksForWebSocket } from "../http/upgrades.ts";
+import { addressedBy } from "./task-host.ts";
+import type { TaskPages } from "./task-pages.ts";
+
+export type FrontDeps = {
+  readonly taskPages: Pick<TaskPages, "answer" | "upgrade">;
+  /** The domain of tasks' hosts beside localhost; null for none. */
+  readonly taskDomain: string | null;
+};
+
+/** Returns the server. `answer` and `upgrade` serve the requests and the upgrades of the platform itself. */
+export function frontServer(
+  { taskPages, taskDomain }: FrontDeps,
+  answer: RequestListener,
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+): Server {
+  const options = {
+    // The limit for a whole request holds only for the platform: an upload to a task may take hours.
+    requestTimeout: 0,
+    // Another upgrade, such as curl's to h2c, is no reason to refuse a request: it is answered without.
+    shouldUpgradeCallback: asksForWebSocket,
+  };
+  const server = createServer(options, (request, response) => {
+    const addressed = addressOf(request, taskDomain);
+    if (addressed.kind === "task") void taskPages.answer(addressed, request, response);
+    else if (addressed.kind === "nothing") refuse(response);
+    else {
+      limitTime(request, response);
+      answer(request, response);
+    }
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const addressed = addressOf(request, taskDomain);
+    if (addressed.kind === "task") void taskPages.upgrade(addressed, request, socket, head);
+    else if (addressed.kind === "platform") upgrade(request, socket, head);
+    else socket.end("HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\n\r\n");
+  });
+  return server;
+}
+
+function addressOf(request: IncomingMessage, domain: string | null) {
+  const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name));
+  // A proxy may follow another one of two hosts than this server.
+  return hosts.length > 1
+    ? ({ kind: "nothing" } as const)
+    : addressedBy(request.headers.host, domain);
+}
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(421, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+  response.end("No task has this address.\n");
+}
+
+/** Ends a connection whose request has not arrived whole within the limit. */
+function limitTime(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => {
+    if (!response.headersSent) response.writeHead(408, { connection: "close" }).end();
+    request.socket.destroySoon();
+  }, runtimeLimits.requestMs);
+  timer.unref();
+  request.once("end", () => clearTimeout(timer));
+  response.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,18 @@
+/** The limits of the pages of tasks. */
+export const taskPageLimits = {
+  /** The lifetime of a code that opens a session with a task's host. */
+  codeSeconds: 60,
+  /** The least interval between two updates of a session's last use. */
+  usedEverySeconds: 60,
+  /**
+   * The longest time for which a session counts as open without another look, and the interval at which the sessions of
+   * open requests are looked at.
+   */
+  freshMs: 1_000,
+  /** The most sessions whose last look is remembered. */
+  rememberedMax: 10_000,
+  /** The largest body with a code. */
+  codeBodyBytesMax: 1_024,
+  /** The connections to a task's server that are kept open between requests. */
+  idleConnectionsMax: 8,
+} as const;

@@ -1,0 +1,104 @@
+/** Passes a request to the server of a task, and its answer back, without reading either. */
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
+import { Problem } from "../http/problem.ts";
+import { problemOfTunnel } from "../tunnels/problem.ts";
+import { headersFromTask, headersToTask, type ToTask } from "./passed-headers.ts";
+import { TunnelAgent } from "./tunnel-agent.ts";
+
+export type Passing = ToTask & {
+  readonly agent: TunnelAgent;
+  readonly allocation: string;
+  readonly port: number;
+  /** Aborts when the person's session or the run has ended. */
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Passes one request. Rejects with the error of the connection if the task's server gave no answer; resolves when the
+ * answer was passed or the connection broke in the middle of it.
+ */
+export async function passRequest(
+  asked: IncomingMessage,
+  response: ServerResponse,
+  passing: Passing,
+): Promise<void> {
+  const hasBody = bodyOf(asked) !== "none";
+  try {
+    await attempt(asked, response, passing, hasBody);
+  } catch (error) {
+    // A server may close a kept connection at the moment at which the next request is sent.
+    const isStale = error instanceof StaleConnection && !hasBody && !response.headersSent;
+    if (!isStale) throw error instanceof StaleConnection ? error.cause : error;
+    await attempt(asked, response, passing, hasBody);
+  }
+}
+
+class StaleConnection extends Error {}
+
+function attempt(
+  asked: IncomingMessage,
+  response: ServerResponse,
+  passing: Passing,
+  hasBody: boolean,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const upstream = request({
+    ...TunnelAgent.optionsFor(passing.allocation, passing.port),
+    agent: passing.agent,
+    method: asked.method,
+    path: asked.url,
+    // A body of unknown length keeps its form: without this header it would be read as the next request.
+    headers: [
+      ...headersToTask(asked.rawHeaders, passing),
+      ...(bodyOf(asked) === "chunked" ? ["Transfer-Encoding", "chunked"] : []),
+    ],
+  });
+  let isWhole = false;
+  const cut = (): void => {
+    upstream.destroy();
+    response.destroy();
+  };
+  passing.signal.addEventListener("abort", cut, { once: true });
+  response.once("close", () => {
+    passing.signal.removeEventListener("abort", cut);
+    // After a whole answer the connection already belongs to the next request.
+    if (!isWhole) upstream.destroy();
+    resolve();
+  });
+  upstream.once("error", (error) => {
+    if (response.headersSent) response.destroy();
+    else reject(upstream.reusedSocket ? new StaleConnection("stale", { cause: error }) : error);
+  });
+  upstream.once("response", (answer) => {
+    response.writeHead(
+      answer.statusCode ?? 502,
+      answer.statusMessage,
+      headersFromTask(answer.rawHeaders),
+    );
+    // Events of an open stream are sent at once, also the head before the first event.
+    response.flushHeaders();
+    answer.once("end", () => {
+      isWhole = upstream.writableFinished;
+    });
+    pipeline(answer, response, (error) => {
+      if (error) response.destroy();
+    });
+  });
+  if (hasBody) pipeline(asked, upstream, () => {});
+  else upstream.end();
+  return promise;
+}
+
+function bodyOf({ headers }: IncomingMessage): "none" | "chunked" | "sized" {
+  if (headers["transfer-encoding"] !== undefined) return "chunked";
+  return (headers["content-length"] ?? "0") === "0" ? "none" : "sized";
+}
+
+/** Returns the problem for a request whose connection to the task's server failed. */
+export function problemOfTask(error: unknown, port: number): Problem {
+  const known = problemOfTunnel(error);
+  if (known instanceof Problem) return known;
+  const detail = `the server at port ${port} of the task broke the connection`;
+  return new Problem(502, "bad_gateway", detail);
+}

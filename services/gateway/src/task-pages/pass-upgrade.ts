@@ -1,0 +1,63 @@
+/** Passes a WebSocket to the server of a task. */
+import { type IncomingMessage, request } from "node:http";
+import { type Duplex, pipeline } from "node:stream";
+import type { Passing } from "./pass-request.ts";
+import { headersFromTask, headersToTask } from "./passed-headers.ts";
+import { TunnelAgent } from "./tunnel-agent.ts";
+
+/** Passes one upgrade. Resolves when it has ended; rejects if the task's server gave no answer. */
+export function passUpgrade(
+  asked: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  passing: Passing,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const upstream = request({
+    ...TunnelAgent.optionsFor(passing.allocation, passing.port),
+    agent: passing.agent,
+    method: "GET",
+    path: asked.url,
+    headers: [
+      ...headersToTask(asked.rawHeaders, passing),
+      ...["Connection", "Upgrade", "Upgrade", asked.headers.upgrade ?? ""],
+    ],
+  });
+  const cut = (): void => {
+    upstream.destroy();
+    socket.destroy();
+  };
+  passing.signal.addEventListener("abort", cut, { once: true });
+  socket.once("close", () => {
+    passing.signal.removeEventListener("abort", cut);
+    upstream.destroy();
+    resolve();
+  });
+  upstream.once("error", reject);
+  upstream.once("upgrade", (answer, stream, first) => {
+    const headers = [
+      ...headersFromTask(answer.rawHeaders),
+      ...["Connection", "Upgrade", "Upgrade", answer.headers.upgrade ?? ""],
+    ];
+    socket.write(headOf(answer, headers));
+    if (first.length > 0) socket.write(first);
+    if (head.length > 0) stream.write(head);
+    pipeline(socket, stream, socket, cut);
+    passing.signal.addEventListener("abort", () => stream.destroy(), { once: true });
+  });
+  upstream.once("response", (answer) => {
+    // The server refused: its answer is passed, and the connection ends with it.
+    socket.write(headOf(answer, [...headersFromTask(answer.rawHeaders), "Connection", "close"]));
+    pipeline(answer, socket, () => socket.destroy());
+  });
+  upstream.end();
+  return promise;
+}
+
+function headOf({ statusCode, statusMessage }: IncomingMessage, headers: readonly string[]) {
+  const lines = Array.from(
+    { length: headers.length / 2 },
+    (_, at) => `${headers[2 * at]}: ${headers[2 * at + 1]}\r\n`,
+  );
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("")}\r\n`;
+}

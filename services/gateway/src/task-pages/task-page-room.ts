@@ -1,0 +1,37 @@
+/** The pages of tasks, with the sessions of their browsers. */
+import type { Clock } from "@trainyard/kernel";
+import type { Logger } from "@trainyard/runtime";
+import type { Pool } from "pg";
+import type { TokenLookup } from "../http/caller.ts";
+import { TaskCallers } from "./task-callers.ts";
+import { TaskPages, type TaskPagesDeps } from "./task-pages.ts";
+import { TaskSessions } from "./task-sessions.ts";
+import type { OpenTunnel } from "./tunnel-agent.ts";
+
+export type TaskPageRoomDeps = {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly serving: TaskPagesDeps["serving"];
+  readonly token: TokenLookup;
+  readonly tunnels: { readonly open: OpenTunnel };
+};
+
+export type TaskPageRoom = {
+  readonly taskSessions: TaskSessions;
+  /** Looks at the sessions of open requests until it is stopped. */
+  readonly callers: TaskCallers;
+  readonly taskPages: TaskPages;
+};
+
+export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
+  const { pool, clock, logger, serving, token, tunnels } = deps;
+  const open: OpenTunnel = (...stream) => tunnels.open(...stream);
+  const sessions = new TaskSessions(pool);
+  const callers = new TaskCallers({ sessions, token, clock, logger });
+  return {
+    taskSessions: sessions,
+    callers,
+    taskPages: new TaskPages({ sessions, callers, serving, open, logger }),
+  };
+}
