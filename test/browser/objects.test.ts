@@ -1,4 +1,4 @@
-/** Tests of the pages of single objects: an experiment, a trial, a model, a task. */
+/** Tests of the pages of single objects: an experiment, a trial, a model, a task and its terminal. */
 import "./pages/experiment.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
