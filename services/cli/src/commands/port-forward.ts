@@ -69,7 +69,7 @@ function forwardOf(text: string): Forward {
 /**
  * A refusal that stays, such as an undeclared port, ends the command. Another one is said, and closes the connection.
  */
-function passingOn(
+export function passingOn(
   path: string,
   { client: { clock }, output }: Context,
   fail: (error: unknown) => void,
@@ -89,7 +89,8 @@ function passingOn(
   };
 }
 
-async function listen(
+/** Serves a port of 127.0.0.1, or any free one for 0. */
+export async function listen(
   local: number,
   pass: (socket: Socket) => void,
 ): Promise<Server & AsyncDisposable> {
