@@ -20,6 +20,7 @@ const packages = [
   "lightning==2.6.6",
   "accelerate==1.15.0",
   "tensorboard==2.21.0",
+  "pandas==3.0.6",
 ];
 const stampText = `${packages.join("\n")}\n`;
 
