@@ -8,8 +8,15 @@ import { tokenKeyOf } from "../../streams.ts";
 import type { TaskPagesDeps } from "../../task-pages/task-pages.ts";
 import { usableTask } from "./tasks.ts";
 
-/** Returns the declared HTTP port that an address stands for: 0 is the first one. Throws a Problem if there is none. */
-export function servedPort({ id, ports }: TaskDocument, port: number): number {
+/**
+ * Returns the declared HTTP port that an address stands for: 0 is the first one. Throws a Problem if there is none, or
+ * if the task has ended.
+ */
+export function servedPort(task: TaskDocument, port: number): number {
+  const { id, ports } = task;
+  if (task.endedAtMs !== undefined) {
+    throw new Problem(410, "task_ended", `${id} has ended: ${task.reason}`);
+  }
   const declared = ports.filter(({ isTcp }) => !isTcp).map((one) => one.port);
   const served = port === 0 ? declared[0] : declared.find((one) => one === port);
   if (served !== undefined) return served;
@@ -28,9 +35,6 @@ export function servingRuns(
     const task = await usableTask(backend, id, caller);
     const port = servedPort(task, asked);
     const run = task.runs.at(-1);
-    if (task.endedAtMs !== undefined) {
-      throw new Problem(410, "task_ended", `${id} has ended: ${task.reason}`);
-    }
     if (run === undefined || task.state !== "RUNNING") throw notRunning(task);
     const { state: keyId } = await backend.parts.executor.cache.load(tokenKeyOf, run.id);
     const key = keys.get(keyId);

@@ -284,3 +284,29 @@ describe("a task", () => {
     expect([status, body["detail"]]).toEqual([404, expect.stringMatching(/^there is no task /)]);
   });
 });
+
+test("a link opens a page of a task once, at its own host, while the task has not ended", async () => {
+  const ports = [{ proxy_port: 8000 }, { proxy_port: 8001 }, { proxy_port: 22, proxy_tcp: true }];
+  const config = { entrypoint: "serve", environment: { proxy_ports: ports } };
+  const created = await gateway.append("task-t910", taskCreated({ config }));
+  await get(`tasks?minPosition=${created}`);
+  const open = (body: object) => gateway.call("POST", "/api/v1/tasks/t910/sessions", { body });
+  const { port } = new URL(gateway.url);
+  const code = "#code=[A-Za-z0-9_-]{43}$";
+  for (const [body, host] of [
+    [{}, `t910.localhost:${port}`],
+    [{ port: 8001 }, `t910-8001.localhost:${port}`],
+    [{ port: 8001, localPort: 9000 }, "t910-8001.localhost:9000"],
+  ] as const) {
+    const url = String((await open(body)).body["url"]);
+    expect(url).toMatch(new RegExp(`^http://${host}/.trainyard/open${code}`));
+  }
+  for (const undeclared of [22, 9_999]) {
+    expect(await open({ port: undeclared })).toMatchObject({ status: 404 });
+  }
+  const over = { outcome: TaskOutcome.COMPLETED, reason: "finished", restarts: 0 };
+  const ended = await gateway.append("task-t910", { type: "TaskEnded", data: over });
+  await get(`tasks?minPosition=${ended}`);
+  const detail = "t910 has ended: finished";
+  expect(await open({})).toMatchObject({ status: 410, body: { detail } });
+});
