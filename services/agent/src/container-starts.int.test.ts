@@ -116,3 +116,18 @@ test("a task whose image has no Python ends with one sentence, and another one r
   expect((await world.ended(held)).exit?.code).toBe(3);
   expect(world.platform.texts(held)).toEqual([held.task?.id]);
 });
+
+test("a task publishes no port on the host, in whose place people have its tunnel", async () => {
+  await world.stopAgent();
+  await world.startAgent({ TRAINYARD_AGENT_CONTAINER_NETWORK: "bridge" });
+  const ports = { environment: { proxy_ports: [{ proxy_port: 6006 }] } };
+  const launches = [
+    launchOf("true", inImage("any:1", ports)),
+    taskOf("command", "true", inImage("any:1", ports)),
+  ];
+  for (const launch of launches) await world.ended(launch);
+  const published = engine.made.map(
+    ({ HostConfig }) => (HostConfig as { PortBindings?: object }).PortBindings,
+  );
+  expect(published).toEqual([{ "6006/tcp": [{ HostPort: "6006" }] }, undefined]);
+});

@@ -73,8 +73,6 @@ export const limits = {
   trialsMax: 1_000_000,
   /** The default maximum of unended tasks of a workspace: more are probably a script that has gone wrong. */
   tasksPerWorkspaceMax: 100,
-  /** The latest creations of tasks whose repetition is recognised. A client repeats a request within a minute. */
-  acceptedCreationsMax: 1_000,
   /** The most agents that log policies exclude for a trial: placement checks each of them for every run. */
   excludedAgentsMax: 64,
 } as const;

@@ -5,7 +5,7 @@ import { ApiError } from "@trainyard/client";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { wholeNumberOf } from "../option-values.ts";
-import { waitUntilTaskRuns } from "../terminal/task-place.ts";
+import { hasStarted } from "../terminal/task-place.ts";
 import { listen, passingOn } from "./port-forward.ts";
 
 type Options = { readonly port?: string; readonly local?: boolean };
@@ -29,7 +29,7 @@ async function open(
   const task = argument(args, 0);
   const port = text === undefined ? 0 : wholeNumberOf("--port", text, 1);
   const { client, output } = context;
-  await waitUntilTaskRuns({ client, output, task });
+  await hasStarted({ client, output, task });
   if (local) return serveHere(context, { task, port });
   try {
     await printLink(context, { task, port, localPort: 0 }, "");

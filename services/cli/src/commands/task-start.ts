@@ -41,7 +41,7 @@ export function addStartCommands(program: Command): void {
     .action(withPlatform<RunOptions>(runCommand));
   const shells = program.command("shell").description("terminals on the cluster");
   addStartOptions(shells.command("start"))
-    .option("--detach", "start it without opening its terminal")
+    .option("--detach", "start it without opening its terminal; so does -o json")
     .description("start a shell, which runs until it is closed or killed, and open its terminal")
     .action(withPlatform<ShellOptions>(startShell));
   addShellOpen(shells);

@@ -97,6 +97,16 @@ test("a terminal is shown, gets each key and its size, and ends with the code of
   expect(shown.shown()).toContain("The terminal main of task t12 ended with code 3.");
 });
 
+test("a wait for the task's place is left by Ctrl-C, and the task continues", async () => {
+  answer = playTerminal;
+  states = Array.from({ length: 100 }, () => ({ state: "QUEUED", reason: "no slot is free" }));
+  await using shown = inTerminal("shell", "open", "t12");
+  await shown.shows("no slot is free");
+  shown.type("\x03");
+  expect(await shown.end()).toEqual({ code: 0, same: true });
+  expect(shown.shown()).toContain("detached; the task continues");
+});
+
 test("a broken connection is said in one line, and the next one shows the present screen", async () => {
   answer = playTerminal;
   await using shown = inTerminal("shell", "open", "t12", "--terminal", "work");
@@ -205,6 +215,11 @@ test.each([
     2,
   ],
   [["task", "exec", "t13", "--", "a"], "There is no such task.", 2],
+  [
+    ["shell", "start"],
+    "The standard input and output are no terminal. With --detach it is started only.",
+    2,
+  ],
 ])("%j is refused in a sentence", async (words, sentence, code) => {
   expect(await gateway.yard(...words)).toMatchObject({ code, err: `${sentence}\n` });
 });
@@ -220,9 +235,9 @@ test("an ended task, a broken connection and a program that cannot start are fai
     err: "The connection broke: the program gets SIGHUP.\n",
   });
   answer = (_message, to) =>
-    to.send("refused", { code: "cannot_start", detail: "there is no program a" });
+    to.send("refused", { code: "cannot_start", detail: "a cannot be started" });
   expect(await piped("", "task", "exec", "t12", "--", "a")).toMatchObject({
     code: 1,
-    err: "There is no program a.\n",
+    err: "a cannot be started.\n",
   });
 });

@@ -5,7 +5,7 @@ import { collect } from "../option-values.ts";
 import { attach, endedText, exitCodeOf } from "../terminal/attach.ts";
 import { execute, executeInTerminal, type Program } from "../terminal/execute.ts";
 import { requireConsole } from "../terminal/local-terminal.ts";
-import { waitUntilTaskRuns } from "../terminal/task-place.ts";
+import { hasStarted, type TaskPlace } from "../terminal/task-place.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 
 const leaveHelp =
@@ -59,7 +59,7 @@ export async function openTerminal(
   { client, output }: Context,
   { task, terminal = "main", position = "" }: Opened,
 ): Promise<void> {
-  await waitUntilTaskRuns({ client, output, task, position });
+  if (!(await waitedFor({ client, output, task, position }))) return;
   const ended = await attach({ task, terminal, clock: client.clock, output });
   const name = terminal === "main" ? "" : ` --terminal ${terminal}`;
   if (ended === null) {
@@ -72,6 +72,21 @@ export async function openTerminal(
   output.note(text);
 }
 
+/** Returns whether the task runs: Ctrl-C leaves the wait. */
+async function waitedFor(place: TaskPlace): Promise<boolean> {
+  const leave = new AbortController();
+  const left = (): void => {
+    place.output.note("detached; the task continues");
+    leave.abort();
+  };
+  process.once("SIGINT", left);
+  try {
+    return await hasStarted({ ...place, signal: leave.signal });
+  } finally {
+    process.off("SIGINT", left);
+  }
+}
+
 async function exec(
   { client, output }: Context,
   [task = "", ...command]: readonly string[],
@@ -82,7 +97,7 @@ async function exec(
   }
   if (tty) requireConsole(" Leave out -t.");
   const environment = Object.fromEntries(env.map(variableOf));
-  await waitUntilTaskRuns({ client, output, task });
+  await hasStarted({ client, output, task });
   const program: Program = {
     task,
     command,

@@ -25,8 +25,10 @@ export async function dialHolder({ task, clock, ...options }: Dial): Promise<Byt
 }
 
 /** Returns the failure of the command line that a Fault of the stream is, as a sentence. */
-export function failureOf({ message }: Fault): Failure {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
+export function failureOf({ code, message }: Fault): Failure {
+  // The sentence begins with the name of the program.
+  const keeps = code === "cannot_start";
+  const text = keeps ? message : message.charAt(0).toUpperCase() + message.slice(1);
   return new Failure(text.endsWith(".") ? text : `${text}.`);
 }
 

@@ -29,16 +29,16 @@ export class ScreenState {
     this.#carried = isCut ? text.slice(open) : "";
   }
 
-  /** Returns the sequences that give back an ordinary terminal, with the cursor in the first column. */
+  /** Returns the sequences that give back an ordinary terminal, with the cursor at the start of a line. */
   restoring(): string {
     if (!this.#hasOutput) return "";
-    return `${this.#isAlternate ? "\x1b[?1049l" : ""}\x1b7\x1b[r\x1b8${plainModes}\r`;
+    return `${this.#isAlternate ? "\x1b[?1049l" : ""}\x1b7\x1b[r\x1b8${plainModes}\r\n`;
   }
 
   /** Returns the sequences that empty the terminal; what it showed before the first time stays in its scrollback. */
   emptying(rows: number): string {
     const kept = this.#hasOutput ? "" : "\n".repeat(rows);
-    const state = this.restoring();
+    const state = this.restoring().trimEnd();
     this.#isAlternate = false;
     this.#hasOutput = true;
     return `${kept}${state}\x1b[H\x1b[2J`;

@@ -38,10 +38,15 @@ export async function taskWithPlace(place: TaskPlace): Promise<Plain<Task>> {
   }
 }
 
-/** Waits until a task runs. Throws a Failure if it has ended. */
-export async function waitUntilTaskRuns(place: TaskPlace): Promise<void> {
-  const { id, state, reason } = await taskWithPlace(place);
-  if (!over.has(state)) return;
+/** Returns true once a task runs, and false if the signal aborts before. Throws a Failure if it has ended. */
+export async function hasStarted(place: TaskPlace): Promise<boolean> {
+  const found = await taskWithPlace(place).catch((error: unknown) => {
+    if (place.signal?.aborted !== true) throw error;
+    return null;
+  });
+  if (found === null) return false;
+  const { id, state, reason } = found;
+  if (!over.has(state)) return true;
   const why = reason === "" ? "" : `: ${firstLine(reason)}`;
   throw new Failure(`Task ${id} has ended ${state}${why}.`);
 }

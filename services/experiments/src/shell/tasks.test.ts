@@ -84,10 +84,13 @@ describe("CreateTask", () => {
     ]);
   });
 
-  test("returns the first task if it is repeated, also in a workspace that is full", async () => {
+  test("returns the first task if it is repeated, also in a workspace that is full, and after a takeover", async () => {
     await create();
     const commitId = newEventId();
     const first = await create({}, commitId);
+    expect(await create({}, commitId)).toBe(first);
+    expect(await create()).toBe("too_many_tasks");
+    unended = await openUnended();
     expect(await create({}, commitId)).toBe(first);
     expect(await create()).toBe("too_many_tasks");
   });

@@ -13,19 +13,22 @@ import {
   type LogFoldSpec,
   type Logger,
 } from "@trainyard/runtime";
-import { limits } from "../limits.ts";
 
-const unendedFold: LogFoldSpec<string> = {
+/** `commit` is the id of the commit that created the task: a client repeats it if the answer was lost. */
+type Unended = { readonly workspace: string; readonly commit: string };
+
+const unendedFold: LogFoldSpec<Unended> = {
   stream: "task-unended",
   schema: "unended-tasks/1",
   what: "the tasks that have not ended",
-  fold: (workspaces, stored) => {
+  fold: (tasks, stored) => {
     if (categoryOf(stored.stream) !== "task") return;
     const type = shortNameOf(stored.type);
-    if (type === "TaskEnded") workspaces.delete(idOf(stored.stream));
-    if (type !== "TaskCreated") return;
-    const { data } = decodeEvent(stored);
-    workspaces.set(idOf(stored.stream), "workspace" in data ? (data.workspace ?? "") : "");
+    if (type === "TaskEnded") tasks.delete(idOf(stored.stream));
+    const event = type === "TaskCreated" ? decodeEvent(stored) : null;
+    if (event?.type !== "TaskCreated") return;
+    const { workspace } = event.data;
+    tasks.set(idOf(stored.stream), { workspace, commit: stored.commitId });
   },
 };
 
@@ -37,17 +40,15 @@ type UnendedDeps = {
 
 export class UnendedTasks {
   readonly #max: number;
-  readonly #fold: LogFold<string>;
+  readonly #fold: LogFold<Unended>;
   /** The position up to which the fold has seen the log; 0 for the head at its start. */
   #seen = 0;
-  /** The workspaces of creations that are being decided, by their commit. */
-  readonly #deciding = new Map<string, string>();
-  /** The workspaces of created tasks whose event the fold has not seen yet. */
-  readonly #unseen = new Map<string, string>();
-  /** The latest accepted commits: a client repeats one if its answer was lost, and is not refused then. */
-  readonly #accepted = new Set<string>();
+  /** Creations that are being decided, by their commit. */
+  readonly #deciding = new Map<string, Unended>();
+  /** Created tasks whose event the fold has not seen yet. */
+  readonly #unseen = new Map<string, Unended>();
 
-  private constructor(fold: LogFold<string>, max: number) {
+  private constructor(fold: LogFold<Unended>, max: number) {
     this.#fold = fold;
     this.#max = max;
   }
@@ -65,36 +66,31 @@ export class UnendedTasks {
 
   /** Decides a creation, unless the workspace is full. */
   async creating(
-    commitId: string,
+    commit: string,
     workspace: string,
     decide: () => Promise<Committed | Rejection>,
   ): Promise<Committed | Rejection> {
-    const full = this.#accepted.has(commitId) ? null : this.#refusal(commitId, workspace);
+    const full = this.#refusal({ commit, workspace });
     if (full !== null) return full;
-    this.#deciding.set(commitId, workspace);
+    this.#deciding.set(commit, { commit, workspace });
     try {
       const result = await decide();
-      if (!isRejection(result)) this.#created(commitId, workspace, result);
+      const stream = isRejection(result) ? undefined : result.streams[0]?.stream;
+      if (!isRejection(result) && stream !== undefined && result.position > this.#seen) {
+        this.#unseen.set(idOf(stream), { commit, workspace });
+      }
       return result;
     } finally {
-      this.#deciding.delete(commitId);
+      this.#deciding.delete(commit);
     }
   }
 
-  #created(commitId: string, workspace: string, { position, streams }: Committed): void {
-    const stream = streams[0]?.stream;
-    if (stream !== undefined && position > this.#seen) this.#unseen.set(idOf(stream), workspace);
-    this.#accepted.add(commitId);
-    const [oldest] = this.#accepted;
-    if (this.#accepted.size > limits.acceptedCreationsMax && oldest !== undefined) {
-      this.#accepted.delete(oldest);
-    }
-  }
-
-  #refusal(commitId: string, workspace: string): Rejection | null {
-    const deciding = [...this.#deciding].filter(([id]) => id !== commitId);
-    const unended = new Map([...this.#fold.entries, ...this.#unseen, ...deciding]);
-    const count = [...unended.values()].filter((one) => one === workspace).length;
+  /** Returns null for a repeated commit, whose task the log returns. */
+  #refusal({ commit, workspace }: Unended): Rejection | null {
+    const unended = [...new Map([...this.#fold.entries, ...this.#unseen]).values()];
+    const there = [...unended, ...this.#deciding.values()];
+    if (there.some((one) => one.commit === commit)) return null;
+    const count = there.filter((one) => one.workspace === workspace).length;
     if (count < this.#max) return null;
     const shown = JSON.stringify(workspace.slice(0, 80));
     const detail = `the workspace ${shown} has ${count} tasks that have not ended, and may have ${this.#max}: kill some first`;

@@ -11,6 +11,7 @@ const keys: readonly (readonly [keys: string, does: string])[] = [
   ["x, Space", "select the row; with Shift all up to it"],
   ["Enter", "open the row"],
   ["Esc", "close what is open, or leave a field"],
+  ["Shift F6", "out of a terminal, whose program gets every other key"],
   ["?", "this sheet"],
 ];
 

@@ -26,8 +26,11 @@ export function shownEvent(event: StoredEvent): Plain<Event> {
   };
 }
 
+/** The events with a configuration. */
+const withConfig: ReadonlySet<string> = new Set(["ExperimentCreated", "TaskCreated"]);
+
 function withoutSecrets(name: string, data: JsonObject): JsonObject {
   const { config } = data;
-  if (name !== "ExperimentCreated" || config === undefined) return data;
+  if (!withConfig.has(name) || config === undefined) return data;
   return { ...data, config: maskedDocument(config as JsonObject) };
 }

@@ -136,7 +136,11 @@ describe("a new task", () => {
     const shown = await get(`tasks/${id}`);
     expect(JSON.stringify(shown)).not.toMatch(/hush|hunter22/);
     expect(shown).toMatchObject({ id, state: "QUEUED", ports: [{ port: 80, isTcp: false }] });
-    expect(JSON.stringify(await get("tasks"))).not.toMatch(/hush|hunter22/);
+    for (const path of ["tasks", `events:list?object=task&id=${id}`]) {
+      const answer = JSON.stringify(await get(path));
+      expect(answer).toContain(id);
+      expect(answer).not.toMatch(/hush|hunter22/);
+    }
   });
 
   test("is only checked on request, and the answer has the warnings", async () => {

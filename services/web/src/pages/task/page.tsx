@@ -15,6 +15,7 @@ import { useCall } from "../../data/calls.ts";
 import { Runs } from "./runs.tsx";
 import type { TaskSearch } from "./search.ts";
 import styles from "./task.module.css";
+import { TerminalTab } from "./terminal-tab.tsx";
 import { DeleteDialog, KillDialog, openVerbs, useVerbs } from "./verbs.tsx";
 
 const route = getRouteApi("/tasks/$task");
@@ -38,7 +39,7 @@ export function TaskPage(): JSX.Element {
 
 function TaskOf({ task }: { readonly task: Task }): JSX.Element {
   const { id, name, reason } = task;
-  const { tab = "logs" } = route.useSearch();
+  const { tab = task.kind === "shell" ? "terminal" : "logs" } = route.useSearch();
   const navigate = route.useNavigate();
   const { verbs, opened, close } = useVerbs(task);
   const page = useTaskPage();
@@ -59,6 +60,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
         label={`Task ${id}`}
         tabs={[
           { id: "logs", title: "Logs" },
+          { id: "terminal", title: "Terminal" },
           { id: "runs", title: "Runs", count: task.runs.length },
           { id: "configuration", title: "Configuration" },
         ]}
@@ -85,6 +87,7 @@ type ContentProps = { readonly task: Task; readonly tab: NonNullable<TaskSearch[
 function Content({ task, tab }: ContentProps): JSX.Element {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  if (tab === "terminal") return <TerminalTab task={task} />;
   if (tab === "runs") return <Runs runs={task.runs} />;
   if (tab === "configuration") {
     const text = JSON.stringify(task.config ?? {}, null, 2);

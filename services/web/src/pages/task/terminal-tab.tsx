@@ -1,0 +1,43 @@
+import type { ReplyOf } from "@trainyard/contracts";
+import { type JSX, lazy, Suspense, useState } from "react";
+import { Button } from "../../components/button.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import styles from "./task.module.css";
+
+const TerminalView = lazy(async () => ({
+  default: (await import("../../components/terminal/terminal-view.tsx")).TerminalView,
+}));
+
+type Props = { readonly task: Pick<ReplyOf<"getTask">, "id" | "kind" | "state" | "endedAtMs"> };
+
+/** The terminal of a shell, or a shell beside a running command, which is started on request. */
+export function TerminalTab({ task }: Props): JSX.Element {
+  const { id, kind, state, endedAtMs } = task;
+  const [asked, setAsked] = useState(kind === "shell" ? 1 : 0);
+  // A terminal whose task has ended shows its last screen.
+  const [shown, setShown] = useState(false);
+  const isRunning = state === "RUNNING" || state === "STOPPING";
+  if (asked > 0 && isRunning && !shown) setShown(true);
+  if (shown) {
+    return (
+      <Suspense fallback={<p className={styles["loading"]}>Opening the terminal …</p>}>
+        <TerminalView
+          key={asked}
+          task={id}
+          terminal="main"
+          onAgain={isRunning && kind !== "shell" ? () => setAsked(asked + 1) : undefined}
+        />
+      </Suspense>
+    );
+  }
+  if (endedAtMs !== undefined) {
+    return <EmptyState title="The task has ended, and its terminals with it." />;
+  }
+  if (!isRunning) return <EmptyState title="The terminal opens when the task runs." />;
+  return (
+    <EmptyState title="No terminal is open." command={`yard shell open ${id}`}>
+      <p>A shell starts beside the command, with the files and the variables of the task.</p>
+      <Button onClick={() => setAsked(asked + 1)}>Open a shell</Button>
+    </EmptyState>
+  );
+}
