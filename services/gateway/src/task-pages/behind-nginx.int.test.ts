@@ -84,7 +84,9 @@ test("behind nginx the host decides, and nginx obeys no header of a task", async
   const planted = cookie.replace("__Host-", "");
   expect((await get(port, { host: host("t12"), cookie: planted })).status).toBe(401);
   for (const name of [documented.domain, host("x"), host("a.t12")]) {
-    expect([name, (await get(port, { host: name, cookie })).status]).toEqual([name, 421]);
+    const { status, body } = await get(port, { host: name, cookie });
+    expect([name, status]).toEqual([name, 421]);
+    expect(body).toContain("Below the domain of tasks nothing else is served");
   }
   expect(stage.platform).toEqual([]);
   const claimed = { "x-forwarded-host": host("t12"), forwarded: `host=${host("t12")}` };

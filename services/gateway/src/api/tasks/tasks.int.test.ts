@@ -1,7 +1,10 @@
 /** Tests of the calls of tasks, with a simulated experiments service. */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Plain } from "@trainyard/contracts";
 import {
   type CreateTask,
@@ -282,5 +285,53 @@ describe("a task", () => {
       ...(method === "POST" ? { body: {} } : {}),
     });
     expect([status, body["detail"]]).toEqual([404, expect.stringMatching(/^there is no task /)]);
+  });
+});
+
+describe("a link to a page", () => {
+  const config = {
+    environment: {
+      proxy_ports: [{ proxy_port: 22, proxy_tcp: true }, { proxy_port: 80 }, { proxy_port: 81 }],
+    },
+  };
+
+  beforeAll(async () => {
+    const at = await gateway.append("task-t910", taskCreated({ config }));
+    await get(`tasks?minPosition=${at}`);
+  });
+
+  /** Asks at a host for a link. Node's fetch lets nobody choose the host. */
+  async function linked(host: string, body: object) {
+    const sent = request(`${gateway.url}/api/v1/tasks/t910/sessions`, {
+      method: "POST",
+      headers: {
+        ...{ host, "content-type": "application/json" },
+        authorization: `Bearer ${gateway.token}`,
+      },
+    }).end(JSON.stringify(body));
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    const found = JSON.parse(await text(answer)) as {
+      url?: string;
+      code?: string;
+      detail?: string;
+    };
+    return found.url?.replace(/#code=[A-Za-z0-9_-]{43}$/, "#") ?? [found.code, found.detail];
+  }
+
+  test.each([
+    ["127.0.0.1:8080", {}, "http://t910.localhost:8080/.trainyard/open#"],
+    ["localhost:8080", { port: 81 }, "http://t910-81.localhost:8080/.trainyard/open#"],
+    ["cluster.example", { localPort: 99 }, "http://t910.localhost:99/.trainyard/open#"],
+    [
+      "cluster.example",
+      {},
+      [
+        "no_task_domain",
+        expect.stringContaining('"yard task open t910" opens the page from your machine'),
+      ],
+    ],
+    ["127.0.0.1", { port: 22 }, ["port_not_declared", expect.stringMatching(/^22 is none/)]],
+  ])("asked at %s with %j is %j", async (host, body, expected) => {
+    expect(await linked(host, body)).toEqual(expected);
   });
 });
