@@ -1,8 +1,9 @@
-/** Tests of the pages of single objects: an experiment, a trial, a model, a task and its terminal. */
+/** Tests of the pages of single objects: an experiment, a trial, a model, a task, its terminal and what it serves. */
 import "./pages/experiment.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
 import "./pages/progress.ts";
 import "./pages/models.ts";
 import "./pages/tasks.ts";
+import "./pages/task-page.ts";
 import "./pages/terminal.ts";

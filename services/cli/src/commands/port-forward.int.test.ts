@@ -56,7 +56,7 @@ test("local connections reach a port of a trial until Ctrl-C, and the end of inp
   const { code, err, out } = await running;
   expect({ code, out }).toEqual({
     code: 0,
-    out: `127.0.0.1:${local} is port 6006 of trial 12.1\n127.0.0.1:${unused} is port 7000 of trial 12.1\n`,
+    out: `localhost:${local} is port 6006 of trial 12.1\nlocalhost:${unused} is port 7000 of trial 12.1\n`,
   });
   expect(err).toContain("Nothing listens yet.");
 });

@@ -52,7 +52,7 @@ async function portForward(
     output.line(
       output.json
         ? JSON.stringify({ address: `127.0.0.1:${bound}`, port })
-        : `127.0.0.1:${bound} is port ${port} of ${owner} ${id}`,
+        : `localhost:${bound} is port ${port} of ${owner} ${id}`,
     );
   }
   await Promise.race([once(stop.signal, "abort"), failed.promise]);

@@ -61,7 +61,7 @@ function addressOf(request: IncomingMessage, domain: string | null) {
 
 function refuse(response: ServerResponse): void {
   response.writeHead(421, { "content-type": "text/plain; charset=utf-8", connection: "close" });
-  response.end("No task has this address.\n");
+  response.end("No task has this address. Below the domain of tasks nothing else is served.\n");
 }
 
 /** Ends a connection whose request has not arrived whole within the limit. */

@@ -1,7 +1,10 @@
 /** Tests of the calls of tasks, with a simulated experiments service. */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Plain } from "@trainyard/contracts";
 import {
   type CreateTask,
@@ -285,28 +288,57 @@ describe("a task", () => {
   });
 });
 
-test("a link opens a page of a task once, at its own host, while the task has not ended", async () => {
-  const ports = [{ proxy_port: 8000 }, { proxy_port: 8001 }, { proxy_port: 22, proxy_tcp: true }];
-  const config = { entrypoint: "serve", environment: { proxy_ports: ports } };
-  const created = await gateway.append("task-t910", taskCreated({ config }));
-  await get(`tasks?minPosition=${created}`);
-  const open = (body: object) => gateway.call("POST", "/api/v1/tasks/t910/sessions", { body });
-  const { port } = new URL(gateway.url);
-  const code = "#code=[A-Za-z0-9_-]{43}$";
-  for (const [body, host] of [
-    [{}, `t910.localhost:${port}`],
-    [{ port: 8001 }, `t910-8001.localhost:${port}`],
-    [{ port: 8001, localPort: 9000 }, "t910-8001.localhost:9000"],
-  ] as const) {
-    const url = String((await open(body)).body["url"]);
-    expect(url).toMatch(new RegExp(`^http://${host}/.trainyard/open${code}`));
+describe("a link to a page", () => {
+  const config = {
+    environment: {
+      proxy_ports: [{ proxy_port: 22, proxy_tcp: true }, { proxy_port: 80 }, { proxy_port: 81 }],
+    },
+  };
+
+  beforeAll(async () => {
+    const at = await gateway.append("task-t910", taskCreated({ config }));
+    await get(`tasks?minPosition=${at}`);
+  });
+
+  /** Asks at a host for a link. Node's fetch lets nobody choose the host. */
+  async function linked(host: string, body: object) {
+    const sent = request(`${gateway.url}/api/v1/tasks/t910/sessions`, {
+      method: "POST",
+      headers: {
+        ...{ host, "content-type": "application/json" },
+        authorization: `Bearer ${gateway.token}`,
+      },
+    }).end(JSON.stringify(body));
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    const found = JSON.parse(await text(answer)) as {
+      url?: string;
+      code?: string;
+      detail?: string;
+    };
+    return found.url?.replace(/#code=[A-Za-z0-9_-]{43}$/, "#") ?? [found.code, found.detail];
   }
-  for (const undeclared of [22, 9_999]) {
-    expect(await open({ port: undeclared })).toMatchObject({ status: 404 });
-  }
-  const over = { outcome: TaskOutcome.COMPLETED, reason: "finished", restarts: 0 };
-  const ended = await gateway.append("task-t910", { type: "TaskEnded", data: over });
-  await get(`tasks?minPosition=${ended}`);
-  const detail = "t910 has ended: finished";
-  expect(await open({})).toMatchObject({ status: 410, body: { detail } });
+
+  test.each([
+    ["127.0.0.1:8080", {}, "http://t910.localhost:8080/.trainyard/open#"],
+    ["localhost:8080", { port: 81 }, "http://t910-81.localhost:8080/.trainyard/open#"],
+    ["cluster.example", { localPort: 99 }, "http://t910.localhost:99/.trainyard/open#"],
+    [
+      "cluster.example",
+      {},
+      [
+        "no_task_domain",
+        expect.stringContaining('"yard task open t910" opens the page from your machine'),
+      ],
+    ],
+    ["127.0.0.1", { port: 22 }, ["port_not_declared", expect.stringMatching(/^22 is none/)]],
+  ])("asked at %s with %j is %j", async (host, body, expected) => {
+    expect(await linked(host, body)).toEqual(expected);
+  });
+
+  test("of an ended task is refused with its reason", async () => {
+    const over = { outcome: TaskOutcome.COMPLETED, reason: "finished", restarts: 0 };
+    const at = await gateway.append("task-t910", { type: "TaskEnded", data: over });
+    await get(`tasks?minPosition=${at}`);
+    expect(await linked("127.0.0.1", {})).toEqual(["task_ended", "t910 has ended: finished"]);
+  });
 });

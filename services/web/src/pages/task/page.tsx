@@ -10,12 +10,13 @@ import { Page } from "../../components/page/page.tsx";
 import { taskState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useCall } from "../../data/calls.ts";
 import { Runs } from "./runs.tsx";
 import type { TaskSearch } from "./search.ts";
 import styles from "./task.module.css";
 import { TerminalTab } from "./terminal-tab.tsx";
-import { DeleteDialog, KillDialog, useVerbs } from "./verbs.tsx";
+import { DeleteDialog, KillDialog, openVerbs, useVerbs } from "./verbs.tsx";
 
 const route = getRouteApi("/tasks/$task");
 
@@ -41,6 +42,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
   const { tab = task.kind === "shell" ? "terminal" : "logs" } = route.useSearch();
   const navigate = route.useNavigate();
   const { verbs, opened, close } = useVerbs(task);
+  const page = useTaskPage();
   return (
     <Page
       title={`Task ${id}`}
@@ -51,7 +53,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
           <span>{name}</span>
         </>
       }
-      verbs={verbs}
+      verbs={[...openVerbs(task, page.open), ...verbs]}
     >
       {reason !== "" && <p className={styles["reason"]}>{reasonText(task)}</p>}
       <Tabs
@@ -67,6 +69,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
       >
         <Content task={task} tab={tab} />
       </Tabs>
+      {page.dialog}
       <KillDialog task={id} open={opened === "kill"} onClose={close} />
       <DeleteDialog task={id} open={opened === "delete"} onClose={close} />
     </Page>

@@ -7,6 +7,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { useSay } from "../../components/toasts.tsx";
+import { pagePorts, type OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useChange } from "../../data/calls.ts";
 
 type Opened = "kill" | "delete" | null;
@@ -19,6 +20,19 @@ export function useVerbs({ endedAtMs }: Pick<ReplyOf<"getTask">, "endedAtMs">) {
       ? [{ title: "Kill", danger: true, run: () => setOpened("kill") }]
       : [{ title: "Delete", danger: true, run: () => setOpened("delete") }];
   return { verbs, opened, close: () => setOpened(null) };
+}
+
+/** An action for the page of each port. */
+export function openVerbs(
+  task: Pick<ReplyOf<"getTask">, "id" | "ports" | "state">,
+  open: OpenTaskPage,
+): readonly Verb[] {
+  const ports = pagePorts(task);
+  return ports.map((port, at) => ({
+    title: ports.length === 1 ? "Open" : `Open ${port}`,
+    primary: at === 0,
+    run: () => open(task, port),
+  }));
 }
 
 type Props = { readonly task: string; readonly open: boolean; readonly onClose: () => void };

@@ -1,10 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import type { Plain } from "@trainyard/contracts";
 import type { Task } from "@trainyard/contracts/api";
+import { Button } from "../../components/button.tsx";
 import { age, time } from "../../components/format.ts";
 import { taskState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { pagePorts, type OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
+import styles from "./page.module.css";
 
 type Row = Plain<Task>;
 
@@ -13,6 +16,7 @@ export const initialLayout: ColumnLayout = [
   { id: "name" },
   { id: "kind" },
   { id: "state" },
+  { id: "pages" },
   { id: "exit" },
   { id: "reason" },
   { id: "pool" },
@@ -33,8 +37,8 @@ const agentOf = ({ runs }: Row): string => runs.at(-1)?.placements[0]?.agent ?? 
 
 const exitOf = ({ exitCode }: Row): string => (exitCode === undefined ? "" : String(exitCode));
 
-/** The columns of the list; ages are as of `nowMs`. */
-export function taskColumns(nowMs: number): readonly Column<Row>[] {
+/** The columns of the list; ages are as of `nowMs`, and `open` opens the page of a port. */
+export function taskColumns(nowMs: number, open: OpenTaskPage): readonly Column<Row>[] {
   return [
     {
       ...plain("id", "Task", 72, ({ id }) => id),
@@ -51,6 +55,24 @@ export function taskColumns(nowMs: number): readonly Column<Row>[] {
       sort: "state",
       cell: (task) => (
         <StateBadge state={taskState(task)} restarts={task.restarts} title={task.reason} />
+      ),
+    },
+    {
+      ...plain("pages", "Pages", 112, (task) => pagePorts(task).join(", ")),
+      cell: (task) => (
+        <span className={styles["pages"]}>
+          {pagePorts(task).map((port) => (
+            <Button
+              key={port}
+              look="link"
+              aria-label={`Open port ${port} of task ${task.id}`}
+              title={`Open port ${port}`}
+              onClick={() => open(task, port)}
+            >
+              {port}
+            </Button>
+          ))}
+        </span>
       ),
     },
     { ...plain("exit", "Exit", 56, exitOf), right: true, sort: "exit_code" },

@@ -6,6 +6,7 @@ import { Field } from "../../components/field.tsx";
 import { Page } from "../../components/page/page.tsx";
 import { filterFault } from "../../components/problem.ts";
 import { nextSort, readSort, sortText, Table } from "../../components/table/index.ts";
+import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useList } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
 import { initialLayout, taskColumns } from "./columns.tsx";
@@ -32,6 +33,7 @@ export function TasksPage(): JSX.Element {
   );
   const rows = tasks.data?.pages.flatMap(({ items }) => items) ?? [];
   const fault = filterFault(tasks.error);
+  const page = useTaskPage();
   return (
     <Page title="Tasks">
       <Bar
@@ -43,9 +45,10 @@ export function TasksPage(): JSX.Element {
       {tasks.error !== null && fault === null && (
         <ErrorNote error={tasks.error} onRetry={() => void tasks.refetch()} />
       )}
+      {page.dialog}
       <Table
         label="Tasks"
-        columns={taskColumns(nowMs)}
+        columns={taskColumns(nowMs, page.open)}
         layout={initialLayout}
         rows={rows}
         idOf={({ id }) => id}
