@@ -52,7 +52,8 @@ async function portForward(
     output.line(
       output.json
         ? JSON.stringify({ address: `127.0.0.1:${bound}`, port })
-        : `localhost:${bound} is port ${port} of ${owner} ${id}`,
+        : // A browser that is signed in at 127.0.0.1 sends its cookie to each port there, and none to localhost.
+          `localhost:${bound} is port ${port} of ${owner} ${id}`,
     );
   }
   await Promise.race([once(stop.signal, "abort"), failed.promise]);
