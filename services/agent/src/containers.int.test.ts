@@ -274,7 +274,7 @@ test("a run that exceeds its memory is reported with that reason, even when only
   expect((await ended(whole)).exit).toMatchObject({
     signal: "SIGKILL",
     message: expect.stringMatching(
-      /perhaps because its container ran out of memory|reached its memory limit/,
+      /often because the host ran out of memory|reached its memory limit/,
     ),
   });
 });

@@ -277,15 +277,19 @@ function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
   };
 }
 
-function messageOf({ code, signal, cause }: LeaderEnd, lastError: string): string {
-  if (code === 0) return "";
+function messageOf(end: LeaderEnd, lastError: string): string {
+  if (end.code === 0) return "";
+  const how = howItEnded(end);
+  return (lastError === "" ? how : `${how}: ${lastError}`).slice(0, messageCharsMax);
+}
+
+function howItEnded({ code, signal, cause }: LeaderEnd): string {
   // The agent's kills are recorded; an unrecorded SIGKILL comes from the kernel.
   const isUnexplained = signal === "SIGKILL" && readRecord(folder, names.kill) === null;
-  const perhaps = isUnexplained ? ", perhaps because its container ran out of memory" : "";
-  const why = cause === "" ? perhaps : `: ${cause}`;
-  const how =
-    signal !== null
-      ? `ended by ${signal}${why}`
-      : `exited with code ${code}${code === notFound ? ", which a shell gives for a command that it does not find" : ""}${cause === "" ? "" : why}`;
-  return (lastError === "" ? how : `${how}: ${lastError}`).slice(0, messageCharsMax);
+  const hint = isUnexplained ? ", often because the host ran out of memory" : "";
+  const why = cause === "" ? hint : `: ${cause}`;
+  if (signal !== null) return `ended by ${signal}${why}`;
+  const missing =
+    code === notFound ? ", which a shell gives for a command that it does not find" : "";
+  return `exited with code ${code}${missing}${why}`;
 }
