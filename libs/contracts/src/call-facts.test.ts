@@ -25,6 +25,7 @@ const said: Readonly<Record<string, string>> = {
   createSession: "signsIn secret ignoresKey small",
   createSessionCode: "secret ignoresKey",
   createTask: "storesAnswer large",
+  createTaskSession: "secret ignoresKey",
   createToken: "secret",
   createWorkspace: "storesAnswer",
   declareCheckpoint: "forRuns storesAnswer afterTrial",
