@@ -12,6 +12,8 @@ import {
 import type { Duplex } from "node:stream";
 import { runtimeLimits } from "@trainyard/runtime";
 import { asksForWebSocket } from "../http/upgrades.ts";
+import { ownPath } from "./html.ts";
+import { taskPageLimits } from "./limits.ts";
 import { addressedBy } from "./task-host.ts";
 import type { TaskPages } from "./task-pages.ts";
 
@@ -30,19 +32,22 @@ export function frontServer(
   const options = {
     // The limit for a whole request holds only for the platform: an upload to a task may take hours.
     requestTimeout: 0,
+    // Without this, the line above would also end the limit for headers, which come before any caller is known.
+    headersTimeout: taskPageLimits.headersMs,
     // Another upgrade, such as curl's to h2c, is no reason to refuse a request: it is answered without.
     shouldUpgradeCallback: asksForWebSocket,
   };
   const server = createServer(options, (request, response) => {
     const addressed = addressOf(request, taskDomain);
+    const isOurs = addressed.kind === "platform" || request.url?.startsWith(ownPath) === true;
+    if (isOurs) limitTime(request, response);
     if (addressed.kind === "task") void taskPages.answer(addressed, request, response);
     else if (addressed.kind === "nothing") refuse(response);
-    else {
-      limitTime(request, response);
-      answer(request, response);
-    }
+    else answer(request, response);
   });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Node has taken its own listener away: an error without one, as of a client that resets, would end the gateway.
+    socket.on("error", () => socket.destroy());
     const addressed = addressOf(request, taskDomain);
     if (addressed.kind === "task") void taskPages.upgrade(addressed, request, socket, head);
     else if (addressed.kind === "platform") upgrade(request, socket, head);

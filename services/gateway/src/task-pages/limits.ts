@@ -11,6 +11,8 @@ export const taskPageLimits = {
   freshMs: 1_000,
   /** The most sessions whose last look is remembered. */
   rememberedMax: 10_000,
+  /** The time in which the headers of a request arrive, at every host. */
+  headersMs: 60_000,
   /** The largest body with a code. */
   codeBodyBytesMax: 1_024,
   /** The connections to a task's server that are kept open between requests. */

@@ -42,6 +42,8 @@ function attempt(
   passing: Passing,
   hasBody: boolean,
 ): Promise<void> {
+  // The browser left while its session was looked at: "close" would not come again.
+  if (response.destroyed) return Promise.resolve();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const upstream = request({
     ...TunnelAgent.optionsFor(passing.allocation, passing.port),
@@ -70,14 +72,17 @@ function attempt(
     if (response.headersSent) response.destroy();
     else reject(upstream.reusedSocket ? new StaleConnection("stale", { cause: error }) : error);
   });
+  upstream.once("upgrade", (_answer, stream) => {
+    stream.destroy();
+    reject(new Error("the server upgraded a request that asked for none"));
+  });
   upstream.once("response", (answer) => {
-    response.writeHead(
-      answer.statusCode ?? 502,
-      answer.statusMessage,
-      headersFromTask(answer.rawHeaders),
-    );
-    // Events of an open stream are sent at once, also the head before the first event.
-    response.flushHeaders();
+    try {
+      passHead(answer, response);
+    } catch (error) {
+      upstream.destroy();
+      return reject(error);
+    }
     answer.once("end", () => {
       isWhole = upstream.writableFinished;
     });
@@ -88,6 +93,22 @@ function attempt(
   if (hasBody) pipeline(asked, upstream, () => {});
   else upstream.end();
   return promise;
+}
+
+/** Throws an error for a head that Node's client reads and its server does not write, such as one with the code 099. */
+function passHead(answer: IncomingMessage, response: ServerResponse): void {
+  const { statusCode = 502, statusMessage, rawHeaders } = answer;
+  try {
+    if (statusCode < 200)
+      throw new Error(`the server ended its answer with the code ${statusCode}`);
+    response.writeHead(statusCode, statusMessage, headersFromTask(rawHeaders));
+  } catch (error) {
+    // Otherwise the refusal of this answer would be written with the same text.
+    response.statusMessage = "";
+    throw error;
+  }
+  // Events of an open stream are sent at once, also the head before the first event.
+  response.flushHeaders();
 }
 
 function bodyOf({ headers }: IncomingMessage): "none" | "chunked" | "sized" {

@@ -12,6 +12,11 @@ export function passUpgrade(
   head: Buffer,
   passing: Passing,
 ): Promise<void> {
+  // The browser left while its session was looked at: "close" would not come again.
+  if (socket.destroyed || socket.readableEnded) {
+    socket.destroy();
+    return Promise.resolve();
+  }
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const upstream = request({
     ...TunnelAgent.optionsFor(passing.allocation, passing.port),
@@ -28,6 +33,8 @@ export function passUpgrade(
     socket.destroy();
   };
   passing.signal.addEventListener("abort", cut, { once: true });
+  // Nobody reads the connection before the answer, so its end is heard here.
+  socket.once("end", cut);
   socket.once("close", () => {
     passing.signal.removeEventListener("abort", cut);
     upstream.destroy();
@@ -35,6 +42,7 @@ export function passUpgrade(
   });
   upstream.once("error", reject);
   upstream.once("upgrade", (answer, stream, first) => {
+    socket.off("end", cut);
     const headers = [
       ...headersFromTask(answer.rawHeaders),
       ...["Connection", "Upgrade", "Upgrade", answer.headers.upgrade ?? ""],

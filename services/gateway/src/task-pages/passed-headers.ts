@@ -21,6 +21,12 @@ const ofConnection = new Set([
 /** The header by which a task's server knows that a request came through the gateway. */
 export const secretHeader = "x-trainyard-task-secret";
 
+/**
+ * Headers that stay even where Connection names them: without its length, the body of a GET would be sent as the next
+ * request.
+ */
+const neverOfConnection = new Set(["content-length", "host"]);
+
 const notToTask = new Set(["authorization", "cookie", "expect", secretHeader]);
 
 /**
@@ -98,6 +104,7 @@ function pairs(raw: RawHeaders): Header[] {
 function namedByConnection(headers: readonly Header[]): ReadonlySet<string> {
   const named = headers
     .filter(([name]) => name.toLowerCase() === "connection")
-    .flatMap(([, value]) => value.split(",").map((one) => one.trim().toLowerCase()));
+    .flatMap(([, value]) => value.split(",").map((one) => one.trim().toLowerCase()))
+    .filter((name) => !neverOfConnection.has(name));
   return new Set([...ofConnection, ...named]);
 }

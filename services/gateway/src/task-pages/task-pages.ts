@@ -151,7 +151,7 @@ export class TaskPages {
     }
     const problem = asProblem(error, this.#deps.logger, "");
     // The rest of a refused body is not read.
-    response.shouldKeepAlive = asked.complete;
+    if (!asked.complete) response.shouldKeepAlive = false;
     if (isNavigation(asked.headers)) return sendSentence(response, problem.status, problem.message);
     response.writeHead(problem.status, problemHeaders(problem));
     response.end(problemText(problem, asked.url ?? ""));
