@@ -187,7 +187,7 @@ test("a local folder becomes a model version in Google Cloud Storage, is exporte
   const { checkpoint } = version;
   const why = ["--reason", "not needed"];
   const held = await world.yard("checkpoint", "delete", checkpoint, ...why);
-  expect(held.err).toContain("model-version:own/1 pinned it");
+  expect(held.err).toContain("version 1 of model own uses it");
   expect((await world.yard("model", "remove-version", "own", "1", ...why)).code).toBe(0);
   expect((await world.yard("checkpoint", "delete", checkpoint, ...why)).code).toBe(0);
   const refused = await world.yard("model", "register", "own", checkpoint);
