@@ -215,6 +215,8 @@ export const limits = {
   /** A terminal that was quiet for this time and has written so much has a new screen, small to send. */
   screenQuietMs: 500,
   screenQuietBytes: 4_096,
+  /** The terminals of a task that are followed: a holder has at most so many (TERMINALS_MAX in holder.py). */
+  screensOfTaskMax: 16,
   /** The longest head of a screen in its frame: three numbers. */
   screenHeadBytes: 256,
   /** The waits for the holder of a task, which starts after its code was unpacked and its image pulled. */

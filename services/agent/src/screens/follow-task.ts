@@ -2,10 +2,12 @@
 import type { Socket } from "node:net";
 import { Backoff, type Clock } from "@trainyard/kernel";
 import {
+  columnsMax,
   FrameDecoder,
   type FromHolder,
   fromHolder,
   type Hello,
+  rowsMax,
   toHolder,
 } from "@trainyard/terminal";
 import { limits } from "../limits.ts";
@@ -38,8 +40,11 @@ export async function followTask(runDir: string, clock: Clock, signal: AbortSign
       await withHolder(runDir, { open: "watch" }, signal, (message) => {
         backoff.reset();
         if (message.type !== "terminals") return;
-        names = message.names;
-        for (const name of names) if (!followed.has(name)) void follow(name);
+        // What serves the socket may be the run's own program, and each terminal costs the agent a connection.
+        names = [...message.names].slice(0, limits.screensOfTaskMax);
+        for (const name of names) {
+          if (!followed.has(name) && followed.size < limits.screensOfTaskMax) void follow(name);
+        }
       });
     } catch {
       // The holder is not up yet, or is gone: then the run ends.
@@ -63,6 +68,8 @@ async function followTerminal(runDir: string, name: string, signal: AbortSignal)
       socket.write(toHolder.screen(snapshot.at, snapshot.bytes));
     };
     if (message.type === "size") {
+      if (message.columns > columnsMax || message.rows > rowsMax)
+        throw new Error("a terminal is too large");
       screen ??= stack.use(new FollowedScreen(message));
       screen.resize(message);
     } else if (message.type === "screen") {

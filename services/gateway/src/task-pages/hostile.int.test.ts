@@ -73,12 +73,12 @@ test.each(["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"])(
   "a browser that leaves before its session was found reaches no task: %j",
   async (framing) => {
     const cookie = await stage.cookie("t12");
-    const { find } = stage.sessions;
+    const find = stage.sessions.find.bind(stage.sessions);
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     stage.sessions.find = async (...which) => {
       asked.resolve();
       await answer.promise;
-      return find.apply(stage.sessions, which);
+      return find(...which);
     };
     const socket = open(`${headOf("GET /hang", cookie)}${framing}\r\n`);
     await asked.promise;
