@@ -93,6 +93,9 @@ class AccessTest(unittest.TestCase):
         answer = (401, {"code": "unauthenticated", "detail": "invalid token"})
         gateway.answer = lambda method, path: answer
         with mock.patch.dict(os.environ, self.environment):
+            # A cluster that the tests' own environment names would win over a login.
+            for name in ("TRAINYARD_HOME", "TRAINYARD_URL", "TRAINYARD_TOKEN"):
+                os.environ.pop(name, None)
             with self.assertRaisesRegex(client.ApiError, "invalid token"):
                 client.login(gateway.url, "secret")
             with self.assertRaisesRegex(ValueError, "begins with http://"):

@@ -169,10 +169,8 @@ test("the end of a process by SIGKILL hints at the host's memory, also when a sh
   for (const launch of [alone, inShell]) platform.run(launch);
   expect((await platform.ended(alone)).exit?.message).toBe(`ended by SIGKILL, ${hint}`);
   // A container engine reports the code of a shell as the signal.
-  const how =
-    "(exited with code 137, which a shell gives for a process that SIGKILL ended|ended by SIGKILL)";
-  const { exit } = await platform.ended(inShell);
-  expect(exit?.message).toMatch(new RegExp(`^${how}, ${hint}`));
+  const how = /^(exited with code 137, which a shell gives .* ended|ended by SIGKILL), often/;
+  expect((await platform.ended(inShell)).exit?.message).toMatch(how);
 });
 
 test("a signal's name is reported, and a signal that a trial sent itself is no kill", async () => {

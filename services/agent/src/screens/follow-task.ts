@@ -40,7 +40,7 @@ export async function followTask(runDir: string, clock: Clock, signal: AbortSign
       await withHolder(runDir, { open: "watch" }, signal, (message) => {
         backoff.reset();
         if (message.type !== "terminals") return;
-        // What serves the socket may be the run's own program, and each terminal costs the agent a connection.
+        // The run's own program may serve the socket, and each terminal costs the agent a connection.
         names = [...message.names].slice(0, limits.screensOfTaskMax);
         for (const name of names) {
           if (!followed.has(name) && followed.size < limits.screensOfTaskMax) void follow(name);

@@ -15,7 +15,8 @@ beforeAll(async () => {
   await stage.serve("t12", 8080, (asked, response) => {
     reached.push(`${asked.method} ${asked.url}`);
     const head = new URL(asked.url ?? "", "http://task").searchParams.get("head");
-    if (head !== null) asked.socket.end(`${head}\r\nContent-Length: 0\r\n\r\n`);
+    if (asked.url === "/broken") asked.socket.destroy();
+    else if (head !== null) asked.socket.end(`${head}\r\nContent-Length: 0\r\n\r\n`);
     else if (asked.url !== "/hang") asked.resume().once("end", () => response.end("page of t12"));
   });
 });
@@ -99,4 +100,12 @@ test("a connection without a request ends after a minute, although uploads may t
     () => {},
   );
   expect([server.headersTimeout, server.requestTimeout]).toEqual([60_000, 0]);
+});
+
+test("a change is sent once, also if the server closes the connection without an answer", async () => {
+  const cookie = await stage.cookie("t12");
+  const ask = (line: string) => text(open(`${headOf(line, cookie)}Connection: close\r\n\r\n`));
+  expect(await ask("GET /")).toMatch(/^HTTP\/1.1 200 /);
+  expect(await ask("DELETE /broken")).toMatch(/^HTTP\/1.1 502 /);
+  expect(reached).toEqual(["GET /", "DELETE /broken"]);
 });

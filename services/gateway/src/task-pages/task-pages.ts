@@ -43,11 +43,14 @@ export type TaskPagesDeps = {
 export class TaskPages {
   readonly #deps: TaskPagesDeps;
   readonly #agent: TunnelAgent;
+  /** For changes and upgrades, which nothing may send twice: a kept connection may be closed at that moment. */
+  readonly #single: TunnelAgent;
   readonly #wrongCodes = new WrongCodes();
 
   constructor(deps: TaskPagesDeps) {
     this.#deps = deps;
-    this.#agent = new TunnelAgent(deps.open);
+    this.#agent = new TunnelAgent(deps.open, true);
+    this.#single = new TunnelAgent(deps.open, false);
   }
 
   /** Answers a request to a task's host. Never rejects. */
@@ -136,11 +139,13 @@ export class TaskPages {
   }
 
   #passing(asked: IncomingMessage, run: ServingRun, signal: AbortSignal): Passing {
+    const { method, headers } = asked;
+    const isRead = (method === "GET" || method === "HEAD") && headers.upgrade === undefined;
     return {
       ...run,
-      agent: this.#agent,
+      agent: isRead ? this.#agent : this.#single,
       signal,
-      scheme: cameByHttps(asked.headers) ? "https" : "http",
+      scheme: cameByHttps(headers) ? "https" : "http",
     };
   }
 

@@ -1,6 +1,6 @@
 /**
- * Connections to the servers of tasks, through the tunnels of their runs. A connection is kept for the next request to
- * the same port of the same run.
+ * Connections to the servers of tasks, through the tunnels of their runs. With `keepAlive` a connection is kept for the
+ * next request to the same port of the same run.
  */
 import { Agent, type ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
@@ -21,8 +21,8 @@ const never = new AbortController().signal;
 export class TunnelAgent extends Agent {
   readonly #open: OpenTunnel;
 
-  constructor(open: OpenTunnel) {
-    super({ keepAlive: true, maxFreeSockets: taskPageLimits.idleConnectionsMax });
+  constructor(open: OpenTunnel, keepAlive: boolean) {
+    super({ keepAlive, maxFreeSockets: taskPageLimits.idleConnectionsMax });
     this.#open = open;
   }
 
