@@ -106,9 +106,14 @@ export async function createService(
   };
   const { cache } = executor;
   const rooms = { pool, clock, logger };
-  const { tunnels, doors } = tunnelRoom({ ...rooms, ...door, cache, keys: runTokenKeys });
+  const { tunnels, doors, openStreams } = tunnelRoom({
+    ...rooms,
+    ...door,
+    cache,
+    keys: runTokenKeys,
+  });
   const serving = servingRuns(backend, runTokenKeys);
-  const paging = { ...rooms, serving, token: knownToken, tunnels };
+  const paging = { ...rooms, serving, token: knownToken, tunnels, openStreams };
   const { taskSessions, callers, taskPages } = taskPageRoom(paging);
   const face = {
     handlers: apiHandlers(backend, moved, { ...door, taskSessions }, config),
@@ -116,7 +121,7 @@ export async function createService(
     front: (...listeners: Listeners) => frontServer({ taskPages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
       ...doors,
-      ...streamRoutes({ tunnels, openCalls, cache, serveConnection }),
+      ...streamRoutes({ tunnels, openStreams, openCalls, cache, serveConnection }),
     ],
     hasEnded: async ({ trial }: TrialRunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,

@@ -63,6 +63,7 @@ export function heldBy(
       const path = `/proc/${pid}/fd/${name}`;
       const inode = /^socket:\[(\d+)\]$/.exec(linkOf(path))?.[1];
       if (inode !== undefined && inodes.has(inode)) held.set(inode, path);
+      if (held.size === inodes.size) return held;
     }
     if (held.size === inodes.size) break;
   }

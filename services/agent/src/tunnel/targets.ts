@@ -33,6 +33,8 @@ export class Targets implements Disposable {
   readonly #deps: TargetDeps;
   /** Listeners of the run that were found, by port. */
   readonly #found = new Map<number, Found>();
+  /** The searches in progress, by port. */
+  readonly #searches = new Map<number, Promise<Found>>();
   #dialer: NetworkDialer | null = null;
 
   constructor(deps: TargetDeps) {
@@ -62,11 +64,19 @@ export class Targets implements Disposable {
     const found = this.#found.get(port);
     const known = found === undefined ? null : await connectedTo(found, port);
     if (known !== null) return known;
-    const fresh = await this.#find(port);
+    const fresh = await this.#search(port);
     this.#found.set(port, fresh);
     const socket = await connectedTo(fresh, port);
     if (socket === null) throw this.#nothing(port);
     return socket;
+  }
+
+  /** Streams that ask at the same time share a search, which reads every descriptor of the run. */
+  #search(port: number): Promise<Found> {
+    const search =
+      this.#searches.get(port) ?? this.#find(port).finally(() => this.#searches.delete(port));
+    this.#searches.set(port, search);
+    return search;
   }
 
   async #find(port: number): Promise<Found> {

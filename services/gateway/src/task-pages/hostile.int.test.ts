@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { frontServer } from "./front.ts";
-import { startTaskPages, type TaskPageStage } from "../testing/task-page-stage.ts";
+import { pagesOfOneMax, startTaskPages, type TaskPageStage } from "../testing/task-page-stage.ts";
 
 let stage: TaskPageStage;
 /** The requests that reached the server of t12, by method and address. */
@@ -108,4 +108,15 @@ test("a change is sent once, also if the server closes the connection without an
   expect(await ask("GET /")).toMatch(/^HTTP\/1.1 200 /);
   expect(await ask("DELETE /broken")).toMatch(/^HTTP\/1.1 502 /);
   expect(reached).toEqual(["GET /", "DELETE /broken"]);
+});
+
+test("one caller's requests that never end are bounded, and their end makes room", async () => {
+  const cookie = await stage.cookie("t12");
+  const hang = `${headOf("GET /hang", cookie)}\r\n`;
+  const hanging = Array.from({ length: pagesOfOneMax }, () => open(hang));
+  await vi.waitFor(() => expect(reached).toHaveLength(pagesOfOneMax));
+  const ask = () => text(open(`${headOf("GET /", cookie)}Connection: close\r\n\r\n`));
+  expect(await ask()).toMatch(/^HTTP\/1.1 429 /);
+  for (const one of hanging) one.destroy();
+  await vi.waitFor(async () => expect(await ask()).toMatch(/^HTTP\/1.1 200 /));
 });

@@ -15,6 +15,7 @@ export type TaskPageRoomDeps = {
   readonly serving: TaskPagesDeps["serving"];
   readonly token: TokenLookup;
   readonly tunnels: { readonly open: OpenTunnel };
+  readonly openStreams: TaskPagesDeps["openStreams"];
 };
 
 export type TaskPageRoom = {
@@ -25,13 +26,13 @@ export type TaskPageRoom = {
 };
 
 export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
-  const { pool, clock, logger, serving, token, tunnels } = deps;
+  const { pool, clock, logger, serving, token, tunnels, openStreams } = deps;
   const open: OpenTunnel = (...stream) => tunnels.open(...stream);
   const sessions = new TaskSessions(pool);
   const callers = new TaskCallers({ sessions, token, clock, logger });
   return {
     taskSessions: sessions,
     callers,
-    taskPages: new TaskPages({ sessions, callers, serving, open, logger }),
+    taskPages: new TaskPages({ sessions, callers, serving, open, openStreams, logger }),
   };
 }

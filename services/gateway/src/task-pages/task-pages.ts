@@ -7,9 +7,10 @@ import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Logger, problemHeaders, problemText } from "@trainyard/runtime";
 import { asProblem } from "../http/as-problem.ts";
-import type { UserCaller } from "../http/caller.ts";
+import { countedAs, type UserCaller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { cameByHttps } from "../http/session-cookie.ts";
+import type { OpenStreams } from "../live/open-streams.ts";
 import { WrongCodes } from "../http/wrong-codes.ts";
 import { ownPath, sendOpenPage, sendSentence } from "./html.ts";
 import { taskPageLimits } from "./limits.ts";
@@ -37,6 +38,7 @@ export type TaskPagesDeps = {
   /** Returns the run behind an address. Throws a Problem if the person may not open it, or if none serves there. */
   readonly serving: (address: TaskAddress, caller: UserCaller) => Promise<ServingRun>;
   readonly open: OpenTunnel;
+  readonly openStreams: Pick<OpenStreams, "open">;
   readonly logger: Logger;
 };
 
@@ -63,6 +65,7 @@ export class TaskPages {
       if (asked.url?.startsWith(ownPath)) return await this.#answerOwn(address, asked, response);
       const caller = await this.#admit(address, asked, false);
       const run = await this.#deps.serving(address, caller.caller);
+      using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
       await passRequest(asked, response, passing).catch((error: unknown) => {
@@ -85,6 +88,7 @@ export class TaskPages {
       if (asked.method !== "GET" || asked.url?.startsWith(ownPath)) throw noUpgrade();
       const caller = await this.#admit(address, asked, true);
       const run = await this.#deps.serving(address, caller.caller);
+      using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
       await passUpgrade(asked, socket, head, passing).catch((error: unknown) => {

@@ -11,6 +11,7 @@ import { createLogger } from "@trainyard/runtime";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { digestOfSecret } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
+import { OpenStreams } from "../live/open-streams.ts";
 import { frontServer } from "../task-pages/front.ts";
 import { TaskCallers } from "../task-pages/task-callers.ts";
 import { TaskPages } from "../task-pages/task-pages.ts";
@@ -73,6 +74,10 @@ type Tail<List extends readonly unknown[]> = List extends readonly [unknown, ...
   ? Rest
   : never;
 
+/** The most requests of one caller at once. */
+export const pagesOfOneMax = 30;
+const noTopics = { topicsOfOneMax: 0, topicsOfAllMax: 0 };
+
 export type TaskPageStage = AsyncDisposable & {
   readonly port: number;
   readonly sessions: MemorySessions;
@@ -116,6 +121,7 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
       secret: `secret of ${task}`,
     }),
     open,
+    openStreams: new OpenStreams({ ...noTopics, ofOneMax: pagesOfOneMax, ofAllMax: 1_000 }),
     logger,
   });
   const platform: string[] = [];

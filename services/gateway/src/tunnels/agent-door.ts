@@ -24,12 +24,17 @@ export function agentDoor({ tunnels, course, authenticate, clock }: AgentDoorDep
         const detail = `only the token of run ${allocation} opens a tunnel of this run`;
         throw new Problem(403, "not_your_run", detail);
       }
-      if ((await course(allocation)).state === "ended") {
+      const refuseEnded = async (): Promise<void> => {
+        if ((await course(allocation)).state !== "ended") return;
         throw new Problem(403, "run_ended", `run ${allocation} has ended`);
-      }
+      };
+      await refuseEnded();
       const { authorization } = request.headers;
       accept(tunnelLink, (link) => {
-        const check = (): Promise<Caller> => authenticate({ authorization, session: undefined });
+        const check = async (): Promise<void> => {
+          await authenticate({ authorization, session: undefined });
+          await refuseEnded();
+        };
         tunnels.keep(allocation, openTunnel(link, { clock }), check);
       });
     },

@@ -8,7 +8,9 @@ export const tunnelRoomLimits = {
   afterEndMs: 1_000,
   /** The validity of a replica's credential, which allows for clocks that differ. */
   credentialMs: 60_000,
-  /** The most open streams of one caller at one gateway, and of all callers. */
+  /** The time without a stream after which the tunnel to another replica is closed. */
+  peerIdleMs: 60_000,
+  /** The most open streams of one caller at one gateway, and of all callers. Requests to pages of tasks count, too. */
   streamsOfOneMax: 1_100,
   streamsMax: 4_096,
   /** A person's reader may stop, and then answers no ping: its WebSocket is dead after this many looks (10 min). */

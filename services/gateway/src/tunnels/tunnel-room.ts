@@ -5,8 +5,10 @@ import type { FoldCache, Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { Caller, Credentials } from "../http/caller.ts";
 import type { UpgradeRoute } from "../http/upgrades.ts";
+import { OpenStreams } from "../live/open-streams.ts";
 import { courseOfRun } from "../streams.ts";
 import { agentDoor } from "./agent-door.ts";
+import { tunnelRoomLimits } from "./limits.ts";
 import { peerDoor, Peers } from "./peers.ts";
 import { TunnelRows } from "./rows.ts";
 import type { Course } from "./runs.ts";
@@ -21,7 +23,12 @@ export type TunnelRoomDeps = {
   readonly logger: Logger;
 };
 
-export type TunnelRoom = { readonly tunnels: Tunnels; readonly doors: readonly UpgradeRoute[] };
+export type TunnelRoom = {
+  readonly tunnels: Tunnels;
+  readonly doors: readonly UpgradeRoute[];
+  /** Counts the streams of people, and their requests to pages of tasks. */
+  readonly openStreams: OpenStreams;
+};
 
 export function tunnelRoom(deps: TunnelRoomDeps): TunnelRoom {
   const { pool, cache, keys, authenticate, clock, logger } = deps;
@@ -32,6 +39,12 @@ export function tunnelRoom(deps: TunnelRoomDeps): TunnelRoom {
   const tunnels = new Tunnels({ rows, peers: new Peers(peering), course, clock, logger });
   return {
     tunnels,
+    openStreams: new OpenStreams({
+      ofOneMax: tunnelRoomLimits.streamsOfOneMax,
+      ofAllMax: tunnelRoomLimits.streamsMax,
+      topicsOfOneMax: 0,
+      topicsOfAllMax: 0,
+    }),
     doors: [
       agentDoor({ tunnels, course, authenticate, clock }),
       peerDoor(peering, (...stream) => tunnels.openHere(...stream)),

@@ -30,7 +30,7 @@ type Kept = {
   readonly allocation: string;
   readonly tunnel: Tunnel;
   readonly connection: string;
-  /** Throws a Problem if the token with which the agent dialled is no longer valid. */
+  /** Throws a Problem if the token with which the agent dialled is no longer valid, or the run has ended. */
   readonly check: () => Promise<unknown>;
 };
 
@@ -54,6 +54,8 @@ export class Tunnels {
     this.#kept.get(allocation)?.tunnel.close();
     this.#kept.set(allocation, kept);
     void this.#try("put", this.#deps.rows.put(kept, this.#replica));
+    // The run may have ended since the agent dialled.
+    void this.#check(kept);
     void tunnel.closed.then(() => {
       if (this.#kept.get(allocation) === kept) this.#kept.delete(allocation);
       void this.#try("remove", this.#deps.rows.remove(kept));

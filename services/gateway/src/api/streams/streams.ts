@@ -7,7 +7,7 @@ import { type Caller, countedAs, type UserCaller } from "../../http/caller.ts";
 import type { OpenCalls } from "../../http/open-calls.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { Upgrade, UpgradeRoute } from "../../http/upgrades.ts";
-import { OpenStreams } from "../../live/open-streams.ts";
+import type { OpenStreams } from "../../live/open-streams.ts";
 import { tunnelRoomLimits } from "../../tunnels/limits.ts";
 import { latestRunOfTask, latestRunOfTrial } from "../../streams.ts";
 import { problemOfTunnel } from "../../tunnels/problem.ts";
@@ -18,17 +18,13 @@ export type StreamsDeps = {
   readonly tunnels: Tunnels;
   /** Serves HTTP on a connection, as on one that a browser opened. */
   readonly serveConnection: (connection: Duplex) => void;
+  readonly openStreams: OpenStreams;
   readonly openCalls: OpenCalls;
   readonly cache: FoldCache;
 };
 
 export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
-  const open = new OpenStreams({
-    ofOneMax: tunnelRoomLimits.streamsOfOneMax,
-    ofAllMax: tunnelRoomLimits.streamsMax,
-    topicsOfOneMax: 0,
-    topicsOfAllMax: 0,
-  });
+  const { openStreams: open } = deps;
   return [
     {
       // A program on a person's machine passes the connections of its browser on, to the host of a task.
