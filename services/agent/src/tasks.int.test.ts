@@ -180,7 +180,8 @@ describe.concurrent("a task", () => {
     await quick.until("alldone");
     slow.readAgain();
     await slow.until("alldone");
-    expect(slow.outputBytes).toBeLessThan(quick.outputBytes - 1024 * 1024);
+    // On a busy host the quick one lags, too: the comparison is with all that was written, 5.4 MB.
+    expect(slow.outputBytes).toBeLessThan(5_400_000 - 1024 * 1024);
     expect(slow.of("screen").length).toBeGreaterThan(1);
   });
 

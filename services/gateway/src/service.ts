@@ -79,7 +79,7 @@ export async function createService(
   const observed = (event: StoredEvent): void => {
     moved.notify([event]);
     openCalls.observed(event);
-    tunnels.observed(event);
+    room.tunnels.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
@@ -104,24 +104,17 @@ export async function createService(
     ...{ sessions, openCalls },
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
-  const { cache } = executor;
-  const rooms = { pool, clock, logger };
-  const { tunnels, doors, openStreams } = tunnelRoom({
-    ...rooms,
-    ...door,
-    cache,
-    keys: runTokenKeys,
-  });
+  const rooms = { pool, clock, logger, cache: executor.cache };
+  const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
   const serving = servingRuns(backend, runTokenKeys);
-  const paging = { ...rooms, serving, token: knownToken, tunnels, openStreams };
-  const { taskSessions, callers, taskPages } = taskPageRoom(paging);
+  const pages = taskPageRoom({ ...rooms, ...room, serving, token: knownToken });
   const face = {
-    handlers: apiHandlers(backend, moved, { ...door, taskSessions }, config),
+    handlers: apiHandlers(backend, moved, { ...door, ...pages }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },
-    front: (...listeners: Listeners) => frontServer({ taskPages, taskDomain }, ...listeners),
+    front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
-      ...doors,
-      ...streamRoutes({ tunnels, openStreams, openCalls, cache, serveConnection }),
+      ...room.doors,
+      ...streamRoutes({ ...rooms, ...room, openCalls, serveConnection }),
     ],
     hasEnded: async ({ trial }: TrialRunCaller) =>
       (await executor.cache.load(stops, trial)).state.hasEnded,
@@ -134,6 +127,7 @@ export async function createService(
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
   };
+  const swept = [idempotency, sessions, pages.taskSessions];
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
@@ -145,7 +139,7 @@ export async function createService(
     listen: async (serving) => {
       const deps = { ...face, health: serving, draining: serving.draining };
       const listening = await startHttpServer(deps, http);
-      tunnels.listensAt(peerUrl ?? listening.address);
+      room.tunnels.listensAt(peerUrl ?? listening.address);
       return listening;
     },
     listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
@@ -154,9 +148,9 @@ export async function createService(
       follower,
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
-      tunnels,
-      callers,
-      { run: (signal) => sweep([idempotency, sessions, taskSessions], clock, logger, signal) },
+      room.tunnels,
+      pages.callers,
+      { run: (signal) => sweep(swept, clock, logger, signal) },
       purging,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
