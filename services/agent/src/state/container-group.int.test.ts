@@ -1,4 +1,4 @@
-/** Tests signals to a container, which is a process tree of the test: its first child stands for the init. */
+/** Tests signals to a container, which is a process tree of the test: its first child has the part of the init. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { identityOf } from "@trainyard/kernel/process-identity";

@@ -54,7 +54,7 @@ export class SealedSpool {
   /** Whether the platform's last answer about the run was that its history is lost. */
   isLost = false;
 
-  /** A run of a task has no spool, whatever is at its place. */
+  /** A run of a task has no spool: a folder of that name is its own. */
   constructor(runDir: string, isOfTask = false) {
     this.#runDir = runDir;
     this.#isOfTask = isOfTask;

@@ -75,7 +75,7 @@ async function shown(message: FromHolder, { local, answers, note }: Shown): Prom
   }
 }
 
-/** Returns the exit code of a command line that stands for a program, as a shell counts it. */
+/** Returns the exit code of a program; of one that a signal ended 128 and the number of the signal, as a shell does. */
 export function exitCodeOf({ code, signal }: Ended): number {
   if (code !== undefined) return code;
   const number = constants.signals[signal as NodeJS.Signals] ?? 0;

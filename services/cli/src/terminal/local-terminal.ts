@@ -104,7 +104,7 @@ export class LocalTerminal implements Disposable {
       // At the exit of the process, only what is written at once is written.
       writeSync(output.fd, this.#state.restoring());
     } catch {
-      // The console is gone: there is nothing to restore.
+      // The console is gone, and nothing is left to restore.
     }
   }
 

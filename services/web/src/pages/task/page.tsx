@@ -16,7 +16,7 @@ import { Runs } from "./runs.tsx";
 import type { TaskSearch } from "./search.ts";
 import styles from "./task.module.css";
 import { TerminalTab } from "./terminal-tab.tsx";
-import { DeleteDialog, KillDialog, openVerbs, useVerbs } from "./verbs.tsx";
+import { DeleteDialog, KillTask, openVerbs, useVerbs } from "./verbs.tsx";
 
 const route = getRouteApi("/tasks/$task");
 
@@ -70,7 +70,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
         <Content task={task} tab={tab} />
       </Tabs>
       {page.dialog}
-      <KillDialog task={id} open={opened === "kill"} onClose={close} />
+      <KillTask task={id} open={opened === "kill"} onClose={close} />
       <DeleteDialog task={id} open={opened === "delete"} onClose={close} />
     </Page>
   );

@@ -4,7 +4,7 @@ import { type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { Field } from "../../components/field.tsx";
+import { KillDialog } from "../../components/kill-dialog.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { pagePorts, type OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
@@ -37,34 +37,18 @@ export function openVerbs(
 
 type Props = { readonly task: string; readonly open: boolean; readonly onClose: () => void };
 
-export function KillDialog({ task, open, onClose }: Props): JSX.Element {
+export function KillTask({ task, open, onClose }: Props): JSX.Element {
   const kill = useChange("killTask", ["getTask", "listTasks"]);
-  const [reason, setReason] = useState("");
-  const doIt = () => kill.mutate({ request: { task, reason } }, { onSuccess: onClose });
   return (
-    <Dialog
+    <KillDialog
+      what={`task ${task}`}
+      description="Its processes end at once."
       open={open}
       onClose={onClose}
-      title={`Kill task ${task}`}
-      description="Its processes end at once."
-      actions={
-        <>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button look="danger" disabled={kill.isPending} onClick={doIt}>
-            Kill
-          </Button>
-        </>
-      }
-    >
-      <Field
-        label="Reason"
-        hint="Optional; it is shown with the task."
-        maxLength={1_000}
-        value={reason}
-        onChange={({ target }) => setReason(target.value)}
-      />
-      {kill.error !== null && <ErrorNote error={kill.error} />}
-    </Dialog>
+      kill={(reason) => kill.mutate({ request: { task, reason } }, { onSuccess: onClose })}
+      isPending={kill.isPending}
+      error={kill.error}
+    />
   );
 }
 

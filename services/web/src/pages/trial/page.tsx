@@ -20,7 +20,7 @@ import type { TrialSearch } from "./search.ts";
 import styles from "./trial.module.css";
 import { lineHref, type ShownTrial, type TabProps } from "./trial.ts";
 import { Validations } from "./validations.tsx";
-import { KillDialog, useVerbs } from "./verbs.tsx";
+import { KillTrial, useVerbs } from "./verbs.tsx";
 
 const route = getRouteApi("/trials/$trial");
 
@@ -87,7 +87,7 @@ function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
       >
         <Content {...props} />
       </Tabs>
-      <KillDialog trial={trial.id} open={killing} onClose={() => setKilling(false)} />
+      <KillTrial trial={trial.id} open={killing} onClose={() => setKilling(false)} />
     </Page>
   );
 }

@@ -1,8 +1,5 @@
 import { type JSX, useState } from "react";
-import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { Field } from "../../components/field.tsx";
+import { KillDialog } from "../../components/kill-dialog.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
@@ -32,33 +29,17 @@ export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
 
 type Killing = { readonly trial: string; readonly open: boolean; readonly onClose: () => void };
 
-export function KillDialog({ trial, open, onClose }: Killing): JSX.Element {
+export function KillTrial({ trial, open, onClose }: Killing): JSX.Element {
   const kill = useChange("killTrial", ["getTrial", "listTrials"]);
-  const [reason, setReason] = useState("");
-  const doIt = () => kill.mutate({ request: { trial, reason } }, { onSuccess: onClose });
   return (
-    <Dialog
+    <KillDialog
+      what={`trial ${trial}`}
+      description="Its processes end at once and store no checkpoint. The other trials of the experiment continue."
       open={open}
       onClose={onClose}
-      title={`Kill trial ${trial}`}
-      description="Its processes end at once and store no checkpoint. The other trials of the experiment continue."
-      actions={
-        <>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button look="danger" disabled={kill.isPending} onClick={doIt}>
-            Kill
-          </Button>
-        </>
-      }
-    >
-      <Field
-        label="Reason"
-        hint="Optional; it is shown with the trial."
-        maxLength={1_000}
-        value={reason}
-        onChange={({ target }) => setReason(target.value)}
-      />
-      {kill.error !== null && <ErrorNote error={kill.error} />}
-    </Dialog>
+      kill={(reason) => kill.mutate({ request: { trial, reason } }, { onSuccess: onClose })}
+      isPending={kill.isPending}
+      error={kill.error}
+    />
   );
 }
