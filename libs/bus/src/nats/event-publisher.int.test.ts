@@ -142,7 +142,7 @@ test("a stalled server is a Fault, and the retry detects the events that were st
   await using server = await startNats();
   await using relay = await relayOn(server);
   await relay.publishEvents(eventsFrom(1, 1));
-  server.pause();
+  await server.pause();
   const refused = expect(relay.publishEvents(eventsFrom(2, 400))).rejects.toMatchObject({
     code: "publish_unconfirmed",
     retry: "later",

@@ -49,7 +49,7 @@ test("closing a bus does not wait for a stalled or unavailable server", async ()
   await using server = await startNats();
   const paused = await createNatsBus({ servers: server.url, name: "agent-a" });
   const away = await createNatsBus({ servers: "127.0.0.1:1", name: "agent-b" });
-  server.pause();
+  await server.pause();
   const started = performance.now();
   await paused[Symbol.asyncDispose]();
   await away[Symbol.asyncDispose]();
@@ -75,7 +75,7 @@ test("a server that is killed during a subscription blocks no caller", async () 
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
   const heard: string[] = [];
-  server.pause();
+  await server.pause();
   const subscribed = bus.subscribe("ty.agent.a.report", ({ body }) => heard.push(text(body)));
   await server.crash();
   await subscribed;
@@ -89,7 +89,7 @@ test("the kill of a server does not delay the drain of a service", async () => {
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
   const served = await bus.serve("scheduler", { Ask: async ({ body }) => ({ kind: "ok", body }) });
-  server.pause();
+  await server.pause();
   const drained = served[Symbol.asyncDispose]();
   await server.crash();
   await drained;

@@ -1,10 +1,11 @@
 /** A separate nats-server on 127.0.0.1 for a test, which can start, kill and empty it; it is stopped by its pid. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { Fault } from "@trainyard/kernel";
 import { freePort } from "@trainyard/testing";
 import { busLimits } from "../limits.ts";
@@ -88,7 +89,7 @@ export class TestNats implements AsyncDisposable {
           retry: "never",
         });
       }
-      await new Promise((done) => setTimeout(done, pollMs));
+      await delay(pollMs);
     }
   }
 
@@ -117,9 +118,12 @@ export class TestNats implements AsyncDisposable {
     rmSync(this.storeDir, { recursive: true, force: true });
   }
 
-  /** Stops the process, like on an overloaded machine, until `resume`. */
-  pause(): void {
-    this.#process?.kill("SIGSTOP");
+  /** Stops the process, like on an overloaded machine, until `resume`. Resolves when each of its threads stands still. */
+  async pause(): Promise<void> {
+    const child = this.#process;
+    if (child?.pid === undefined) return;
+    child.kill("SIGSTOP");
+    while (!standsStill(child.pid)) await delay(pollMs);
   }
 
   resume(): void {
@@ -144,6 +148,16 @@ export class TestNats implements AsyncDisposable {
 
 function checkout(): string {
   return resolve(dirname(new URL(import.meta.url).pathname), "../../../..");
+}
+
+/** Whether all threads of the process are stopped, by the state in their lines of proc(5), which follows the name. */
+function standsStill(pid: number): boolean {
+  const folder = `/proc/${pid}/task`;
+  const states = readdirSync(folder).map((thread) => {
+    const line = readFileSync(join(folder, thread, "stat"), "utf8");
+    return line[line.lastIndexOf(")") + 2];
+  });
+  return states.every((state) => state === "T");
 }
 
 async function accepts(port: number): Promise<boolean> {
