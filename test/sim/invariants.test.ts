@@ -114,7 +114,8 @@ const taskCreated: Told = [
     type: "TaskCreated",
     data: {
       ...{ kind: "command", config: { entrypoint: "true", max_restarts: 1 }, name: "true" },
-      ...{ contextDigest: "", contextBytes: 0, owner: "", workspace: "", tokenId: "" },
+      ...{ contextDigest: "", contextBytes: 0, owner: "", workspace: "", tokenId: "", sources: [] },
+      sources: [],
     },
   },
 ];

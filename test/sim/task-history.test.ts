@@ -100,7 +100,8 @@ const history: readonly (readonly [stream: string, ...events: readonly AnyEvent[
       data: {
         config: { entrypoint: "true", max_restarts: 1, resources: { slots: 1 } },
         ...{ kind: "command", name: "true", contextDigest: "c", contextBytes: 1 },
-        ...{ owner: "ada", workspace: "lab", tokenId: "k" },
+        ...{ owner: "ada", workspace: "lab", tokenId: "k", sources: [] },
+        sources: [],
       },
     },
     requested(1),

@@ -73,7 +73,8 @@ export class TaskPeople {
       kind: this.#deps.chance.pick(["command", "shell"]),
       config: configOf(this.#deps.chance),
       ...{ name: "sim", contextDigest: "", contextBytes: 0, contextDeletions: 0 },
-      ...{ owner: "", workspace: "", tokenId: "" },
+      ...{ owner: "", workspace: "", tokenId: "", sources: [] },
+      sources: [],
     };
     const body = encodeRequest("experiments", "CreateTask", request);
     const reply = await this.#asking.ask("CreateTask", body);

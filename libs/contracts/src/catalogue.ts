@@ -48,7 +48,10 @@ const byAggregate = {
   task: [
     task.TaskCreatedSchema,
     task.TaskKillRequestedSchema,
+    task.TaskPauseRequestedSchema,
+    task.TaskSavedSchema,
     task.TaskEndedSchema,
+    task.TaskResumedSchema,
     task.TaskDeletedSchema,
   ],
   search: [

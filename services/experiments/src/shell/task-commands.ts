@@ -50,15 +50,18 @@ export function taskCommands(executor: Executor, ids: ExperimentIds, unended: Un
       return accepted(await unended.creating(identity.commitId, workspace, decide));
     },
     KillTask: ({ task, reason }, context) => change(task, context, { kind: "kill", reason }),
+    PauseTask: ({ task, reason }, context) => change(task, context, { kind: "pause", reason }),
+    ResumeTask: ({ task }, context) => change(task, context, { kind: "resume" }),
     DeleteTask: ({ task }, context) => change(task, context, { kind: "delete" }),
   } satisfies Partial<CommandTable<"experiments">>;
 }
 
 function createdFrom(request: Plain<CreateTask>): EventData<"TaskCreated"> | Rejection {
   const { kind, config, name, contextDigest, contextBytes, owner, workspace, tokenId } = request;
+  const { sources } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
   if (!kinds.includes(kind)) {
     return reject("invalid_request", "the kind of a task is command or shell");
   }
-  return { kind, config, name, contextDigest, contextBytes, owner, workspace, tokenId };
+  return { kind, config, name, contextDigest, contextBytes, owner, workspace, tokenId, sources };
 }

@@ -32,6 +32,7 @@ const creation = {
   owner: "ada",
   workspace: "lab",
   tokenId: "k1",
+  sources: [],
 };
 
 let stage: Stage;
@@ -79,7 +80,10 @@ describe("CreateTask", () => {
     expect(await create()).toBe("task-t1");
     expect(await create({ kind: "shell" })).toBe("task-t2");
     expect(await stage.stream("task-t1")).toMatchObject([
-      { type: "TaskCreated", data: { kind: "command", name: "echo hello", tokenId: "k1" } },
+      {
+        type: "TaskCreated",
+        data: { kind: "command", name: "echo hello", tokenId: "k1", sources: [] },
+      },
       { type: "RunRequested", data: { run: 1, workspace: "lab", owner: "ada", experiment: "" } },
     ]);
   });

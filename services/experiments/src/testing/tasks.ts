@@ -18,7 +18,7 @@ export const repeatedConfig: Config = {
 
 export function taskCreated(config: Config = taskConfig, kind = "command"): EventOf<"TaskCreated"> {
   const about = { kind, name: "echo hello", contextDigest: "", contextBytes: 0 };
-  const whose = { owner: "ada", workspace: "lab", tokenId: "k1" };
+  const whose = { owner: "ada", workspace: "lab", tokenId: "k1", sources: [] };
   return { type: "TaskCreated", data: { config, ...about, ...whose } };
 }
 

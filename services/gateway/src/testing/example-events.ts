@@ -46,6 +46,7 @@ export function taskCreated(over: Partial<EventData<"TaskCreated">> = {}): Event
       owner: "ada",
       workspace: "research",
       tokenId: "",
+      sources: [],
       ...over,
     },
   };

@@ -78,6 +78,7 @@ export function taskCreated(
       owner: "ada",
       workspace: "lab",
       tokenId: "",
+      sources: [],
     },
   };
 }

@@ -20,4 +20,6 @@ export type TaskCommand =
     }
   | EndTaskRun
   | { readonly kind: "kill"; readonly reason: string }
+  | { readonly kind: "pause"; readonly reason: string }
+  | { readonly kind: "resume" }
   | { readonly kind: "delete" };

@@ -28,6 +28,9 @@ export function decideTask(state: TaskState, command: TaskCommand): Decision {
       return isUnended(state, command.run) ? endRun(state, command) : alreadySo;
     case "kill":
       return kill(state, command.reason);
+    case "pause":
+    case "resume":
+      return reject("not_kept", "the folder of this task is not saved");
     case "delete":
       if (state.status === "none") return notFound;
       if (state.status === "deleted") return alreadySo;

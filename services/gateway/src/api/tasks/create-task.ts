@@ -103,6 +103,7 @@ async function ask(
       owner: context.caller.authid,
       workspace,
       tokenId: tokenOf(context.caller),
+      sources: [],
     },
     context,
   );

@@ -5,6 +5,7 @@ import type { Caller } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { taskList } from "../../read-model/core/lists/lists.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
+import { Problem } from "../../http/problem.ts";
 import { rowsPage } from "../lists.ts";
 import { followLines, hasEnded, lastLines, listLines } from "../logs/trial-logs.ts";
 import { shownTask } from "../shown.ts";
@@ -15,6 +16,11 @@ import { createTask } from "./create-task.ts";
 const shownLogLines = 20;
 
 export function taskHandlers(backend: Backend) {
+  const changed = async ({ position }: { readonly position: number }, id: string) => {
+    await backend.reach(position);
+    const task = shownTask(await backend.get("task", id), await backend.configOf(id));
+    return { task, position: String(position || backend.position) };
+  };
   return {
     unary: {
       createTask: (request, context) => createTask(backend, request, context),
@@ -27,10 +33,21 @@ export function taskHandlers(backend: Backend) {
       killTask: async ({ task: id, reason }, context) => {
         await usableTask(backend, id, context.caller);
         const message = { task: id, reason: reason || "killed by a user" };
-        const { position } = await backend.command("experiments", "KillTask", message, context);
-        await backend.reach(position);
-        const task = shownTask(await backend.get("task", id), await backend.configOf(id));
-        return { task, position: String(position || backend.position) };
+        return changed(await backend.command("experiments", "KillTask", message, context), id);
+      },
+      pauseTask: async ({ task: id, reason }, context) => {
+        await usableTask(backend, id, context.caller);
+        const message = { task: id, reason: reason || "paused by a user" };
+        return changed(await backend.command("experiments", "PauseTask", message, context), id);
+      },
+      resumeTask: async ({ task: id }, context) => {
+        await usableTask(backend, id, context.caller);
+        const message = { task: id };
+        return changed(await backend.command("experiments", "ResumeTask", message, context), id);
+      },
+      getTaskUse: async ({ task: id }, context) => {
+        await usableTask(backend, id, context.caller);
+        throw new Problem(503, "not_connected", `the agent of task ${id} is not connected`);
       },
       deleteTask: async ({ task: id }, context) => {
         // Read before the command: afterwards there is no document.

@@ -65,6 +65,10 @@ export const taskProjections: Projections = {
       restarts: 0,
       createdAtMs: timeMs,
       contextDigest,
+      unsaved: "",
+      hasPage: false,
+      keepsWork: false,
+      sources: data.sources,
       killed: false,
     };
     const place = { parent: "", ordinal: taskNumber(id) };

@@ -15,14 +15,14 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/tasks.proto.
  */
 export const file_trainyard_api_v1_tasks: GenFile = /*@__PURE__*/
-  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3Rhc2tzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIpABChFDcmVhdGVUYXNrUmVxdWVzdBIMCgRraW5kGAEgASgJEg4KBmNvbmZpZxgCIAEoCRIPCgdjb21tYW5kGAMgAygJEg8KB2NvbnRleHQYBCABKAwSEQoJb3ZlcnJpZGVzGAUgAygJEhEKCXdvcmtzcGFjZRgGIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAcgASgIIl4KEkNyZWF0ZVRhc2tSZXNwb25zZRIkCgR0YXNrGAEgASgLMhYudHJhaW55YXJkLmFwaS52MS5UYXNrEhAKCHdhcm5pbmdzGAIgAygJEhAKCHBvc2l0aW9uGAMgASgJIkYKDFRhc2tSZXNwb25zZRIkCgR0YXNrGAEgASgLMhYudHJhaW55YXJkLmFwaS52MS5UYXNrEhAKCHBvc2l0aW9uGAIgASgJIpABChBMaXN0VGFza3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCRIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkSDgoGZmllbGRzGAYgAygJEg0KBWNvdW50GAcgASgIIrkBChFMaXN0VGFza3NSZXNwb25zZRIlCgVpdGVtcxgBIAMoCzIWLnRyYWlueWFyZC5hcGkudjEuVGFzaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkSEgoFdG90YWwYBCABKAFIAIgBARIeChF0b3RhbF9pc19lc3RpbWF0ZRgFIAEoCEgBiAEBQggKBl90b3RhbEIUChJfdG90YWxfaXNfZXN0aW1hdGUiNAoOR2V0VGFza1JlcXVlc3QSDAoEdGFzaxgBIAEoCRIUCgxtaW5fcG9zaXRpb24YAiABKAkiLwoPS2lsbFRhc2tSZXF1ZXN0EgwKBHRhc2sYASABKAkSDgoGcmVhc29uGAIgASgJIiEKEURlbGV0ZVRhc2tSZXF1ZXN0EgwKBHRhc2sYASABKAkiqQIKE0xpc3RUYXNrTG9nc1JlcXVlc3QSDAoEdGFzaxgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEg4KBnNvdXJjZRgGIAEoCRINCgVsZXZlbBgHIAEoCRIUCgdmcm9tX21zGAggASgBSAGIAQESFQoIdW50aWxfbXMYCSABKAFIAogBARIQCghjb250YWlucxgKIAEoCRIPCgdtYXRjaGVzGAsgASgJEg4KBnNlYXJjaBgMIAEoCRINCgVhZnRlchgNIAEoCRIOCgZiZWZvcmUYDiABKAlCBgoEX3J1bkIKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi5gEKFUZvbGxvd1Rhc2tMb2dzUmVxdWVzdBIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEhAKA3J1bhgDIAEoDUgAiAEBEg4KBnNvdXJjZRgEIAEoCRINCgVsZXZlbBgFIAEoCRIUCgdmcm9tX21zGAYgASgBSAGIAQESFQoIdW50aWxfbXMYByABKAFIAogBARIQCghjb250YWlucxgIIAEoCRIPCgdtYXRjaGVzGAkgASgJEg4KBnNlYXJjaBgKIAEoCUIGCgRfcnVuQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyLuAwoEVGFzaxIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc3RhdGUYBCABKAkSDgoGcmVhc29uGAUgASgJEg0KBW93bmVyGAYgASgJEhEKCXdvcmtzcGFjZRgHIAEoCRIMCgRwb29sGAggASgJEg0KBXNsb3RzGAkgASgNEhAKCHByaW9yaXR5GAogASgNEiMKBHJ1bnMYCyADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIpCgVwb3J0cxgMIAMoCzIaLnRyYWlueWFyZC5hcGkudjEuVGFza1BvcnQSFgoJZXhpdF9jb2RlGA0gASgFSACIAQESEAoIcmVzdGFydHMYDiABKA0SFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIaCg1zdGFydGVkX2F0X21zGBAgASgBSAGIAQESGAoLZW5kZWRfYXRfbXMYESABKAFIAogBARInCgZjb25maWcYEiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDmNvbnRleHRfZGlnZXN0GBMgASgJEhYKDmxhc3RfbG9nX2xpbmVzGBQgAygJQgwKCl9leGl0X2NvZGVCEAoOX3N0YXJ0ZWRfYXRfbXNCDgoMX2VuZGVkX2F0X21zIigKCFRhc2tQb3J0EgwKBHBvcnQYASABKA0SDgoGaXNfdGNwGAIgASgIIkoKGENyZWF0ZVRhc2tTZXNzaW9uUmVxdWVzdBIMCgR0YXNrGAEgASgJEgwKBHBvcnQYAiABKA0SEgoKbG9jYWxfcG9ydBgDIAEoDSIxCgtUYXNrU2Vzc2lvbhILCgN1cmwYASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoATLpBwoLVGFza1NlcnZpY2USeQoKQ3JlYXRlVGFzaxIjLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVGFza1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRhc2tSZXNwb25zZSIgirUYBCABSAKC0+STAhI6ASoiDS9hcGkvdjEvdGFza3MSawoJTGlzdFRhc2tzEiIudHJhaW55YXJkLmFwaS52MS5MaXN0VGFza3NSZXF1ZXN0GiMudHJhaW55YXJkLmFwaS52MS5MaXN0VGFza3NSZXNwb25zZSIVgtPkkwIPEg0vYXBpL3YxL3Rhc2tzEmEKB0dldFRhc2sSIC50cmFpbnlhcmQuYXBpLnYxLkdldFRhc2tSZXF1ZXN0GhYudHJhaW55YXJkLmFwaS52MS5UYXNrIhyC0+STAhYSFC9hcGkvdjEvdGFza3Mve3Rhc2t9EnkKCEtpbGxUYXNrEiEudHJhaW55YXJkLmFwaS52MS5LaWxsVGFza1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRhc2tSZXNwb25zZSIqirUYAiABgtPkkwIeOgEqIhkvYXBpL3YxL3Rhc2tzL3t0YXNrfS9raWxsEnUKCkRlbGV0ZVRhc2sSIy50cmFpbnlhcmQuYXBpLnYxLkRlbGV0ZVRhc2tSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UYXNrUmVzcG9uc2UiIoq1GAIgAYLT5JMCFioUL2FwaS92MS90YXNrcy97dGFza30SgQEKDExpc3RUYXNrTG9ncxIlLnRyYWlueWFyZC5hcGkudjEuTGlzdFRhc2tMb2dzUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsTG9nc1Jlc3BvbnNlIiGC0+STAhsSGS9hcGkvdjEvdGFza3Mve3Rhc2t9L2xvZ3MShQEKDkZvbGxvd1Rhc2tMb2dzEicudHJhaW55YXJkLmFwaS52MS5Gb2xsb3dUYXNrTG9nc1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRyaWFsTG9nTGluZSIogtPkkwIiEiAvYXBpL3YxL3Rhc2tzL3t0YXNrfS9sb2dzOmZvbGxvdzABEpABChFDcmVhdGVUYXNrU2Vzc2lvbhIqLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVGFza1Nlc3Npb25SZXF1ZXN0Gh0udHJhaW55YXJkLmFwaS52MS5UYXNrU2Vzc2lvbiIwirUYBCgBMAGC0+STAiI6ASoiHS9hcGkvdjEvdGFza3Mve3Rhc2t9L3Nlc3Npb25zYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_api_v1_experiments, file_trainyard_options_v1_call]);
+  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3Rhc2tzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIqEBChFDcmVhdGVUYXNrUmVxdWVzdBIMCgRraW5kGAEgASgJEg4KBmNvbmZpZxgCIAEoCRIPCgdjb21tYW5kGAMgAygJEg8KB2NvbnRleHQYBCABKAwSEQoJb3ZlcnJpZGVzGAUgAygJEhEKCXdvcmtzcGFjZRgGIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAcgASgIEg8KB3NvdXJjZXMYCCADKAkiXgoSQ3JlYXRlVGFza1Jlc3BvbnNlEiQKBHRhc2sYASABKAsyFi50cmFpbnlhcmQuYXBpLnYxLlRhc2sSEAoId2FybmluZ3MYAiADKAkSEAoIcG9zaXRpb24YAyABKAkiRgoMVGFza1Jlc3BvbnNlEiQKBHRhc2sYASABKAsyFi50cmFpbnlhcmQuYXBpLnYxLlRhc2sSEAoIcG9zaXRpb24YAiABKAkikAEKEExpc3RUYXNrc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIOCgZmaWVsZHMYBiADKAkSDQoFY291bnQYByABKAgiuQEKEUxpc3RUYXNrc1Jlc3BvbnNlEiUKBWl0ZW1zGAEgAygLMhYudHJhaW55YXJkLmFwaS52MS5UYXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRISCgV0b3RhbBgEIAEoAUgAiAEBEh4KEXRvdGFsX2lzX2VzdGltYXRlGAUgASgISAGIAQFCCAoGX3RvdGFsQhQKEl90b3RhbF9pc19lc3RpbWF0ZSI0Cg5HZXRUYXNrUmVxdWVzdBIMCgR0YXNrGAEgASgJEhQKDG1pbl9wb3NpdGlvbhgCIAEoCSIvCg9LaWxsVGFza1JlcXVlc3QSDAoEdGFzaxgBIAEoCRIOCgZyZWFzb24YAiABKAkiMAoQUGF1c2VUYXNrUmVxdWVzdBIMCgR0YXNrGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIhChFSZXN1bWVUYXNrUmVxdWVzdBIMCgR0YXNrGAEgASgJIiEKEUdldFRhc2tVc2VSZXF1ZXN0EgwKBHRhc2sYASABKAki+gEKB1Rhc2tVc2USDQoFcmVhZHkYASABKAgSDgoGaW5fdXNlGAIgASgIEhQKDGlkbGVfc2Vjb25kcxgDIAEoARIcChRpZGxlX3RpbWVvdXRfc2Vjb25kcxgEIAEoARIOCgZub3RpY2UYBSABKAkSGQoMZm9sZGVyX2J5dGVzGAYgASgBSACIAQESGQoMZm9sZGVyX2ZpbGVzGAcgASgBSAGIAQESHgoRc2F2ZWRfc2Vjb25kc19hZ28YCCABKAFIAogBAUIPCg1fZm9sZGVyX2J5dGVzQg8KDV9mb2xkZXJfZmlsZXNCFAoSX3NhdmVkX3NlY29uZHNfYWdvIiEKEURlbGV0ZVRhc2tSZXF1ZXN0EgwKBHRhc2sYASABKAkiqQIKE0xpc3RUYXNrTG9nc1JlcXVlc3QSDAoEdGFzaxgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEg4KBnNvdXJjZRgGIAEoCRINCgVsZXZlbBgHIAEoCRIUCgdmcm9tX21zGAggASgBSAGIAQESFQoIdW50aWxfbXMYCSABKAFIAogBARIQCghjb250YWlucxgKIAEoCRIPCgdtYXRjaGVzGAsgASgJEg4KBnNlYXJjaBgMIAEoCRINCgVhZnRlchgNIAEoCRIOCgZiZWZvcmUYDiABKAlCBgoEX3J1bkIKCghfZnJvbV9tc0ILCglfdW50aWxfbXMi5gEKFUZvbGxvd1Rhc2tMb2dzUmVxdWVzdBIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEhAKA3J1bhgDIAEoDUgAiAEBEg4KBnNvdXJjZRgEIAEoCRINCgVsZXZlbBgFIAEoCRIUCgdmcm9tX21zGAYgASgBSAGIAQESFQoIdW50aWxfbXMYByABKAFIAogBARIQCghjb250YWlucxgIIAEoCRIPCgdtYXRjaGVzGAkgASgJEg4KBnNlYXJjaBgKIAEoCUIGCgRfcnVuQgoKCF9mcm9tX21zQgsKCV91bnRpbF9tcyL4BAoEVGFzaxIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc3RhdGUYBCABKAkSDgoGcmVhc29uGAUgASgJEg0KBW93bmVyGAYgASgJEhEKCXdvcmtzcGFjZRgHIAEoCRIMCgRwb29sGAggASgJEg0KBXNsb3RzGAkgASgNEhAKCHByaW9yaXR5GAogASgNEiMKBHJ1bnMYCyADKAsyFS50cmFpbnlhcmQuYXBpLnYxLlJ1bhIpCgVwb3J0cxgMIAMoCzIaLnRyYWlueWFyZC5hcGkudjEuVGFza1BvcnQSFgoJZXhpdF9jb2RlGA0gASgFSACIAQESEAoIcmVzdGFydHMYDiABKA0SFQoNY3JlYXRlZF9hdF9tcxgPIAEoARIaCg1zdGFydGVkX2F0X21zGBAgASgBSAGIAQESGAoLZW5kZWRfYXRfbXMYESABKAFIAogBARInCgZjb25maWcYEiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDmNvbnRleHRfZGlnZXN0GBMgASgJEhYKDmxhc3RfbG9nX2xpbmVzGBQgAygJEjIKCWxhc3Rfc2F2ZRgVIAEoCzIaLnRyYWlueWFyZC5hcGkudjEuVGFza1NhdmVIA4gBARIPCgd1bnNhdmVkGBYgASgJEhAKCGhhc19wYWdlGBcgASgIEhIKCmtlZXBzX3dvcmsYGCABKAgSDwoHc291cmNlcxgZIAMoCUIMCgpfZXhpdF9jb2RlQhAKDl9zdGFydGVkX2F0X21zQg4KDF9lbmRlZF9hdF9tc0IMCgpfbGFzdF9zYXZlIl4KCFRhc2tTYXZlEhIKCmNoZWNrcG9pbnQYASABKAkSCwoDcnVuGAIgASgNEg0KBWZpbGVzGAMgASgNEg0KBWJ5dGVzGAQgASgBEhMKC3NhdmVkX2F0X21zGAUgASgBIigKCFRhc2tQb3J0EgwKBHBvcnQYASABKA0SDgoGaXNfdGNwGAIgASgIIkoKGENyZWF0ZVRhc2tTZXNzaW9uUmVxdWVzdBIMCgR0YXNrGAEgASgJEgwKBHBvcnQYAiABKA0SEgoKbG9jYWxfcG9ydBgDIAEoDSIxCgtUYXNrU2Vzc2lvbhILCgN1cmwYASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoATLYCgoLVGFza1NlcnZpY2USeQoKQ3JlYXRlVGFzaxIjLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVGFza1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRhc2tSZXNwb25zZSIgirUYBCABSAKC0+STAhI6ASoiDS9hcGkvdjEvdGFza3MSawoJTGlzdFRhc2tzEiIudHJhaW55YXJkLmFwaS52MS5MaXN0VGFza3NSZXF1ZXN0GiMudHJhaW55YXJkLmFwaS52MS5MaXN0VGFza3NSZXNwb25zZSIVgtPkkwIPEg0vYXBpL3YxL3Rhc2tzEmEKB0dldFRhc2sSIC50cmFpbnlhcmQuYXBpLnYxLkdldFRhc2tSZXF1ZXN0GhYudHJhaW55YXJkLmFwaS52MS5UYXNrIhyC0+STAhYSFC9hcGkvdjEvdGFza3Mve3Rhc2t9EnkKCEtpbGxUYXNrEiEudHJhaW55YXJkLmFwaS52MS5LaWxsVGFza1JlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlRhc2tSZXNwb25zZSIqirUYAiABgtPkkwIeOgEqIhkvYXBpL3YxL3Rhc2tzL3t0YXNrfS9raWxsEnwKCVBhdXNlVGFzaxIiLnRyYWlueWFyZC5hcGkudjEuUGF1c2VUYXNrUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVGFza1Jlc3BvbnNlIiuKtRgCIAGC0+STAh86ASoiGi9hcGkvdjEvdGFza3Mve3Rhc2t9L3BhdXNlEn8KClJlc3VtZVRhc2sSIy50cmFpbnlhcmQuYXBpLnYxLlJlc3VtZVRhc2tSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UYXNrUmVzcG9uc2UiLIq1GAIgAYLT5JMCIDoBKiIbL2FwaS92MS90YXNrcy97dGFza30vcmVzdW1lEm4KCkdldFRhc2tVc2USIy50cmFpbnlhcmQuYXBpLnYxLkdldFRhc2tVc2VSZXF1ZXN0GhkudHJhaW55YXJkLmFwaS52MS5UYXNrVXNlIiCC0+STAhoSGC9hcGkvdjEvdGFza3Mve3Rhc2t9L3VzZRJ1CgpEZWxldGVUYXNrEiMudHJhaW55YXJkLmFwaS52MS5EZWxldGVUYXNrUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVGFza1Jlc3BvbnNlIiKKtRgCIAGC0+STAhYqFC9hcGkvdjEvdGFza3Mve3Rhc2t9EoEBCgxMaXN0VGFza0xvZ3MSJS50cmFpbnlhcmQuYXBpLnYxLkxpc3RUYXNrTG9nc1JlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbExvZ3NSZXNwb25zZSIhgtPkkwIbEhkvYXBpL3YxL3Rhc2tzL3t0YXNrfS9sb2dzEoUBCg5Gb2xsb3dUYXNrTG9ncxInLnRyYWlueWFyZC5hcGkudjEuRm9sbG93VGFza0xvZ3NSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbExvZ0xpbmUiKILT5JMCIhIgL2FwaS92MS90YXNrcy97dGFza30vbG9nczpmb2xsb3cwARKQAQoRQ3JlYXRlVGFza1Nlc3Npb24SKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRhc2tTZXNzaW9uUmVxdWVzdBodLnRyYWlueWFyZC5hcGkudjEuVGFza1Nlc3Npb24iMIq1GAQoATABgtPkkwIiOgEqIh0vYXBpL3YxL3Rhc2tzL3t0YXNrfS9zZXNzaW9uc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_api_v1_experiments, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.CreateTaskRequest
  */
 export type CreateTaskRequest = Message<"trainyard.api.v1.CreateTaskRequest"> & {
   /**
-   * The kind of the task: command or shell.
+   * The kind of the task: command, shell, notebook or tensorboard.
    *
    * @generated from field: string kind = 1;
    */
@@ -69,6 +69,13 @@ export type CreateTaskRequest = Message<"trainyard.api.v1.CreateTaskRequest"> & 
    * @generated from field: bool validate_only = 7;
    */
   validateOnly: boolean;
+
+  /**
+   * The experiments and trials whose files a TensorBoard shows, such as 12 and 13.4; empty for other kinds.
+   *
+   * @generated from field: repeated string sources = 8;
+   */
+  sources: string[];
 };
 
 /**
@@ -276,6 +283,128 @@ export const KillTaskRequestSchema: GenMessage<KillTaskRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_tasks, 6);
 
 /**
+ * @generated from message trainyard.api.v1.PauseTaskRequest
+ */
+export type PauseTaskRequest = Message<"trainyard.api.v1.PauseTaskRequest"> & {
+  /**
+   * @generated from field: string task = 1;
+   */
+  task: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.PauseTaskRequest.
+ * Use `create(PauseTaskRequestSchema)` to create a new message.
+ */
+export const PauseTaskRequestSchema: GenMessage<PauseTaskRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_tasks, 7);
+
+/**
+ * @generated from message trainyard.api.v1.ResumeTaskRequest
+ */
+export type ResumeTaskRequest = Message<"trainyard.api.v1.ResumeTaskRequest"> & {
+  /**
+   * @generated from field: string task = 1;
+   */
+  task: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ResumeTaskRequest.
+ * Use `create(ResumeTaskRequestSchema)` to create a new message.
+ */
+export const ResumeTaskRequestSchema: GenMessage<ResumeTaskRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_tasks, 8);
+
+/**
+ * @generated from message trainyard.api.v1.GetTaskUseRequest
+ */
+export type GetTaskUseRequest = Message<"trainyard.api.v1.GetTaskUseRequest"> & {
+  /**
+   * @generated from field: string task = 1;
+   */
+  task: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetTaskUseRequest.
+ * Use `create(GetTaskUseRequestSchema)` to create a new message.
+ */
+export const GetTaskUseRequestSchema: GenMessage<GetTaskUseRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_tasks, 9);
+
+/**
+ * @generated from message trainyard.api.v1.TaskUse
+ */
+export type TaskUse = Message<"trainyard.api.v1.TaskUse"> & {
+  /**
+   * Whether the task's server answers. True for kinds without a server.
+   *
+   * @generated from field: bool ready = 1;
+   */
+  ready: boolean;
+
+  /**
+   * Whether somebody uses the task now.
+   *
+   * @generated from field: bool in_use = 2;
+   */
+  inUse: boolean;
+
+  /**
+   * The seconds without use so far; 0 while it is in use.
+   *
+   * @generated from field: double idle_seconds = 3;
+   */
+  idleSeconds: number;
+
+  /**
+   * The seconds without use after which the task ends; 0 for never.
+   *
+   * @generated from field: double idle_timeout_seconds = 4;
+   */
+  idleTimeoutSeconds: number;
+
+  /**
+   * A sentence about something that people should know, for example that the server does not answer; empty for none.
+   *
+   * @generated from field: string notice = 5;
+   */
+  notice: string;
+
+  /**
+   * The bytes and files of the folder that is saved, as of the last look; absent if the task saves none.
+   *
+   * @generated from field: optional double folder_bytes = 6;
+   */
+  folderBytes?: number | undefined;
+
+  /**
+   * @generated from field: optional double folder_files = 7;
+   */
+  folderFiles?: number | undefined;
+
+  /**
+   * The seconds since the last complete save of this run; absent if there is none.
+   *
+   * @generated from field: optional double saved_seconds_ago = 8;
+   */
+  savedSecondsAgo?: number | undefined;
+};
+
+/**
+ * Describes the message trainyard.api.v1.TaskUse.
+ * Use `create(TaskUseSchema)` to create a new message.
+ */
+export const TaskUseSchema: GenMessage<TaskUse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_tasks, 10);
+
+/**
  * @generated from message trainyard.api.v1.DeleteTaskRequest
  */
 export type DeleteTaskRequest = Message<"trainyard.api.v1.DeleteTaskRequest"> & {
@@ -290,7 +419,7 @@ export type DeleteTaskRequest = Message<"trainyard.api.v1.DeleteTaskRequest"> & 
  * Use `create(DeleteTaskRequestSchema)` to create a new message.
  */
 export const DeleteTaskRequestSchema: GenMessage<DeleteTaskRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_tasks, 7);
+  messageDesc(file_trainyard_api_v1_tasks, 11);
 
 /**
  * @generated from message trainyard.api.v1.ListTaskLogsRequest
@@ -376,7 +505,7 @@ export type ListTaskLogsRequest = Message<"trainyard.api.v1.ListTaskLogsRequest"
  * Use `create(ListTaskLogsRequestSchema)` to create a new message.
  */
 export const ListTaskLogsRequestSchema: GenMessage<ListTaskLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_tasks, 8);
+  messageDesc(file_trainyard_api_v1_tasks, 12);
 
 /**
  * @generated from message trainyard.api.v1.FollowTaskLogsRequest
@@ -442,7 +571,7 @@ export type FollowTaskLogsRequest = Message<"trainyard.api.v1.FollowTaskLogsRequ
  * Use `create(FollowTaskLogsRequestSchema)` to create a new message.
  */
 export const FollowTaskLogsRequestSchema: GenMessage<FollowTaskLogsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_tasks, 9);
+  messageDesc(file_trainyard_api_v1_tasks, 13);
 
 /**
  * @generated from message trainyard.api.v1.Task
@@ -456,7 +585,7 @@ export type Task = Message<"trainyard.api.v1.Task"> & {
   id: string;
 
   /**
-   * The kind: command or shell.
+   * The kind: command, shell, notebook or tensorboard.
    *
    * @generated from field: string kind = 2;
    */
@@ -468,7 +597,7 @@ export type Task = Message<"trainyard.api.v1.Task"> & {
   name: string;
 
   /**
-   * The state: QUEUED, STARTING, RUNNING, STOPPING, COMPLETED, KILLED or ERROR.
+   * The state: QUEUED, STARTING, RUNNING, STOPPING, PAUSED, COMPLETED, KILLED or ERROR.
    *
    * @generated from field: string state = 4;
    */
@@ -563,6 +692,41 @@ export type Task = Message<"trainyard.api.v1.Task"> & {
    * @generated from field: repeated string last_log_lines = 20;
    */
   lastLogLines: string[];
+
+  /**
+   * The latest complete save of the task's folder; absent if there is none.
+   *
+   * @generated from field: optional trainyard.api.v1.TaskSave last_save = 21;
+   */
+  lastSave?: TaskSave | undefined;
+
+  /**
+   * The sentence why the folder of the last run is not saved, and where it lies; empty if it is saved.
+   *
+   * @generated from field: string unsaved = 22;
+   */
+  unsaved: string;
+
+  /**
+   * Whether the task has a page of its own, besides those of its ports.
+   *
+   * @generated from field: bool has_page = 23;
+   */
+  hasPage: boolean;
+
+  /**
+   * Whether the task's folder is saved, so that the task can be paused and resumed.
+   *
+   * @generated from field: bool keeps_work = 24;
+   */
+  keepsWork: boolean;
+
+  /**
+   * The experiments and trials whose files a TensorBoard shows.
+   *
+   * @generated from field: repeated string sources = 25;
+   */
+  sources: string[];
 };
 
 /**
@@ -570,7 +734,46 @@ export type Task = Message<"trainyard.api.v1.Task"> & {
  * Use `create(TaskSchema)` to create a new message.
  */
 export const TaskSchema: GenMessage<Task> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_tasks, 10);
+  messageDesc(file_trainyard_api_v1_tasks, 14);
+
+/**
+ * @generated from message trainyard.api.v1.TaskSave
+ */
+export type TaskSave = Message<"trainyard.api.v1.TaskSave"> & {
+  /**
+   * The id of the checkpoint with the saved files.
+   *
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: uint32 files = 3;
+   */
+  files: number;
+
+  /**
+   * @generated from field: double bytes = 4;
+   */
+  bytes: number;
+
+  /**
+   * @generated from field: double saved_at_ms = 5;
+   */
+  savedAtMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.TaskSave.
+ * Use `create(TaskSaveSchema)` to create a new message.
+ */
+export const TaskSaveSchema: GenMessage<TaskSave> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_tasks, 15);
 
 /**
  * @generated from message trainyard.api.v1.TaskPort
@@ -594,7 +797,7 @@ export type TaskPort = Message<"trainyard.api.v1.TaskPort"> & {
  * Use `create(TaskPortSchema)` to create a new message.
  */
 export const TaskPortSchema: GenMessage<TaskPort> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_tasks, 11);
+  messageDesc(file_trainyard_api_v1_tasks, 16);
 
 /**
  * @generated from message trainyard.api.v1.CreateTaskSessionRequest
@@ -606,7 +809,7 @@ export type CreateTaskSessionRequest = Message<"trainyard.api.v1.CreateTaskSessi
   task: string;
 
   /**
-   * The HTTP port in environment.proxy_ports whose page is opened; 0 for the first one.
+   * The HTTP port in environment.proxy_ports whose page is opened; 0 for the task's own page, or else the first port.
    *
    * @generated from field: uint32 port = 2;
    */
@@ -626,7 +829,7 @@ export type CreateTaskSessionRequest = Message<"trainyard.api.v1.CreateTaskSessi
  * Use `create(CreateTaskSessionRequestSchema)` to create a new message.
  */
 export const CreateTaskSessionRequestSchema: GenMessage<CreateTaskSessionRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_tasks, 12);
+  messageDesc(file_trainyard_api_v1_tasks, 17);
 
 /**
  * @generated from message trainyard.api.v1.TaskSession
@@ -650,10 +853,10 @@ export type TaskSession = Message<"trainyard.api.v1.TaskSession"> & {
  * Use `create(TaskSessionSchema)` to create a new message.
  */
 export const TaskSessionSchema: GenMessage<TaskSession> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_tasks, 13);
+  messageDesc(file_trainyard_api_v1_tasks, 18);
 
 /**
- * Commands and shells that people run on the cluster.
+ * Commands, shells, notebooks and TensorBoards that people run on the cluster.
  *
  * Two further addresses open a WebSocket to a running task, or to a trial with proxy_ports. They carry bytes in binary
  * messages, whose bounds mean nothing, and take the credentials of every call:
@@ -698,7 +901,37 @@ export const TaskService: GenService<{
     output: typeof TaskResponseSchema;
   },
   /**
-   * Deletes an ended task with its log lines. Refused while it has not ended.
+   * Pauses a task: its processes get SIGTERM, and its folder is saved. An ended task stays as it is.
+   *
+   * @generated from rpc trainyard.api.v1.TaskService.PauseTask
+   */
+  pauseTask: {
+    methodKind: "unary";
+    input: typeof PauseTaskRequestSchema;
+    output: typeof TaskResponseSchema;
+  },
+  /**
+   * Continues an ended task with the files of its latest save, on any agent. An open task stays as it is.
+   *
+   * @generated from rpc trainyard.api.v1.TaskService.ResumeTask
+   */
+  resumeTask: {
+    methodKind: "unary";
+    input: typeof ResumeTaskRequestSchema;
+    output: typeof TaskResponseSchema;
+  },
+  /**
+   * Returns what the task's agent sees of its use at this moment. Answers 503 while the run or its agent is away.
+   *
+   * @generated from rpc trainyard.api.v1.TaskService.GetTaskUse
+   */
+  getTaskUse: {
+    methodKind: "unary";
+    input: typeof GetTaskUseRequestSchema;
+    output: typeof TaskUseSchema;
+  },
+  /**
+   * Deletes an ended task with its log lines and its saves. Refused while it has not ended.
    *
    * @generated from rpc trainyard.api.v1.TaskService.DeleteTask
    */

@@ -11,14 +11,14 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/tasks.proto.
  */
 export const file_trainyard_command_v1_tasks: GenFile = /*@__PURE__*/
-  fileDesc("CiB0cmFpbnlhcmQvY29tbWFuZC92MS90YXNrcy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEizwEKCkNyZWF0ZVRhc2sSDAoEa2luZBgBIAEoCRInCgZjb25maWcYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBG5hbWUYAyABKAkSFgoOY29udGV4dF9kaWdlc3QYBCABKAkSFQoNY29udGV4dF9ieXRlcxgFIAEoARIZChFjb250ZXh0X2RlbGV0aW9ucxgGIAEoDRINCgVvd25lchgHIAEoCRIRCgl3b3Jrc3BhY2UYCCABKAkSEAoIdG9rZW5faWQYCSABKAkiKAoIS2lsbFRhc2sSDAoEdGFzaxgBIAEoCRIOCgZyZWFzb24YAiABKAkiGgoKRGVsZXRlVGFzaxIMCgR0YXNrGAEgASgJYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiB0cmFpbnlhcmQvY29tbWFuZC92MS90YXNrcy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi4AEKCkNyZWF0ZVRhc2sSDAoEa2luZBgBIAEoCRInCgZjb25maWcYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBG5hbWUYAyABKAkSFgoOY29udGV4dF9kaWdlc3QYBCABKAkSFQoNY29udGV4dF9ieXRlcxgFIAEoARIZChFjb250ZXh0X2RlbGV0aW9ucxgGIAEoDRINCgVvd25lchgHIAEoCRIRCgl3b3Jrc3BhY2UYCCABKAkSEAoIdG9rZW5faWQYCSABKAkSDwoHc291cmNlcxgKIAMoCSIoCghLaWxsVGFzaxIMCgR0YXNrGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIpCglQYXVzZVRhc2sSDAoEdGFzaxgBIAEoCRIOCgZyZWFzb24YAiABKAkiGgoKUmVzdW1lVGFzaxIMCgR0YXNrGAEgASgJIhoKCkRlbGV0ZVRhc2sSDAoEdGFzaxgBIAEoCWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.command.v1.CreateTask
  */
 export type CreateTask = Message<"trainyard.command.v1.CreateTask"> & {
   /**
-   * The kind of the task: command or shell.
+   * The kind of the task: command, shell, notebook or tensorboard.
    *
    * @generated from field: string kind = 1;
    */
@@ -72,6 +72,13 @@ export type CreateTask = Message<"trainyard.command.v1.CreateTask"> & {
    * @generated from field: string token_id = 9;
    */
   tokenId: string;
+
+  /**
+   * The experiments and trials whose files a TensorBoard shows; empty for other kinds.
+   *
+   * @generated from field: repeated string sources = 10;
+   */
+  sources: string[];
 };
 
 /**
@@ -106,7 +113,50 @@ export const KillTaskSchema: GenMessage<KillTask> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_tasks, 1);
 
 /**
- * Deletes an ended task with its log lines. Refused while it has not ended.
+ * Pauses an open task: its processes get SIGTERM, and its folder is saved. Refused for a kind that saves nothing.
+ *
+ * @generated from message trainyard.command.v1.PauseTask
+ */
+export type PauseTask = Message<"trainyard.command.v1.PauseTask"> & {
+  /**
+   * @generated from field: string task = 1;
+   */
+  task: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.PauseTask.
+ * Use `create(PauseTaskSchema)` to create a new message.
+ */
+export const PauseTaskSchema: GenMessage<PauseTask> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_tasks, 2);
+
+/**
+ * Continues an ended task with the files of its latest save. An open task stays as it is. Refused if nothing was saved.
+ *
+ * @generated from message trainyard.command.v1.ResumeTask
+ */
+export type ResumeTask = Message<"trainyard.command.v1.ResumeTask"> & {
+  /**
+   * @generated from field: string task = 1;
+   */
+  task: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ResumeTask.
+ * Use `create(ResumeTaskSchema)` to create a new message.
+ */
+export const ResumeTaskSchema: GenMessage<ResumeTask> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_tasks, 3);
+
+/**
+ * Deletes an ended task with its log lines and its saves. Refused while it has not ended.
  *
  * @generated from message trainyard.command.v1.DeleteTask
  */
@@ -122,5 +172,5 @@ export type DeleteTask = Message<"trainyard.command.v1.DeleteTask"> & {
  * Use `create(DeleteTaskSchema)` to create a new message.
  */
 export const DeleteTaskSchema: GenMessage<DeleteTask> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_tasks, 2);
+  messageDesc(file_trainyard_command_v1_tasks, 4);
 

@@ -11,16 +11,16 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/task.proto.
  */
 export const file_trainyard_event_v1_task: GenFile = /*@__PURE__*/
-  fileDesc("Ch10cmFpbnlhcmQvZXZlbnQvdjEvdGFzay5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIrUBCgtUYXNrQ3JlYXRlZBIMCgRraW5kGAEgASgJEicKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgDIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgEIAEoCRIVCg1jb250ZXh0X2J5dGVzGAUgASgBEg0KBW93bmVyGAYgASgJEhEKCXdvcmtzcGFjZRgHIAEoCRIQCgh0b2tlbl9pZBgIIAEoCSIjChFUYXNrS2lsbFJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkihQEKCVRhc2tFbmRlZBIwCgdvdXRjb21lGAEgASgOMh8udHJhaW55YXJkLmV2ZW50LnYxLlRhc2tPdXRjb21lEg4KBnJlYXNvbhgCIAEoCRIWCglleGl0X2NvZGUYAyABKAVIAIgBARIQCghyZXN0YXJ0cxgEIAEoDUIMCgpfZXhpdF9jb2RlIg0KC1Rhc2tEZWxldGVkKnkKC1Rhc2tPdXRjb21lEhwKGFRBU0tfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhoKFlRBU0tfT1VUQ09NRV9DT01QTEVURUQQARIXChNUQVNLX09VVENPTUVfS0lMTEVEEAISFwoTVEFTS19PVVRDT01FX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("Ch10cmFpbnlhcmQvZXZlbnQvdjEvdGFzay5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsYBCgtUYXNrQ3JlYXRlZBIMCgRraW5kGAEgASgJEicKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgDIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgEIAEoCRIVCg1jb250ZXh0X2J5dGVzGAUgASgBEg0KBW93bmVyGAYgASgJEhEKCXdvcmtzcGFjZRgHIAEoCRIQCgh0b2tlbl9pZBgIIAEoCRIPCgdzb3VyY2VzGAkgAygJIiMKEVRhc2tLaWxsUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCSIkChJUYXNrUGF1c2VSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJIkoKCVRhc2tTYXZlZBISCgpjaGVja3BvaW50GAEgASgJEgsKA3J1bhgCIAEoDRINCgVmaWxlcxgDIAEoDRINCgVieXRlcxgEIAEoASINCgtUYXNrUmVzdW1lZCKnAQoJVGFza0VuZGVkEjAKB291dGNvbWUYASABKA4yHy50cmFpbnlhcmQuZXZlbnQudjEuVGFza091dGNvbWUSDgoGcmVhc29uGAIgASgJEhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEhAKCHJlc3RhcnRzGAQgASgNEhQKB3Vuc2F2ZWQYBSABKAlIAYgBAUIMCgpfZXhpdF9jb2RlQgoKCF91bnNhdmVkIg0KC1Rhc2tEZWxldGVkKpIBCgtUYXNrT3V0Y29tZRIcChhUQVNLX09VVENPTUVfVU5TUEVDSUZJRUQQABIaChZUQVNLX09VVENPTUVfQ09NUExFVEVEEAESFwoTVEFTS19PVVRDT01FX0tJTExFRBACEhcKE1RBU0tfT1VUQ09NRV9GQUlMRUQQAxIXChNUQVNLX09VVENPTUVfUEFVU0VEEARiBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
- * A person started a command or a shell. Its model code was stored under its digest before this event.
+ * A person started a command, a shell, a notebook or a TensorBoard. Its model code was stored under its digest before this event.
  *
  * @generated from message trainyard.event.v1.TaskCreated
  */
 export type TaskCreated = Message<"trainyard.event.v1.TaskCreated"> & {
   /**
-   * The kind of the task: command or shell.
+   * The kind of the task: command, shell, notebook or tensorboard.
    *
    * @generated from field: string kind = 1;
    */
@@ -68,6 +68,13 @@ export type TaskCreated = Message<"trainyard.event.v1.TaskCreated"> & {
    * @generated from field: string token_id = 8;
    */
   tokenId: string;
+
+  /**
+   * The experiments and trials whose files a TensorBoard shows, such as 12 and 13.4; empty for other kinds.
+   *
+   * @generated from field: repeated string sources = 9;
+   */
+  sources: string[];
 };
 
 /**
@@ -97,7 +104,75 @@ export const TaskKillRequestedSchema: GenMessage<TaskKillRequested> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_task, 1);
 
 /**
- * The task has ended. It gets no more runs.
+ * A person had the task paused: its processes end, and its folder is saved.
+ *
+ * @generated from message trainyard.event.v1.TaskPauseRequested
+ */
+export type TaskPauseRequested = Message<"trainyard.event.v1.TaskPauseRequested"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.TaskPauseRequested.
+ * Use `create(TaskPauseRequestedSchema)` to create a new message.
+ */
+export const TaskPauseRequestedSchema: GenMessage<TaskPauseRequested> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_task, 2);
+
+/**
+ * A save of the task's folder is complete. Later runs start from it.
+ *
+ * @generated from message trainyard.event.v1.TaskSaved
+ */
+export type TaskSaved = Message<"trainyard.event.v1.TaskSaved"> & {
+  /**
+   * @generated from field: string checkpoint = 1;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: uint32 files = 3;
+   */
+  files: number;
+
+  /**
+   * @generated from field: double bytes = 4;
+   */
+  bytes: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.TaskSaved.
+ * Use `create(TaskSavedSchema)` to create a new message.
+ */
+export const TaskSavedSchema: GenMessage<TaskSaved> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_task, 3);
+
+/**
+ * A person had an ended task continued. A run that starts from the latest save follows.
+ *
+ * @generated from message trainyard.event.v1.TaskResumed
+ */
+export type TaskResumed = Message<"trainyard.event.v1.TaskResumed"> & {
+};
+
+/**
+ * Describes the message trainyard.event.v1.TaskResumed.
+ * Use `create(TaskResumedSchema)` to create a new message.
+ */
+export const TaskResumedSchema: GenMessage<TaskResumed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_task, 4);
+
+/**
+ * The task has ended. It gets no more runs, except after TaskResumed.
  *
  * @generated from message trainyard.event.v1.TaskEnded
  */
@@ -123,6 +198,14 @@ export type TaskEnded = Message<"trainyard.event.v1.TaskEnded"> & {
    * @generated from field: uint32 restarts = 4;
    */
   restarts: number;
+
+  /**
+   * The sentence why the folder of the last run is not saved, and where it lies; absent if it is saved, or if there is
+   * none.
+   *
+   * @generated from field: optional string unsaved = 5;
+   */
+  unsaved?: string | undefined;
 };
 
 /**
@@ -130,7 +213,7 @@ export type TaskEnded = Message<"trainyard.event.v1.TaskEnded"> & {
  * Use `create(TaskEndedSchema)` to create a new message.
  */
 export const TaskEndedSchema: GenMessage<TaskEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_task, 2);
+  messageDesc(file_trainyard_event_v1_task, 5);
 
 /**
  * A person deleted the ended task: lists no longer show it, and its log lines are removed.
@@ -145,7 +228,7 @@ export type TaskDeleted = Message<"trainyard.event.v1.TaskDeleted"> & {
  * Use `create(TaskDeletedSchema)` to create a new message.
  */
 export const TaskDeletedSchema: GenMessage<TaskDeleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_task, 3);
+  messageDesc(file_trainyard_event_v1_task, 6);
 
 /**
  * @generated from enum trainyard.event.v1.TaskOutcome
@@ -174,6 +257,13 @@ export const TaskOutcome = {
    * @generated from enum value: TASK_OUTCOME_FAILED = 3;
    */
   FAILED: 3,
+
+  /**
+   * A person had the task paused, or nobody used it for its idle_timeout. Its folder is kept.
+   *
+   * @generated from enum value: TASK_OUTCOME_PAUSED = 4;
+   */
+  PAUSED: 4,
 } as const;
 
 /**

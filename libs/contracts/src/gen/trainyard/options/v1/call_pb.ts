@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/options/v1/call.proto.
  */
 export const file_trainyard_options_v1_call: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSKJAgoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgqUwoJQm9keUxpbWl0EhoKFkJPRFlfTElNSVRfVU5TUEVDSUZJRUQQABIUChBCT0RZX0xJTUlUX1NNQUxMEAESFAoQQk9EWV9MSU1JVF9MQVJHRRACOlcKBGNhbGwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgLMiEudHJhaW55YXJkLm9wdGlvbnMudjEuQ2FsbE9wdGlvbnNSBGNhbGxiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSKcAgoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgSEQoJZm9yX293bmVyGAwgASgIKlMKCUJvZHlMaW1pdBIaChZCT0RZX0xJTUlUX1VOU1BFQ0lGSUVEEAASFAoQQk9EWV9MSU1JVF9TTUFMTBABEhQKEEJPRFlfTElNSVRfTEFSR0UQAjpXCgRjYWxsEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCzIhLnRyYWlueWFyZC5vcHRpb25zLnYxLkNhbGxPcHRpb25zUgRjYWxsYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * A call that says nothing takes a user's token only, a read of it waits for the read model, a repeat under an
@@ -99,6 +99,13 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
    * @generated from field: bool for_tasks = 11;
    */
   forTasks: boolean;
+
+  /**
+   * Whether the run of a task may make the call as a user, for the task's owner.
+   *
+   * @generated from field: bool for_owner = 12;
+   */
+  forOwner: boolean;
 };
 
 /**
