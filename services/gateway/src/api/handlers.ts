@@ -41,7 +41,7 @@ export function apiHandlers(
   const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
-  const tasks = taskHandlers(backend);
+  const tasks = taskHandlers(backend, checkpointStorage);
   const taskSessions = taskSessionHandlers(backend, door.taskSessions, config.taskDomain);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);

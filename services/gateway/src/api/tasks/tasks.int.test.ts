@@ -16,7 +16,13 @@ import { TaskOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
 import { create } from "tar";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { agentStart, requested, taskCreated } from "../../testing/example-events.ts";
+import {
+  agentStart,
+  created,
+  requested,
+  taskCreated,
+  trialCreated,
+} from "../../testing/example-events.ts";
 import { openStream, restOf } from "../../testing/streams.ts";
 import { type CallAnswer, startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
@@ -70,6 +76,13 @@ beforeAll(async () => {
         const gone = { type: "TaskDeleted", data: {} } as const;
         return { position: await gateway.append(`task-${task}`, gone), stream: `task-${task}` };
       },
+    }),
+  );
+  stack.use(
+    await gateway.serving("registry", {
+      ProbeStorage: async ({ storage }) => ({
+        problems: storage?.["type"] === "s3" ? ["the bucket full is not reachable"] : [],
+      }),
     }),
   );
   stack.use(
@@ -149,20 +162,33 @@ describe("a new task", () => {
   test("is only checked on request, and the answer has the warnings", async () => {
     const { status, body } = await post({
       kind: "shell",
-      config: "{entrypoint: bash, idle_timeout: 5m}",
+      config: "{entrypoint: bash, ready_timeout: 5m}",
       validateOnly: true,
     });
     expect(status).toBe(200);
     expect(body["task"]).toBeUndefined();
     expect(body["warnings"]).toEqual([
-      "idle_timeout is accepted and has no effect yet",
       "entrypoint has no effect on a shell, whose terminals start a login shell",
+      "ready_timeout has no effect on a shell",
     ]);
     expect(asked).toEqual([]);
   });
 
   test.each([
-    [{ kind: "notebook" }, 'kind must be command or shell, not "notebook"'],
+    [
+      { kind: "jupyter" },
+      'kind must be one of command, shell, notebook, tensorboard, not "jupyter"',
+    ],
+    [{ kind: "notebook", config: "idle_timeout: soon" }, /idle_timeout must be a time: /],
+    [{ kind: "notebook", sources: ["1"] }, "sources: a notebook has no sources: a tensorboard has"],
+    [{ kind: "tensorboard" }, /^sources: a tensorboard needs an experiment, such as 12, or a /],
+    [{ kind: "tensorboard", sources: ["t4"] }, /^sources: "t4" is neither an experiment, such /],
+    [{ kind: "tensorboard", sources: ["77"] }, "sources: there is no experiment 77"],
+    [{ kind: "tensorboard", sources: ["77.1"] }, "sources: there is no trial 77.1"],
+    [
+      { kind: "notebook", config: "checkpoint_storage: {type: s3, bucket: full}" },
+      "checkpoint_storage: the bucket full is not reachable",
+    ],
     [{ kind: "command" }, /entrypoint is missing/],
     [{ kind: "command", config: "entrypoint: a", command: ["b"] }, /leave out one of them$/],
     [
@@ -186,6 +212,25 @@ describe("a new task", () => {
     expect(answer.status).toBe(400);
     expect(answer.body["detail"]).toMatch(sentence);
     expect(asked).toEqual([]);
+  });
+
+  test("that keeps its work has the cluster's storage, and a TensorBoard has its sources", async () => {
+    await gateway.append("experiment-60", created({}));
+    const at = await gateway.append("trial-60.1", trialCreated(1));
+    await get(`experiments/60?minPosition=${at}`);
+    const sources = ["60.1", "60", "60"];
+    const of = async (body: object) => (await post(body)).body["task"];
+    expect(await of({ kind: "tensorboard", sources })).toMatchObject({
+      ...{ kind: "tensorboard", name: "tensorboard 60.1 60", sources: ["60.1", "60"] },
+      ...{ hasPage: true, keepsWork: false, slots: 0 },
+    });
+    expect(await of({ kind: "notebook" })).toMatchObject({
+      ...{ kind: "notebook", name: "notebook", hasPage: true, keepsWork: true, sources: [] },
+    });
+    expect(asked.map(({ config }) => config?.["checkpoint_storage"])).toEqual([
+      undefined,
+      expect.objectContaining({ type: "directory" }),
+    ]);
   });
 
   test("is created once by requests with one idempotency key", async () => {
@@ -220,9 +265,9 @@ describe("the list of tasks", () => {
     expect((await listed("owner = eve", "&orderBy=slots"))[0]).toEqual(["t800", "t801"]);
     const { items } = await get("tasks?filter=id%20%3D%20t800&fields=id&fields=kind");
     expect(items).toEqual([{ id: "t800", kind: "shell" }]);
-    const wrong = await gateway.call("GET", "/api/v1/tasks?filter=state%20%3D%20PAUSED");
+    const wrong = await gateway.call("GET", "/api/v1/tasks?filter=state%20%3D%20WAITING");
     expect(wrong.body["detail"]).toMatch(
-      /state is compared with "PAUSED", which is not one of QUEUED, STARTING, RUNNING, STOPPING/,
+      /state is compared with "WAITING", which is not one of QUEUED, STARTING, RUNNING, STOPPING/,
     );
   });
 });

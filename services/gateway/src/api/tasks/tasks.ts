@@ -1,6 +1,7 @@
-/** The calls of tasks: commands and shells. The experiments service decides; the read model answers queries. */
+/** The calls of tasks. The experiments service decides; the read model answers queries. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Backend } from "../../backend.ts";
+import type { GatewayConfig } from "../../config.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { taskList } from "../../read-model/core/lists/lists.ts";
@@ -15,7 +16,10 @@ import { createTask } from "./create-task.ts";
 /** The last lines of a task in ERROR that `describe` shows. */
 const shownLogLines = 20;
 
-export function taskHandlers(backend: Backend) {
+export function taskHandlers(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+) {
   const changed = async ({ position }: { readonly position: number }, id: string) => {
     await backend.reach(position);
     const task = shownTask(await backend.get("task", id), await backend.configOf(id));
@@ -23,7 +27,7 @@ export function taskHandlers(backend: Backend) {
   };
   return {
     unary: {
-      createTask: (request, context) => createTask(backend, request, context),
+      createTask: (request, context) => createTask(backend, checkpointStorage, request, context),
       listTasks: async (request, context) => {
         const { items, ...page } = await rowsPage(backend, taskList, request, { context });
         const seen = items.filter((task) => mayUseTask(context.caller, task) === null);
