@@ -11,7 +11,6 @@ import {
   type Credentials,
   countedAs,
   type RunCaller,
-  type TrialRunCaller,
   type UserCaller,
 } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
@@ -21,8 +20,8 @@ import { sessionOfHeaders } from "./session-cookie.ts";
 
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
-  /** Returns whether the run's trial has ended. */
-  readonly hasEnded: (run: TrialRunCaller) => Promise<boolean>;
+  /** Returns whether the trial or the task of the run has ended. */
+  readonly hasEnded: (run: RunCaller) => Promise<boolean>;
   /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
   /** Returns why the read model cannot be read; null if it can. */
@@ -75,14 +74,14 @@ async function refuseRun(
   { afterTrial, forTasks }: CallFacts,
   caller: RunCaller,
 ): Promise<void> {
-  if (caller.task !== null) {
-    if (forTasks) return;
-    const detail = `${caller.task} is a task: its run reads its stop requests, and makes no other call`;
+  if (caller.task !== null && !forTasks) {
+    const detail = `${caller.task} is a task: its run reads its stop requests and stores its saves, and makes no other call`;
     throw new Problem(403, "not_for_tasks", detail);
   }
   if (afterTrial || !(await hasEnded(caller))) return;
-  const detail = `trial ${caller.trial} has ended: the token of its run only delivers what the run left`;
-  throw new Problem(403, "trial_ended", detail);
+  const [kind, id] = caller.task === null ? ["trial", caller.trial] : ["task", caller.task];
+  const detail = `${kind} ${id} has ended: the token of its run only delivers what the run left`;
+  throw new Problem(403, `${kind}_ended`, detail);
 }
 
 async function admitted(
