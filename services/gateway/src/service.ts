@@ -104,7 +104,7 @@ export async function createService(
   const serving = servingRuns(backend, runTokenKeys);
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: knownToken });
   const face = {
-    handlers: apiHandlers(backend, moved, { ...door, ...pages }, config),
+    handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
