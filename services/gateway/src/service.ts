@@ -35,6 +35,7 @@ import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
 import { unavailable } from "./http/problem.ts";
+import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { Sessions } from "./http/sessions.ts";
 import { findToken } from "./spaces/tokens.ts";
@@ -94,6 +95,7 @@ export async function createService(
     grants: new RunGrants(log, clock),
     token: knownToken,
     session: (secret: string) => sessions.find(secret),
+    ownerRuns: new OwnerRuns({ log, clock, cache: executor.cache, token: knownToken }),
   };
   const door = {
     ...{ sessions, openCalls },
@@ -104,7 +106,7 @@ export async function createService(
   const serving = servingRuns(backend, runTokenKeys);
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: knownToken });
   const face = {
-    handlers: apiHandlers(backend, moved, { ...door, ...pages }, config),
+    handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [

@@ -15,6 +15,7 @@ import {
 } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { refuseCrossOrigin, refuseForeignCookie } from "./origin.ts";
+import { noRights } from "./owner-runs.ts";
 import { Problem, unavailable } from "./problem.ts";
 import { sessionOfHeaders } from "./session-cookie.ts";
 
@@ -31,6 +32,8 @@ export type AccessDeps = {
 const nobody: UserCaller = {
   kind: "user",
   authid: "",
+  owner: "",
+  run: null,
   token: "",
   ancestors: [],
   session: null,
@@ -45,11 +48,8 @@ export async function callerOf(
   { facts, method }: Pick<Route, "facts" | "method">,
   credentials: Credentials,
 ): Promise<Caller> {
-  const caller = await admitted(deps, facts, credentials);
-  if (caller.kind === "run" && !facts.forRuns) {
-    throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
-  }
-  if (caller.kind === "run") await refuseRun(deps, facts, caller);
+  const known = await admitted(deps, facts, credentials);
+  const caller = known.kind === "run" ? await runAsAllowed(deps, facts, known) : known;
   const isRead = method === "GET" || facts.postedRead;
   if (isRead && !facts.withoutReadModel) {
     const why = deps.unreadable();
@@ -69,16 +69,21 @@ function credentialsIn(
   return { authorization, session };
 }
 
-async function refuseRun(
+/**
+ * Returns the caller that a run is in a call. The run of a task is itself in the calls of such runs, and in others the
+ * user that it may be.
+ */
+async function runAsAllowed(
   { hasEnded }: AccessDeps,
-  { afterTrial, forTasks }: CallFacts,
+  { afterTrial, forOwner, forRuns, forTasks }: CallFacts,
   caller: RunCaller,
-): Promise<void> {
+): Promise<Caller> {
   if (caller.task !== null && !forTasks) {
-    const detail = `${caller.task} is a task: its run reads its stop requests and stores its saves, and makes no other call`;
-    throw new Problem(403, "not_for_tasks", detail);
+    if (forOwner) return caller.asOwner();
+    throw noRights(caller);
   }
-  if (afterTrial || !(await hasEnded(caller))) return;
+  if (!forRuns) throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
+  if (afterTrial || !(await hasEnded(caller))) return caller;
   const [kind, id] = caller.task === null ? ["trial", caller.trial] : ["task", caller.task];
   const detail = `${kind} ${id} has ended: the token of its run only delivers what the run left`;
   throw new Problem(403, `${kind}_ended`, detail);
