@@ -153,7 +153,7 @@ const untouched = <Value>(what: string): Value =>
     },
   }) as Value;
 
-/** What checkpoint-gc asks about a task that has no save: only its deletion asks. */
+/** The index of checkpoint-gc for a task that has no save: only its deletion asks for the kept ones. */
 const gcOfNoSave: GcDeps = {
   index: Object.assign(Object.create(untouched("the index")) as GcDeps["index"], {
     view: { reach: async () => {} },

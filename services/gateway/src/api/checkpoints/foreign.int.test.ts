@@ -174,6 +174,18 @@ describe("the run of a task", () => {
     expect(await planned(saved)).toEqual([403, 403, "not_your_checkpoint"]);
   });
 
+  test("has its saves listed, shown and explained for people, apart from those of experiments", async () => {
+    const page = await gateway.call("GET", "/api/v1/tasks/t1/checkpoints");
+    const { items } = page.body as { readonly items: readonly object[] };
+    expect(items).toMatchObject([{ uuid: saved, task: "t1", trial: "", experiment: "" }]);
+    const shown = await gateway.call("GET", `/api/v1/checkpoints/${saved}`);
+    expect(shown.body).toMatchObject({ task: "t1", run: 1, state: "ACTIVE" });
+    const ofExperiment = await gateway.call("GET", "/api/v1/experiments/1/checkpoints");
+    expect(JSON.stringify(ofExperiment.body)).not.toContain(saved);
+    const unknown = await gateway.call("GET", "/api/v1/tasks/t900/checkpoints");
+    expect([unknown.status, unknown.body["code"]]).toEqual([404, "task_not_found"]);
+  });
+
   test("delivers what it left after the end of its task, and reads no file until the task is resumed", async () => {
     const token = await gateway.runToken("t1#1");
     const data = { outcome: TaskOutcome.PAUSED, reason: "", restarts: 0 };
