@@ -12,6 +12,7 @@ import { Problem } from "../http/problem.ts";
 import { cameByHttps } from "../http/session-cookie.ts";
 import type { OpenStreams } from "../live/open-streams.ts";
 import { WrongCodes } from "../http/wrong-codes.ts";
+import { bytesIn, type UnreadStreams } from "../tunnels/unread-streams.ts";
 import { ownPath, sendOpenPage, sendSentence } from "./html.ts";
 import { taskPageLimits } from "./limits.ts";
 import { type Passing, passRequest, problemOfTask } from "./pass-request.ts";
@@ -39,6 +40,7 @@ export type TaskPagesDeps = {
   readonly serving: (address: TaskAddress, caller: UserCaller) => Promise<ServingRun>;
   readonly open: OpenTunnel;
   readonly openStreams: Pick<OpenStreams, "open">;
+  readonly unread: UnreadStreams;
   readonly logger: Logger;
 };
 
@@ -68,6 +70,7 @@ export class TaskPages {
       using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
+      this.#deps.unread.watch(response, () => asked.readableLength + response.writableLength);
       await passRequest(asked, response, passing).catch((error: unknown) => {
         throw problemOfTask(error, run.port);
       });
@@ -91,6 +94,7 @@ export class TaskPages {
       using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
+      this.#deps.unread.watch(socket, () => bytesIn(socket));
       await passUpgrade(asked, socket, head, passing).catch((error: unknown) => {
         throw problemOfTask(error, run.port);
       });
@@ -147,6 +151,7 @@ export class TaskPages {
     const isRead = (method === "GET" || method === "HEAD") && headers.upgrade === undefined;
     return {
       ...run,
+      unread: this.#deps.unread,
       agent: isRead ? this.#agent : this.#single,
       signal,
       scheme: cameByHttps(headers) ? "https" : "http",

@@ -17,6 +17,7 @@ import { TaskCallers } from "../task-pages/task-callers.ts";
 import { TaskPages } from "../task-pages/task-pages.ts";
 import type { OpenTunnel } from "../task-pages/tunnel-agent.ts";
 import type { Asker, TaskPlace, TaskSession, TaskSessions } from "../task-pages/task-sessions.ts";
+import { UnreadStreams } from "../tunnels/unread-streams.ts";
 
 /** Sessions of tasks in memory. `closed` has the digests of sessions of the Web UI that have ended. */
 class MemorySessions {
@@ -121,6 +122,7 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
       secret: `secret of ${task}`,
     }),
     open,
+    unread: new UnreadStreams(systemClock, logger),
     openStreams: new OpenStreams({ ...noTopics, ofOneMax: pagesOfOneMax, ofAllMax: 1_000 }),
     logger,
   });
