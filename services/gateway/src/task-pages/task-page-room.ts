@@ -34,6 +34,15 @@ export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
   return {
     taskSessions: sessions,
     callers,
-    taskPages: new TaskPages({ sessions, callers, serving, open, openStreams, unread, logger }),
+    taskPages: new TaskPages({
+      sessions,
+      callers,
+      serving,
+      open,
+      openStreams,
+      unread,
+      clock,
+      logger,
+    }),
   };
 }

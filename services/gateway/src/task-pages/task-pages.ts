@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { Clock } from "@trainyard/kernel";
 import { type Logger, problemHeaders, problemText } from "@trainyard/runtime";
 import { asProblem } from "../http/as-problem.ts";
 import { countedAs, type UserCaller } from "../http/caller.ts";
@@ -41,6 +42,7 @@ export type TaskPagesDeps = {
   readonly open: OpenTunnel;
   readonly openStreams: Pick<OpenStreams, "open">;
   readonly unread: UnreadStreams;
+  readonly clock: Clock;
   readonly logger: Logger;
 };
 
@@ -53,8 +55,8 @@ export class TaskPages {
 
   constructor(deps: TaskPagesDeps) {
     this.#deps = deps;
-    this.#agent = new TunnelAgent(deps.open, true);
-    this.#single = new TunnelAgent(deps.open, false);
+    this.#agent = new TunnelAgent(deps.open, deps.clock, true);
+    this.#single = new TunnelAgent(deps.open, deps.clock, false);
   }
 
   /** Answers a request to a task's host. Never rejects. */
@@ -95,9 +97,11 @@ export class TaskPages {
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
       this.#deps.unread.watch(socket, () => bytesIn(socket));
-      await passUpgrade(asked, socket, head, passing).catch((error: unknown) => {
-        throw problemOfTask(error, run.port);
-      });
+      await passUpgrade(asked, socket, head, { ...passing, clock: this.#deps.clock }).catch(
+        (error: unknown) => {
+          throw problemOfTask(error, run.port);
+        },
+      );
     } catch (error) {
       const problem = asProblem(error, this.#deps.logger, "");
       if (socket.writable) socket.end(`HTTP/1.1 ${problem.status} \r\nConnection: close\r\n\r\n`);
