@@ -74,4 +74,7 @@ export const apiLimits = {
   objectsAskedAtOnce: 16,
   /** The most TensorBoard files and folders of one trial; more cannot be event files. */
   tensorboardFilesMax: 100_000,
+  /** The most files and folders of one trial that a TensorBoard shows, and of how many the size is read at once. */
+  boardFilesMax: 2_000,
+  boardFilesAtOnce: 16,
 } as const;
