@@ -181,13 +181,13 @@ export const creatorOfTask: StreamFold<TaskCreator | null> = {
   },
 };
 
-/** The trial that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
-export const checkpointTrials: StreamFold<string> = {
-  name: "checkpoint-trial",
+/** The trial or the task that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
+export const checkpointMakers: StreamFold<string> = {
+  name: "checkpoint-maker",
   category: "checkpoint",
   initial: "",
-  evolve: (trial: string, event: AnyEvent): string =>
-    event.type === "CheckpointDeclared" ? event.data.trial : trial,
+  evolve: (maker: string, event: AnyEvent): string =>
+    event.type === "CheckpointDeclared" ? (event.data.task ?? event.data.trial) : maker,
 };
 
 /** The checkpoints that an experiment's configuration names. */

@@ -77,4 +77,7 @@ export const apiLimits = {
   /** The most files and folders of one trial that a TensorBoard shows, and of how many the size is read at once. */
   boardFilesMax: 2_000,
   boardFilesAtOnce: 16,
+  /** The time for an agent to say how a task is used, and the bytes of its answer, which has few short fields. */
+  taskUseMs: 5_000,
+  taskUseBytesMax: 16 * 1024,
 } as const;

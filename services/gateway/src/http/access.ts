@@ -11,7 +11,6 @@ import {
   type Credentials,
   countedAs,
   type RunCaller,
-  type TrialRunCaller,
   type UserCaller,
 } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
@@ -22,8 +21,8 @@ import { sessionOfHeaders } from "./session-cookie.ts";
 
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
-  /** Returns whether the run's trial has ended. */
-  readonly hasEnded: (run: TrialRunCaller) => Promise<boolean>;
+  /** Returns whether the trial or the task of the run has ended. */
+  readonly hasEnded: (run: RunCaller) => Promise<boolean>;
   /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
   /** Returns why the read model cannot be read; null if it can. */
@@ -79,15 +78,15 @@ async function runAsAllowed(
   { afterTrial, forOwner, forRuns, forTasks }: CallFacts,
   caller: RunCaller,
 ): Promise<Caller> {
-  if (caller.task !== null) {
-    if (forTasks) return caller;
+  if (caller.task !== null && !forTasks) {
     if (forOwner) return caller.asOwner();
     throw noRights(caller);
   }
   if (!forRuns) throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
   if (afterTrial || !(await hasEnded(caller))) return caller;
-  const detail = `trial ${caller.trial} has ended: the token of its run only delivers what the run left`;
-  throw new Problem(403, "trial_ended", detail);
+  const [kind, id] = caller.task === null ? ["trial", caller.trial] : ["task", caller.task];
+  const detail = `${kind} ${id} has ended: the token of its run only delivers what the run left`;
+  throw new Problem(403, `${kind}_ended`, detail);
 }
 
 async function admitted(

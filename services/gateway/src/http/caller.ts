@@ -172,6 +172,16 @@ function ownerOf(allocation: string) {
 }
 
 /**
+ * Returns the user that the run of a task is in a call that it may also make as itself. Throws `refusal` if it has no
+ * rights as a user.
+ */
+export async function asUser(run: TaskRunCaller, refusal: Problem): Promise<UserCaller> {
+  return run.asOwner().catch((error: unknown): never => {
+    throw error instanceof Problem && error.code === "not_for_tasks" ? refusal : error;
+  });
+}
+
+/**
  * Returns the caller of a call that no run of a task may make. Throws an error for one: the call lacks `for_tasks`,
  * so it was refused before.
  */

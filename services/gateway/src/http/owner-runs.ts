@@ -41,7 +41,9 @@ export class OwnerRuns {
   async userOf(run: TaskRunCaller): Promise<UserCaller> {
     const { cache, token, clock } = this.#deps;
     const { state: creator } = await cache.load(creatorOfTask, run.task);
-    if (creator === null || !kindsWithRights.has(creator.kind)) throw noRights(run);
+    if (creator === null || creator.tokenId === "" || !kindsWithRights.has(creator.kind)) {
+      throw noRights(run);
+    }
     await this.requireOpen(run.allocation);
     const user = callerOfToken(await token(creator.tokenId), clock.nowMs());
     return { ...user, authid: `task:${run.task}`, owner: creator.owner, run };
