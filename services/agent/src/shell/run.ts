@@ -34,6 +34,7 @@ import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { BadArchive, unpack } from "./unpack.ts";
+import { useOf } from "../servers/use.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
 
@@ -94,6 +95,10 @@ export class Run implements AsyncDisposable {
 
   get allocation(): string {
     return this.folder.launch.allocation;
+  }
+
+  get isRunning(): boolean {
+    return this.#state === AllocationReportState.RUNNING;
   }
 
   get isEnded(): boolean {
@@ -231,7 +236,8 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
-    using _tunnel = openRunTunnel({ ...this.#deps, folder: this.folder, pids: () => this.pids });
+    const reached = { folder: this.folder, pids: () => this.pids, use: () => useOf(this) };
+    using _tunnel = openRunTunnel({ ...this.#deps, ...reached });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);

@@ -87,9 +87,12 @@ class CheckpointSpool:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{uuid}.begun").touch()
 
-    def seal(self, record: Record) -> None:
-        """Records that the folder is complete. From then on the checkpoint survives the process."""
-        line = _line_of(record, record.completion())
+    def seal(self, record: Record, digested: list[Any] | None = None) -> None:
+        """Records that the folder is complete. From then on the checkpoint survives the process. ``digested`` has the
+        files with the digests that an upload needs: it then reads no file to compute them.
+        """
+        is_digested = {} if digested is None else {"manifest": digested, "isDigested": True}
+        line = _line_of(record, {**record.completion(), **is_digested})
         write_by_rename(self.folder / f"{record.uuid}.json", line, durable=True)
         self.give_up(record.uuid)
 

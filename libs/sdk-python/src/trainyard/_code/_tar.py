@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 BLOCK = 512
 _PIECE = 1 << 20
 _NAME, _PREFIX = 100, 155
+# The largest number in twelve bytes of a header.
+_OCTAL_MAX = 0o77777777777
 
 
 def tar_of(entries: Sequence[tuple[str, str]]) -> Iterator[bytes]:
@@ -63,8 +65,17 @@ def _mode(mode: int) -> int:
     return kept
 
 
-def _header(name: str, mode: int, size: int, kind: bytes, link: str = "") -> bytes:
-    block, whole = _block(name, mode, size, kind, link)
+def header_with_time(name: str, mode: int, size: int, kind: bytes, link: str, mtime: int) -> bytes:
+    """The header of one entry with its whole mode and its time in seconds. Bytes of the name and of the link that
+    are not UTF-8 are lone surrogates, as in ``os.fsdecode``.
+    """
+    return _header(name, mode, size, kind, link, min(max(mtime, 0), _OCTAL_MAX))
+
+
+def _header(
+    name: str, mode: int, size: int, kind: bytes, link: str = "", mtime: int | None = None
+) -> bytes:
+    block, whole = _block(name, mode, size, kind, link, mtime)
     if whole:
         return block
     fields = {"path": name, **({"linkpath": link} if kind in b"12" else {}), "size": str(size)}
@@ -76,22 +87,26 @@ def _header(name: str, mode: int, size: int, kind: bytes, link: str = "") -> byt
 
 def _field(key: str, value: str) -> bytes:
     """A pax record: its own length in bytes, and ``key=value``."""
-    text = f" {key}={value}\n".encode("utf-8", "replace")
+    text = f" {key}={value}\n".encode("utf-8", "surrogateescape")
     digits = len(str(len(text)))
     digits += 1 if len(text) + digits >= 10**digits else 0
     return str(len(text) + digits).encode("ascii") + text
 
 
-def _block(name: str, mode: int, size: int, kind: bytes, link: str = "") -> tuple[bytes, bool]:
+def _block(
+    name: str, mode: int, size: int, kind: bytes, link: str = "", mtime: int | None = None
+) -> tuple[bytes, bool]:
     """A tar header, and whether all values fit into it as ASCII."""
     base, prefix, fits = _split(name)
     texts = ((base, _NAME), (link, _NAME), (prefix, _PREFIX))
     fits = fits and all(text.isascii() and len(text) <= room for text, room in texts)
-    fits = fits and size <= 0o77777777777
+    fits = fits and size <= _OCTAL_MAX
     block = bytearray(BLOCK)
     block[0:_NAME] = _fixed(base, _NAME)
     block[100:108] = _octal(mode, 8)
     block[124:136] = _octal(size, 12)
+    if mtime is not None:
+        block[136:148] = _octal(mtime, 12)
     block[156:157] = kind
     block[157:257] = _fixed(link, _NAME)
     block[257:265] = b"ustar\x0000"
@@ -119,17 +134,18 @@ def _split(name: str) -> tuple[str, str, bool]:
 
 
 def _bytes(text: str) -> int:
-    return len(text.encode("utf-8"))
+    return len(text.encode("utf-8", "surrogateescape"))
 
 
 def _cut(text: str, units: int) -> str:
     """The first ``units`` UTF-16 code units; half a surrogate pair becomes U+FFFD."""
-    return text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "replace")
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "replace")
 
 
 def _fixed(text: str, room: int) -> bytes:
     """The longest prefix of whole UTF-8 characters that fits into ``room`` bytes, padded."""
-    content = text.encode("utf-8")[:room].decode("utf-8", "ignore").encode("utf-8")
+    content = text.encode("utf-8", "surrogateescape")[:room]
+    content = content.decode("utf-8", "ignore").encode("utf-8")
     return content + bytes(room - len(content))
 
 

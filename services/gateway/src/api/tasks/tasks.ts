@@ -6,7 +6,6 @@ import type { Caller } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { taskList } from "../../read-model/core/lists/lists.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
-import { Problem } from "../../http/problem.ts";
 import { rowsPage } from "../lists.ts";
 import { followLines, hasEnded, lastLines, listLines } from "../logs/trial-logs.ts";
 import { shownTask } from "../shown.ts";
@@ -48,10 +47,6 @@ export function taskHandlers(
         await usableTask(backend, id, context.caller);
         const message = { task: id };
         return changed(await backend.command("experiments", "ResumeTask", message, context), id);
-      },
-      getTaskUse: async ({ task: id }, context) => {
-        await usableTask(backend, id, context.caller);
-        throw new Problem(503, "not_connected", `the agent of task ${id} is not connected`);
       },
       deleteTask: async ({ task: id }, context) => {
         // Read before the command: afterwards there is no document.
