@@ -245,7 +245,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a grown file r
   const written = objects?.get(key);
   if (written !== undefined) objects?.set(key.replace("metrics", "../3"), written);
   const [listed, ...more] = await pageAfter("");
-  expect([listed?.path, more]).toEqual(["metrics/events", []]);
+  expect([listed?.path, listed?.bytes, more]).toEqual(["metrics/events", 4, []]);
   const { url = "", method = "", headers = {} } = listed?.request ?? {};
   expect(await (await fetch(url, { method, headers })).text()).toBe("1234");
   expect(await pageAfter("metrics/events")).toEqual([]);

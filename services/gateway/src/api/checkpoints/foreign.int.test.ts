@@ -190,6 +190,34 @@ describe("the run of a task", () => {
     expect([unknown.status, unknown.body["code"]]).toEqual([404, "task_not_found"]);
   });
 
+  test("reads other checkpoints and uploads folders for its owner, and reads no save of another task", async () => {
+    const tokenId = gateway.token.split("_")[1] ?? "";
+    await gateway.append("task-t3", taskCreated({ kind: "notebook", tokenId }), requested(1, 0));
+    const token = await gateway.runToken("t3#1");
+    for (const uuid of [own, ofOther, uploaded]) {
+      expect(await planned(uuid, token)).toEqual([200, 200, undefined]);
+    }
+    for (const uuid of [saved, ofOtherTask]) {
+      expect(await planned(uuid, token)).toEqual([403, 403, "not_your_checkpoint"]);
+      for (const [method, call] of [
+        ["GET", "/archive"],
+        ["POST", "/pin"],
+        ["POST", "/delete"],
+      ] as const) {
+        const path = `/api/v1/checkpoints/${uuid}${call}`;
+        const answer = await gateway.call(method, path, {
+          token,
+          ...(method === "POST" && { body: {} }),
+        });
+        expect([call, answer.body["code"]]).toEqual([call, "not_your_checkpoint"]);
+      }
+    }
+    makers = [];
+    const body = { checkpoint: randomUUID() };
+    const declaring = await gateway.call("POST", "/api/v1/checkpoints", { token, body });
+    expect([declaring.status, makers]).toEqual([200, [{ trial: "", run: 0 }]]);
+  });
+
   test("delivers what it left after the end of its task, and reads no file until the task is resumed", async () => {
     const token = await gateway.runToken("t1#1");
     const data = { outcome: TaskOutcome.PAUSED, reason: "", restarts: 0 };
