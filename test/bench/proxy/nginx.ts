@@ -1,4 +1,7 @@
-/** Two nginx in a row before a server, as a proxy of TLS and one of a platform would be; null without nginx here. */
+/**
+ * Two nginx in a row before a server, as a proxy of TLS and one of a platform would be; null without nginx here. They
+ * keep connections to the server, unless the client asks for the end of its own.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -44,8 +47,14 @@ http {
   scgi_temp_path ${folder}/scgi;
   proxy_http_version 1.1;
   proxy_buffering off;
-  server { listen 127.0.0.1:${outer}; location / { proxy_pass http://127.0.0.1:${inner}; } }
-  server { listen 127.0.0.1:${inner}; location / { proxy_pass http://127.0.0.1:${to}; } }
+  keepalive_requests 1000000;
+  map $http_connection $passed { default ""; close close; ~*upgrade upgrade; }
+  proxy_set_header Connection $passed;
+  proxy_set_header Upgrade $http_upgrade;
+  upstream inner { server 127.0.0.1:${inner}; keepalive 8; keepalive_requests 1000000; }
+  upstream task { server 127.0.0.1:${to}; keepalive 8; keepalive_requests 1000000; }
+  server { listen 127.0.0.1:${outer}; location / { proxy_pass http://inner; } }
+  server { listen 127.0.0.1:${inner}; location / { proxy_pass http://task; } }
 }
 `;
 
