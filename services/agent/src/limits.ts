@@ -222,6 +222,8 @@ export const limits = {
   screenQuietBytes: 4_096,
   /** The terminals of a task that are followed: a holder has at most so many (TERMINALS_MAX in holder.py). */
   screensOfTaskMax: 16,
+  /** The terminals of all tasks that are followed: usual ones take 2 MB each, and the largest 18 MB. */
+  screensMax: 64,
   /** The longest head of a screen in its frame: three numbers. */
   screenHeadBytes: 256,
   /** The waits for the holder of a task, which starts after its code was unpacked and its image pulled. */

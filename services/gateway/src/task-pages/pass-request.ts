@@ -3,6 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { Problem } from "../http/problem.ts";
 import { problemOfTunnel } from "../tunnels/problem.ts";
+import type { UnreadStreams } from "../tunnels/unread-streams.ts";
 import { headersFromTask, headersToTask, type ToTask } from "./passed-headers.ts";
 import { TunnelAgent } from "./tunnel-agent.ts";
 
@@ -10,6 +11,7 @@ export type Passing = ToTask & {
   readonly agent: TunnelAgent;
   readonly allocation: string;
   readonly port: number;
+  readonly unread: UnreadStreams;
   /** Aborts when the person's session or the run has ended. */
   readonly signal: AbortSignal;
 };
@@ -83,6 +85,7 @@ function attempt(
       upstream.destroy();
       return reject(error);
     }
+    passing.unread.watch(answer, () => answer.readableLength);
     answer.once("end", () => {
       isWhole = upstream.writableFinished;
     });

@@ -1,9 +1,10 @@
 /**
  * Connections to the servers of tasks, through the tunnels of their runs. With `keepAlive` a connection is kept for the
- * next request to the same port of the same run.
+ * next request to the same port of the same run, for a while.
  */
-import { Agent, type ClientRequestArgs } from "node:http";
+import { Agent, type ClientRequest, type ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Clock } from "@trainyard/kernel";
 import type { Target } from "@trainyard/tunnel";
 import { taskPageLimits } from "./limits.ts";
 
@@ -20,10 +21,14 @@ const never = new AbortController().signal;
 
 export class TunnelAgent extends Agent {
   readonly #open: OpenTunnel;
+  readonly #clock: Clock;
+  /** The ends of the connections that no request uses. */
+  readonly #idle = new WeakMap<Duplex, Disposable>();
 
-  constructor(open: OpenTunnel, keepAlive: boolean) {
+  constructor(open: OpenTunnel, clock: Clock, keepAlive: boolean) {
     super({ keepAlive, maxFreeSockets: taskPageLimits.idleConnectionsMax });
     this.#open = open;
+    this.#clock = clock;
   }
 
   /** The options for a request to a port of a run: its name here is `<run>:<port>`. */
@@ -33,6 +38,19 @@ export class TunnelAgent extends Agent {
 
   override createConnection({ host, port }: ClientRequestArgs, callback?: Connected): undefined {
     void this.#connect(host ?? "", Number(port), callback);
+  }
+
+  /** Node's own timeout for these connections needs a socket. */
+  override keepSocketAlive(stream: Duplex): void {
+    const end = this.#clock.timer(taskPageLimits.idleConnectionMs, () => stream.destroy());
+    this.#idle.set(stream, end);
+    stream.once("close", () => end[Symbol.dispose]());
+    return super.keepSocketAlive(stream);
+  }
+
+  override reuseSocket(stream: Duplex, request: ClientRequest): void {
+    this.#idle.get(stream)?.[Symbol.dispose]();
+    super.reuseSocket(stream, request);
   }
 
   async #connect(allocation: string, port: number, callback?: Connected): Promise<void> {
