@@ -64,7 +64,7 @@ function checkSearcher(searcher: JsonObject, note: Note): void {
   );
 }
 
-function checkStorage(key: string, storage: Json | undefined, note: Note): void {
+export function checkStorage(key: string, storage: Json | undefined, note: Note): void {
   const type = isMapping(storage) ? valueAt(storage, "type") : undefined;
   checkNoCredentials(key, isMapping(storage) ? storage : {}, note);
   if (typeof type !== "string" || !isUnusableStorage(type)) return;

@@ -11,7 +11,7 @@ import { task } from "./tasks/task.ts";
 export const exportJsonSchema = (): JsonObject =>
   jsonSchemaOf(experiment.schema, "Trainyard experiment");
 
-/** Exports the JSON Schema of a task's document: a command or a shell. */
+/** Exports the JSON Schema of a task's document, of any kind. */
 export const exportTaskJsonSchema = (): JsonObject => jsonSchemaOf(task.schema, "Trainyard task");
 
 function jsonSchemaOf(document: z.ZodType, title: string): JsonObject {

@@ -39,6 +39,10 @@ export const configLimits = {
   restartsMax: 1_000_000,
   /** One day: the longest that other runs wait until a preempted run has written its checkpoint. */
   preemptionTimeoutMaxSeconds: 86_400,
+  /** Thirty days: a longer time without use means never, which 0 says. */
+  idleTimeoutMaxSeconds: 2_592_000,
+  /** One day: a server that starts so slowly has a fault. */
+  readyTimeoutMaxSeconds: 86_400,
   /** The maximum number of labels in one rule of `resources.constraints`: each is checked for each agent. */
   labelRulesMax: 32,
   /**

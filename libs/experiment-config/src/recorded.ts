@@ -39,6 +39,8 @@ export { recordedSource, type WarmStartSource } from "./searcher/warm-start-sour
 export { defaultPool } from "./sections/resources.ts";
 export { recordedPlace, type StoragePlace } from "./sections/storage.ts";
 export {
+  hasPage,
+  keepsWork,
   requestedTaskResources,
   type TaskConfig,
   taskConfig,
@@ -47,6 +49,7 @@ export {
   taskName,
 } from "./tasks/recorded.ts";
 export type { VariablesByDevice } from "./sections/variables.ts";
+export type { NotebookIdleType } from "./tasks/document.ts";
 export { type RecordedTask, recordedTask } from "./tasks/recorded-task.ts";
 
 /**

@@ -74,9 +74,9 @@ export class TaskRules {
     ];
   }
 
-  #create(id: string, { config }: EventData<"TaskCreated">, report: Report): void {
+  #create(id: string, { config, kind }: EventData<"TaskCreated">, report: Report): void {
     if (this.#facts.has(id)) report("it was created before");
-    const { maxRestarts, preemptible } = recordedTask(config);
+    const { maxRestarts, preemptible } = recordedTask(config, kind);
     this.#facts.set(id, {
       ...{ maxRestarts, preemptible, runs: 0, unended: false, started: false, last: null },
       ...{ restarts: 0, killed: false, ended: false },

@@ -1,8 +1,9 @@
-/** The document of a task, a command or a shell, as a tree of parts. */
+/** The document of a task of any kind, as a tree of parts. */
 import type { Part } from "../parts/part.ts";
 import * as values from "../parts/values.ts";
 import { schemasOf, sectionPart } from "../sections/module.ts";
 import { IN_CONTAINERS } from "../sections/module.ts";
+import { checkpointStorage } from "../sections/storage.ts";
 import { bindMounts } from "../sections/without-effect.ts";
 import { taskDocument } from "./document.ts";
 import { taskEnvironment } from "./environment.ts";
@@ -12,6 +13,7 @@ const parts: Readonly<Record<string, Part>> = {
   ...taskDocument.parts(values),
   resources: sectionPart(taskResources, values),
   environment: sectionPart(taskEnvironment, values),
+  checkpoint_storage: checkpointStorage.parts(values).part,
   bind_mounts: bindMounts,
 };
 
@@ -26,8 +28,12 @@ type Warnings = Readonly<Record<string, string>>;
 /** The keys that are recorded as they were written, each with the warning about it, by section. */
 export const taskAsWritten: {
   readonly document: Warnings;
-  readonly sections: { readonly resources: Warnings; readonly environment: Warnings };
+  readonly sections: Readonly<Record<"resources" | "environment" | "checkpoint_storage", Warnings>>;
 } = {
   document: { ...taskDocument.asWritten, bind_mounts: IN_CONTAINERS },
-  sections: { resources: taskResources.asWritten, environment: taskEnvironment.asWritten },
+  sections: {
+    resources: taskResources.asWritten,
+    environment: taskEnvironment.asWritten,
+    checkpoint_storage: checkpointStorage.asWritten,
+  },
 };

@@ -9,6 +9,9 @@ import { taskAsWritten } from "./task.ts";
 
 const command: TaskParseOptions = { kind: "command" };
 const shell: TaskParseOptions = { kind: "shell" };
+const notebook: TaskParseOptions = { kind: "notebook" };
+const tensorboard: TaskParseOptions = { kind: "tensorboard" };
+const defaults = { checkpoint_storage: { type: "directory", container_path: "/checkpoints" } };
 
 function parsed(text: string, options: TaskParseOptions = command): ParsedTask {
   const result = parseTask(text, options);
@@ -38,6 +41,11 @@ describe("the configuration of a task", () => {
           max_restarts: 0,
           preemption_timeout: 300,
           debug: false,
+          keep_work: false,
+          idle_timeout: null,
+          notebook_idle_type: "activity",
+          tensorboard_args: [],
+          ready_timeout: 300,
           resources: {
             slots: 1,
             preemptible: false,
@@ -116,6 +124,41 @@ bind_mounts: [{host_path: /data, container_path: data, read_only: true}]`);
     }
   });
 
+  test("has the cluster's storage if its work is kept, and the user's keys win", () => {
+    const storage = (text: string, options: TaskParseOptions) =>
+      parsed(text, { ...options, defaults }).config.checkpoint_storage;
+    const directory = { type: "directory", container_path: "/checkpoints" };
+    for (const options of [notebook, shell]) expect(storage("", options)).toMatchObject(directory);
+    expect(storage("{entrypoint: a, keep_work: true}", command)).toMatchObject(directory);
+    expect(storage("entrypoint: a", command)).toBeUndefined();
+    expect(storage("", tensorboard)).toBeUndefined();
+    const s3 = storage("checkpoint_storage: {type: s3, bucket: b}", notebook);
+    expect(s3).toMatchObject({ type: "s3", bucket: "b" });
+    expect(s3).not.toHaveProperty("container_path");
+  });
+
+  test("has no slots for a TensorBoard unless the user gives some", () => {
+    expect(parsed("", tensorboard).config.resources.slots).toBe(0);
+    expect(parsed("resources: {slots: 2}", tensorboard).config.resources.slots).toBe(2);
+    expect(parsed("", notebook).config.resources.slots).toBe(1);
+  });
+
+  test("has times in seconds, and the keys of notebooks and TensorBoards", () => {
+    expect(
+      parsed(
+        "{idle_timeout: 30m, ready_timeout: 90, notebook_idle_type: kernel_connections}",
+        notebook,
+      ),
+    ).toMatchObject({
+      config: { idle_timeout: 1800, ready_timeout: 90, notebook_idle_type: "kernel_connections" },
+      warnings: [],
+    });
+    expect(parsed("tensorboard_args: [--window_title=a]", tensorboard)).toMatchObject({
+      config: { tensorboard_args: ["--window_title=a"] },
+      warnings: [],
+    });
+  });
+
   test("takes overrides", () => {
     const overrides = ["resources.slots=0", "entrypoint=echo hi"];
     expect(parsed("", { kind: "command", overrides }).config).toMatchObject({
@@ -182,6 +225,38 @@ describe("a wrong configuration of a task", () => {
       "{entrypoint: a, notebook_idle_type: never}",
       'notebook_idle_type must be one of "kernels_or_terminals", "kernel_connections", "activity", not "never"',
     ],
+    [
+      "idle_timeout: soon",
+      'idle_timeout must be a time: a number of seconds, or text such as "90s", "30m", "2h", "1d"',
+      notebook,
+    ],
+    ["idle_timeout: 31d", "idle_timeout must be at most 30 days", notebook],
+    ["ready_timeout: 0", "ready_timeout must be at least 1 s", notebook],
+    [
+      "tensorboard_args: [--logdir=/]",
+      "tensorboard_args must not have --logdir=/: the platform sets it",
+      tensorboard,
+    ],
+    [
+      "entrypoint: jupyter lab",
+      "entrypoint must not be given: the server of a notebook runs",
+      notebook,
+    ],
+    [
+      "",
+      "command is given, and a tensorboard runs none: start a command instead",
+      { kind: "tensorboard", command: ["a"] },
+    ],
+    [
+      "checkpoint_storage: {type: s3}",
+      "checkpoint_storage.bucket is missing: checkpoints of the type s3 are stored there",
+      notebook,
+    ],
+    [
+      "checkpoint_storage: {type: azure, container: a, account_url: b}",
+      "checkpoint_storage.type is azure, to which this version does not write checkpoints; directory, shared_fs, s3, gcs work",
+      notebook,
+    ],
     [`{entrypoint: a, max_restarts: -1}`, "max_restarts must be at least 0, not -1"],
   ])("%s: %s", (text, problem, options) => {
     expect(problems(text, options)).toEqual([problem]);
@@ -201,12 +276,28 @@ notebook_idle_type: activity
 environment: {proxy_ports: [{proxy_port: 80, unauthenticated: true}], image: x}
 resources: {native_parallel: true}`;
     expect(warned(text)).toEqual({
-      idle_timeout: "is accepted and has no effect yet",
-      notebook_idle_type: "is accepted and has no effect yet",
+      notebook_idle_type: "has no effect on a command",
       "environment.image": expect.stringMatching(/^takes effect on agents that run containers/),
       "resources.native_parallel": "has no effect: slots alone says how many slots a task has",
       "environment.proxy_ports[0].unauthenticated":
         "has no effect: every caller of a port is asked for a token or a session",
+    });
+  });
+
+  test("name the keys without effect on tasks of the kind", () => {
+    expect(warned("{entrypoint: a, idle_timeout: 1m, ready_timeout: 5}")).toEqual({
+      idle_timeout: "has no effect on a command without environment.proxy_ports, which nobody uses",
+      ready_timeout: "has no effect on a command",
+    });
+    expect(warned("{keep_work: false, tensorboard_args: [a]}", notebook)).toEqual({
+      keep_work: "has no effect: the folder of a notebook is always saved",
+      tensorboard_args: "has no effect on a notebook",
+    });
+    expect(
+      warned("{keep_work: true, checkpoint_storage: {type: s3, bucket: b}}", tensorboard),
+    ).toEqual({
+      keep_work: "has no effect on a tensorboard, which has no files of its own",
+      checkpoint_storage: "has no effect: nothing of this task is saved",
     });
   });
 
@@ -225,6 +316,8 @@ test("a task without a name is named by the beginning of its command", () => {
   expect(name("entrypoint: |\n  echo a\n  echo b\n")).toBe("echo a echo b");
   expect([...name(`entrypoint: ${"é".repeat(80)}`)]).toHaveLength(60);
   expect(taskName(parsed("", shell).config, "shell")).toBe("shell");
+  const config = parsed("", tensorboard).config;
+  expect(taskName(config, "tensorboard", ["12", "13.4"])).toBe("tensorboard 12 13.4");
 });
 
 describe("the JSON Schema of a task", () => {
@@ -238,8 +331,9 @@ describe("the JSON Schema of a task", () => {
       );
     expect(described(properties, taskAsWritten.document)).toEqual([]);
     for (const [name, warnings] of Object.entries(taskAsWritten.sections)) {
-      const section = properties[name] as { readonly properties: JsonObject };
-      expect([name, described(section.properties, warnings)]).toEqual([name, []]);
+      // A storage is one of several mappings, which `parse.test.ts` covers.
+      const { properties: keys = {} } = properties[name] as { readonly properties?: JsonObject };
+      expect([name, described(keys, warnings)]).toEqual([name, []]);
     }
   });
 });

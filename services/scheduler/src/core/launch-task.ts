@@ -23,7 +23,7 @@ export function taskLaunchOf(
   if (grant === null || placement === undefined) return { problem: notPlaced };
   if (task === null) return { problem: `task ${allocation.task} is not known` };
   if (task.run !== allocation.run) return { problem: superseded(allocation.run, task.run) };
-  const { entrypoint: command, variables } = recordedTask(task.config);
+  const { entrypoint: command, variables } = recordedTask(task.config, task.kind);
   const entrypoint = commandOf(command);
   if (entrypoint === null && task.kind !== "shell") {
     return { problem: "the configuration has no entrypoint" };

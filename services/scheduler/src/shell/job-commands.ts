@@ -54,7 +54,7 @@ async function poolOf(work: Work, job: string): Promise<{ readonly pool: string 
     const task = await work.guard(taskWork, job);
     if (task === null) return reject("task_not_found", "there is no such task");
     if (task.ended) return reject("task_ended", "the task has ended");
-    return { pool: recordedTask(task.config).resources.pool };
+    return { pool: recordedTask(task.config, task.kind).resources.pool };
   }
   const experiment = isExperimentId(job) ? await work.guard(experimentCode, job) : null;
   if (experiment === null) return reject("experiment_not_found", "there is no such experiment");

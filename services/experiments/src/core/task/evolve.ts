@@ -2,14 +2,14 @@ import { recordedTask } from "@trainyard/experiment-config/recorded";
 import { afterEnd, noTries } from "../trial/tries.ts";
 import type { TaskEvent, TaskPlan, TaskState } from "./state.ts";
 
-function planOf(config: unknown): TaskPlan {
-  const { resources, preemptible, maxRestarts } = recordedTask(config);
+function planOf(config: unknown, kind: string): TaskPlan {
+  const { resources, preemptible, maxRestarts } = recordedTask(config, kind);
   return { resources, preemptible, maxRestarts };
 }
 
 export const initialTask: TaskState = {
   status: "none",
-  plan: planOf(undefined),
+  plan: planOf(undefined, ""),
   workspace: "",
   owner: "",
   runs: 0,
@@ -21,8 +21,8 @@ export const initialTask: TaskState = {
 export function evolveTask(state: TaskState, event: TaskEvent): TaskState {
   switch (event.type) {
     case "TaskCreated": {
-      const { config, workspace, owner } = event.data;
-      return { ...state, status: "open", plan: planOf(config), workspace, owner };
+      const { config, kind, workspace, owner } = event.data;
+      return { ...state, status: "open", plan: planOf(config, kind), workspace, owner };
     }
     case "RunRequested": {
       const { tries } = state;
