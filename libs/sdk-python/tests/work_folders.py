@@ -169,7 +169,7 @@ def all_bytes(folder):
 
 
 def settle(base, name):
-    """What the agent does with the record of a save that is complete."""
+    """Keeps the record of a save that is complete, as the agent does."""
     spool = base / "saves/spool"
     (spool / "stored").mkdir(exist_ok=True)
     os.rename(spool / "checkpoints" / f"{name}.json", spool / "stored" / f"{name}.json")

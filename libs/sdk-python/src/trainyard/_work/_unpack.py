@@ -21,30 +21,34 @@ from ._scan import opened_folder
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+class MalformedError(CheckpointError):
+    """The files are not a save that this version can read."""
+
+
 def is_save(folder: Path) -> bool:
     """Whether a folder has the files of a save."""
     try:
         return description_of(folder).get("format") == FORMAT
-    except (OSError, CheckpointError):
+    except (OSError, MalformedError):
         return False
 
 
 def description_of(folder: Path) -> dict[str, Any]:
-    """The description of the save in a folder. Raises CheckpointError for one that this version cannot read."""
+    """The description of the save in a folder. Raises MalformedError for one that this version cannot read."""
     with open(folder / DESCRIPTION, "rb") as file:
         text = file.read(DESCRIPTION_BYTES_MAX)
     try:
         described = json.loads(text)
     except ValueError as error:
-        raise CheckpointError(f"{folder / DESCRIPTION} is not JSON: {error}") from error
+        raise MalformedError(f"{folder / DESCRIPTION} is not JSON: {error}") from error
     if not isinstance(described, dict) or described.get("format") != FORMAT:
-        raise CheckpointError(f"{folder} is not a save of a task's folder ({FORMAT})")
+        raise MalformedError(f"{folder} is not a save of a task's folder ({FORMAT})")
     return described
 
 
 def unpack(save: Path, target: Path, *, moves: bool = False) -> None:
     """Unpacks a save into a folder that no other process uses. ``moves``: large files are moved out of the save.
-    Raises CheckpointError for a save that is malformed.
+    Raises MalformedError for one that no version of this package has written.
     """
     described = description_of(save)
     root = os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -56,7 +60,7 @@ def unpack(save: Path, target: Path, *, moves: bool = False) -> None:
             for file in described["large"]:
                 unpacking.large(save / _inside(str(file["file"])), file, moves)
         except (KeyError, TypeError, ValueError, tarfile.TarError) as error:
-            raise CheckpointError(f"the save in {save} cannot be read: {error}") from error
+            raise MalformedError(f"the save in {save} cannot be read: {error}") from error
         unpacking.finish()
     finally:
         os.close(root)
