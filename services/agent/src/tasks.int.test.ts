@@ -7,7 +7,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { encodeFrame, frameTypes, toHolder } from "@trainyard/terminal";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { connectHolder } from "./state/holder-socket.ts";
+import { connectHolder } from "./state/run-socket.ts";
 import { AgentStage } from "./testing/agent-stage.ts";
 import { configured, newFolder, packed, removeFolders, taskOf } from "./testing/examples.ts";
 import { HolderClient } from "./testing/holder-client.ts";

@@ -23,22 +23,19 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
+import { hasEnded } from "./api/runs/runs.ts";
 import { servingRuns } from "./api/tasks/serving.ts";
 import { type StreamsDeps, streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import {
-  authenticate,
-  type Credentials,
-  type TokenLookup,
-  type TrialRunCaller,
-} from "./http/caller.ts";
+import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
 import { unavailable } from "./http/problem.ts";
+import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { Sessions } from "./http/sessions.ts";
 import { findToken } from "./spaces/tokens.ts";
@@ -50,7 +47,6 @@ import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
-import { stops } from "./streams.ts";
 import { frontServer } from "./task-pages/front.ts";
 import { taskPageRoom } from "./task-pages/task-page-room.ts";
 import { tunnelRoom } from "./tunnels/tunnel-room.ts";
@@ -99,6 +95,7 @@ export async function createService(
     grants: new RunGrants(log, clock),
     token: knownToken,
     session: (secret: string) => sessions.find(secret),
+    ownerRuns: new OwnerRuns({ log, clock, cache: executor.cache, token: knownToken }),
   };
   const door = {
     ...{ sessions, openCalls },
@@ -109,15 +106,14 @@ export async function createService(
   const serving = servingRuns(backend, runTokenKeys);
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: knownToken });
   const face = {
-    handlers: apiHandlers(backend, moved, { ...door, ...pages }, config),
+    handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
       ...room.doors,
       ...streamRoutes({ ...rooms, ...room, openCalls, serveConnection }),
     ],
-    hasEnded: async ({ trial }: TrialRunCaller) =>
-      (await executor.cache.load(stops, trial)).state.hasEnded,
+    hasEnded: (run: RunCaller) => hasEnded(executor.cache, run),
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
     clock,

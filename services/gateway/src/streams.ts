@@ -1,5 +1,5 @@
 /** The streams that this service owns, and foreign streams that its answers depend on. */
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { StopMode, type StopWhy } from "@trainyard/contracts/events";
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import {
@@ -167,13 +167,27 @@ export const courseOfRun: StreamFold<Course> = {
   evolve: evolveCourse,
 };
 
-/** The trial that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
-export const checkpointTrials: StreamFold<string> = {
-  name: "checkpoint-trial",
+/** How a task was created; null if there is no such task. */
+type TaskCreator = Pick<EventData<"TaskCreated">, "kind" | "owner" | "tokenId" | "sources">;
+
+export const creatorOfTask: StreamFold<TaskCreator | null> = {
+  name: "creator-of-task",
+  category: "task",
+  initial: null,
+  evolve(creator: TaskCreator | null, event: AnyEvent): TaskCreator | null {
+    if (event.type !== "TaskCreated") return creator;
+    const { kind, owner, tokenId, sources } = event.data;
+    return { kind, owner, tokenId, sources };
+  },
+};
+
+/** The trial or the task that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
+export const checkpointMakers: StreamFold<string> = {
+  name: "checkpoint-maker",
   category: "checkpoint",
   initial: "",
-  evolve: (trial: string, event: AnyEvent): string =>
-    event.type === "CheckpointDeclared" ? event.data.trial : trial,
+  evolve: (maker: string, event: AnyEvent): string =>
+    event.type === "CheckpointDeclared" ? (event.data.task ?? event.data.trial) : maker,
 };
 
 /** The checkpoints that an experiment's configuration names. */

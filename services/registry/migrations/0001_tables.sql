@@ -15,7 +15,8 @@ create table registry.gone (checkpoint text collate "C" primary key);
 -- Checkpoints that are not complete. Folded from the log; a row is deleted when nothing is left to do for it.
 create table registry.unfinished (
   checkpoint text collate "C" primary key,
-  trial text collate "C" not null,
+  -- The id of the trial or the task; empty for a folder that a person uploads.
+  maker text collate "C" not null,
   run integer not null,
   -- The checkpoint_storage section as JSON text, because jsonb refuses \u0000; null until the checkpoint is declared.
   storage text,
@@ -27,7 +28,7 @@ create table registry.unfinished (
   -- The training steps at which it was made.
   step double precision not null default 0
 );
-create index unfinished_of_trial on registry.unfinished (trial);
+create index unfinished_of_maker on registry.unfinished (maker);
 create index unfinished_to_do on registry.unfinished (checkpoint) where state <> 'declared';
 
 -- Unfinished checkpoints whose last step failed, and when it is retried. Not folded from the log.

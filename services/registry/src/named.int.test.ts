@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { markStorage } from "@trainyard/blob";
-import { RunEndWhy } from "@trainyard/contracts/events";
+import type { AnyEvent } from "@trainyard/contracts";
+import { RunEndWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { registryLimits } from "./limits.ts";
 import {
@@ -11,6 +12,7 @@ import {
   runCheckpointsNamed,
   runEnded,
   runRequested,
+  taskCreated,
   TestRegistry,
 } from "./testing/test-registry.ts";
 
@@ -106,6 +108,95 @@ describe("after the end of a run", () => {
     await becomes(open, ["CheckpointDeclared"]);
     expect(await registry.plan(checkpoint)).toMatchObject(ok);
     expect(await registry.complete(checkpoint, other, manifest)).toMatchObject(ok);
+  });
+});
+
+describe("saves of a task", () => {
+  let number = 0;
+  const format = "trainyard-work/1";
+  const newTask = async (): Promise<string> => {
+    number += 1;
+    const stream = `task-t${number}`;
+    await registry.stage.tell(stream, taskCreated(registry.storage), runRequested(1, ""));
+    return `t${number}`;
+  };
+  const toTask = (task: string, ...events: Parameters<TestRegistry["stage"]["tell"]>[1][]) =>
+    registry.stage.tell(`task-${task}`, ...events);
+  const declare = (task: string, run = 1, checkpoint: string = randomUUID()) =>
+    registry.declareIn({ trial: "", task, run, checkpoint, format, storageId: registry.storageId });
+  const written = async (checkpoint: string) => registry.write(checkpoint, { "work.json": "{}" });
+  const finish = async (task: string, checkpoint: string, run = 1) => {
+    const manifest = await written(checkpoint);
+    const message = { checkpoint, trial: "", task, run, manifest };
+    return registry.stage.ask("registry", "CompleteCheckpoint", message);
+  };
+
+  test("are declared in the task's storage, read ahead and completed by its newest run", async () => {
+    const task = await newTask();
+    const { checkpoint, answer } = await declare(task);
+    const path = join(registry.storage, checkpoint);
+    expect(answer).toMatchObject({ kind: "ok", reply: { path } });
+    await written(checkpoint);
+    const ahead = { checkpoint, trial: "", task, run: 1, paths: ["work.json"] };
+    expect(await registry.stage.ask("registry", "ReadAhead", ahead)).toMatchObject({
+      reply: { files: 1 },
+    });
+    expect(await finish(task, checkpoint)).toMatchObject(ok);
+    expect(await registry.plan(checkpoint)).toMatchObject(ok);
+    const [first, second] = await registry.stage.events(`checkpoint-${checkpoint}`);
+    expect(first?.data).toMatchObject({ task, trial: "", run: 1, format });
+    expect(second?.data).toMatchObject({ task, trial: "", run: 1, files: 1 });
+  });
+
+  test("are refused for an unknown task, a run that was not requested, another task and a trial as well", async () => {
+    const [task, other] = [await newTask(), await newTask()];
+    expect((await declare("t900")).answer).toMatchObject(rejectedAs("task_not_found"));
+    expect((await declare("1.1")).answer).toMatchObject(rejectedAs("task_not_found"));
+    expect((await declare(task, 2)).answer).toMatchObject(rejectedAs("run_not_found"));
+    const trial = await registry.newTrial();
+    const both = await registry.declareIn({ trial, task, storageId: registry.storageId });
+    expect(both.answer).toMatchObject(rejectedAs("task_not_found"));
+    const { checkpoint } = await declare(task);
+    expect(await finish(other, checkpoint)).toMatchObject(rejectedAs("not_your_run"));
+    const asTrial = await registry.complete(checkpoint, trial, await written(checkpoint));
+    expect(asTrial).toMatchObject(rejectedAs("not_your_run"));
+    const asPerson = await registry.complete(checkpoint, "", await written(checkpoint));
+    expect(asPerson).toMatchObject(rejectedAs("not_your_run"));
+    const failed = { checkpoint, trial: "", task, run: 1, reason: "the disk is full" };
+    expect(await registry.stage.ask("registry", "FailCheckpoint", failed)).toMatchObject(ok);
+    await becomes(checkpoint, ["CheckpointDeclared", "CheckpointFailed"]);
+  });
+
+  test("complete after the end of their run if it names them, until the task is resumed without them", async () => {
+    const task = await newTask();
+    const [named, late, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
+    for (const one of [named, late, unnamed]) await declare(task, 1, one);
+    const ended: AnyEvent = {
+      type: "TaskEnded",
+      data: { outcome: TaskOutcome.PAUSED, reason: "", restarts: 0 },
+    };
+    await toTask(task, runEnded(1, RunEndWhy.FINISHED, [named, late]), ended);
+    expect(await finish(task, named)).toMatchObject(ok);
+    expect(await finish(task, unnamed)).toMatchObject({ kind: "rejected" });
+    await becomes(unnamed, gone);
+    await toTask(task, { type: "TaskResumed", data: {} }, runRequested(2, ""));
+    await becomes(late, gone);
+    expect((await declare(task, 1)).answer).toMatchObject(rejectedAs("run_superseded"));
+    const { checkpoint, answer } = await declare(task, 2);
+    expect(answer).toMatchObject(ok);
+    expect(await finish(task, checkpoint, 2)).toMatchObject(ok);
+  });
+
+  test("are refused and cleared once their task is deleted, named ones too", async () => {
+    const task = await newTask();
+    const { checkpoint: named } = await declare(task);
+    await written(named);
+    await toTask(task, runEnded(1, RunEndWhy.FINISHED, [named]), { type: "TaskDeleted", data: {} });
+    await becomes(named, gone);
+    await vi.waitFor(() => expect(registry.has(named)).toBe(false), soon);
+    const { checkpoint: late, answer } = await declare(task);
+    expect(answer).toMatchObject(rejectedAs("task_deleted"));
+    expect(await registry.names(late)).toEqual(gone);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The streams that this service owns, and foreign streams that its decisions depend on. */
 import type { EventData } from "@trainyard/contracts";
+import { assert, parseTrialId } from "@trainyard/kernel";
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import type { CheckpointCommand } from "./core/checkpoint/commands.ts";
 import { checkpointDecider } from "./core/checkpoint/decide.ts";
@@ -7,6 +8,7 @@ import type { CheckpointEvent, CheckpointState } from "./core/checkpoint/state.t
 import {
   type ExperimentStorage,
   evolveStorage,
+  evolveTaskStorage,
   unknownStorage,
 } from "./core/foreign/experiment.ts";
 import { holdDecider } from "./core/hold/decide.ts";
@@ -19,7 +21,8 @@ import type { ModelCommand } from "./core/model/commands.ts";
 import { modelDecider } from "./core/model/decide.ts";
 import type { ModelEvent, ModelState } from "./core/model/state.ts";
 import { evolveRetention, type Retention, retained } from "./core/foreign/retention.ts";
-import { evolveRuns, noRuns, type TrialRuns } from "./core/foreign/trial.ts";
+import { evolveRuns, type MakerRuns, noRuns } from "./core/foreign/trial.ts";
+import { type Maker, makerOf } from "./core/maker.ts";
 
 export const checkpoints: Aggregate<CheckpointState, CheckpointCommand, CheckpointEvent> = {
   name: "checkpoint",
@@ -47,12 +50,22 @@ export const models: Aggregate<ModelState, ModelCommand, ModelEvent> = {
   decider: modelDecider,
 };
 
-export const trialRuns: StreamFold<TrialRuns> = {
+export const trialRuns: StreamFold<MakerRuns> = {
   name: "trial-runs",
   category: "trial",
   initial: noRuns,
   evolve: evolveRuns,
 };
+
+const taskRuns: StreamFold<MakerRuns> = { ...trialRuns, name: "task-runs", category: "task" };
+
+/** A fold and the id of a stream of its category. */
+export type Folded<State> = { readonly fold: StreamFold<State>; readonly id: string };
+
+/** The runs of a checkpoint's trial or task. */
+export function runsOf(maker: Pick<Maker, "trial" | "task">): Folded<MakerRuns> {
+  return { fold: maker.task === undefined ? trialRuns : taskRuns, id: makerOf(maker) };
+}
 
 /**
  * The users of a run's processes on its nodes. None if a node has its agent's user: that one is not known, so nothing
@@ -77,6 +90,21 @@ export const experimentStorage: StreamFold<ExperimentStorage> = {
   initial: unknownStorage,
   evolve: evolveStorage,
 };
+
+const taskStorage: StreamFold<ExperimentStorage> = {
+  name: "task-storage",
+  category: "task",
+  initial: unknownStorage,
+  evolve: evolveTaskStorage,
+};
+
+/** The storage of the checkpoints of a trial's experiment, or of a task. */
+export function storageSource({ trial, task }: Maker): Folded<ExperimentStorage> {
+  if (task !== undefined) return { fold: taskStorage, id: task };
+  const experiment = parseTrialId(trial)?.experiment;
+  assert(experiment !== undefined, `${trial} is a trial`);
+  return { fold: experimentStorage, id: experiment };
+}
 
 export const retentions: StreamFold<Retention> = {
   name: "retention",

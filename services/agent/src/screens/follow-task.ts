@@ -11,7 +11,7 @@ import {
   toHolder,
 } from "@trainyard/terminal";
 import { limits } from "../limits.ts";
-import { connectHolder } from "../state/holder-socket.ts";
+import { connectHolder } from "../state/run-socket.ts";
 import { FollowedScreen, type Snapshot } from "./followed-screen.ts";
 
 /** Resolves when the signal aborts. */

@@ -35,6 +35,7 @@ import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { BadArchive } from "./unpack.ts";
 import { unpackCode } from "./unpack-code.ts";
+import { useOf } from "../servers/use.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
 import { keptFolder } from "../work/kept-folder.ts";
@@ -98,6 +99,10 @@ export class Run implements AsyncDisposable {
 
   get allocation(): string {
     return this.folder.launch.allocation;
+  }
+
+  get isRunning(): boolean {
+    return this.#state === AllocationReportState.RUNNING;
   }
 
   get isEnded(): boolean {
@@ -236,7 +241,8 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
-    using _tunnel = openRunTunnel({ ...this.#deps, folder: this.folder, pids: () => this.pids });
+    const reached = { folder: this.folder, pids: () => this.pids, use: () => useOf(this) };
+    using _tunnel = openRunTunnel({ ...this.#deps, ...reached });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);

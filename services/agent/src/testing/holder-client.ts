@@ -8,7 +8,7 @@ import {
   toHolder,
 } from "@trainyard/terminal";
 import { vi } from "vitest";
-import { connectHolder } from "../state/holder-socket.ts";
+import { connectHolder } from "../state/run-socket.ts";
 
 const patient = { timeout: 60_000, interval: 20 };
 const tailChars = 64 * 1024;

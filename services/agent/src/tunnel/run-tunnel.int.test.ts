@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { symlinkSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { join } from "node:path";
@@ -56,6 +57,8 @@ async function startRun(program: string): Promise<ChildProcess> {
   return child;
 }
 
+const use = { ready: true, inUse: true, idleSeconds: 0, idleTimeoutSeconds: 60, notice: "" };
+
 type Opened = { readonly tunnel: () => Promise<Tunnel>; readonly door: TunnelDoor };
 
 /** Opens the tunnel of a run that is one process. */
@@ -68,6 +71,7 @@ async function tunnelOf(launch: Plain<Launch>, pid: number, runDir = newFolder()
       events: { tunnelOpen: () => {}, tunnelAway: () => {} },
       folder: { launch, process: identityOf(pid), runDir },
       pids: () => new Set([pid]),
+      use: () => use,
     }),
   );
   return { tunnel: async () => (await dialOf(door)).tunnel, door };
@@ -149,6 +153,35 @@ test("the holder of a task is reached by its socket, and its ports by proxy_port
   const stream = await (await tunnel()).open("holder");
   stream.end("typed");
   expect(await textOf(stream)).toBe("typed");
+});
+
+test("the page of a notebook is reached by its socket, and what the agent knows of its use", async () => {
+  const runDir = newFolder();
+  const page = createServer((socket) => socket.pipe(socket)).listen(join(runDir, "page.sock"));
+  stack.defer(() => void page.close());
+  const task = { task: { id: "t1", kind: "notebook", secret: "" } };
+  const { tunnel } = await tunnelOf(launchOf("", task), process.pid, runDir);
+  const stream = await (await tunnel()).open("page");
+  stream.end("asked");
+  expect(await textOf(stream)).toBe("asked");
+  expect(JSON.parse(await textOf(await (await tunnel()).open("use")))).toMatchObject({
+    ready: true,
+    idleTimeoutSeconds: 60,
+  });
+  // The server removes its socket.
+  page.close();
+  symlinkSync("/run/another.sock", join(runDir, "page.sock"));
+  await expect((await tunnel()).open("page")).rejects.toMatchObject({ code: "no_page" });
+});
+
+test("a shell has no page, and a trial has neither page nor use", async () => {
+  const shell = await tunnelOf(
+    launchOf("", { task: { id: "t1", kind: "shell", secret: "" } }),
+    process.pid,
+  );
+  await expect((await shell.tunnel()).open("page")).rejects.toMatchObject({ code: "no_target" });
+  const trial = await tunnelOf(launchOf("", proxied(1)), process.pid);
+  await expect((await trial.tunnel()).open("use")).rejects.toMatchObject({ code: "no_target" });
 });
 
 test("a lost tunnel is dialled again after a random wait, and a run that ends closes its own", async () => {

@@ -11,16 +11,14 @@ import { dialWebSocket, serveTunnel, type TunnelEnd, tunnelLink } from "@trainya
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Telemetry } from "../telemetry.ts";
-import { Targets } from "./targets.ts";
+import { type TargetDeps, Targets } from "./targets.ts";
 
 export type RunTunnelDeps = {
   readonly folder: Pick<RunFolder, "launch" | "process" | "runDir">;
   readonly apiUrl: string;
   readonly clock: Clock;
   readonly events: Pick<Telemetry, "tunnelAway" | "tunnelOpen">;
-  /** Returns the living processes of the run. */
-  readonly pids: () => ReadonlySet<number>;
-};
+} & Omit<TargetDeps, "folder">;
 
 /** Keeps the tunnel of a run open until it is disposed of. A run without a target gets none. */
 export function openRunTunnel(deps: RunTunnelDeps): Disposable {

@@ -1,14 +1,17 @@
 /**
- * The targets of a run's tunnel: the holder of a task, and each declared port while a process of the run listens on it.
- * A container with a network of its own has no listeners but its own; it is entered by a small process
- * (network-dialer.ts).
+ * The targets of a run's tunnel: the holder of a task and the server of its page, what the agent knows of its use, and
+ * each declared port while a process of the run listens on it. A container with a network of its own has no listeners
+ * but its own; it is entered by a small process (network-dialer.ts).
  */
 import { readlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import { Duplex } from "node:stream";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import { type TaskUse, TaskUseSchema } from "@trainyard/contracts/api";
 import { Fault } from "@trainyard/kernel";
 import { parseTarget } from "@trainyard/tunnel";
-import { connectHolder } from "../state/holder-socket.ts";
+import { connectHolder, connectPage } from "../state/run-socket.ts";
+import { isPageKind } from "../servers/kinds.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import {
   couldTake,
@@ -24,7 +27,11 @@ export type TargetDeps = {
   readonly folder: Pick<RunFolder, "launch" | "process" | "runDir">;
   /** Returns the living processes of the run. */
   readonly pids: () => ReadonlySet<number>;
+  /** Returns how the task is used at this moment. */
+  readonly use: () => Plain<TaskUse>;
 };
+
+const uses = codecOf<Plain<TaskUse>>(TaskUseSchema);
 
 /** A listener of the run: its address, its socket, and the descriptor of a process of the run. */
 type Found = { readonly address: string; readonly inode: string; readonly path: string };
@@ -45,7 +52,11 @@ export class Targets implements Disposable {
   async open(name: string): Promise<Duplex> {
     const { launch, runDir } = this.#deps.folder;
     const target = parseTarget(name);
-    if (target?.kind === "holder" && launch.task !== undefined) return connectHolder(runDir);
+    if (launch.task !== undefined) {
+      if (target?.kind === "holder") return connectHolder(runDir);
+      if (target?.kind === "page" && isPageKind(launch.task.kind)) return connectPage(runDir);
+      if (target?.kind === "use") return documentOf(uses.encode(this.#deps.use()));
+    }
     if (target?.kind !== "port") {
       throw new Fault("no_target", `run ${launch.allocation} has no ${name}`, { retry: "never" });
     }
@@ -129,6 +140,17 @@ export class Targets implements Disposable {
     const detail = `a process that does not belong to run ${allocation} listens on port ${port} of its host`;
     return new Fault("foreign_process", detail, { retry: "later" });
   }
+}
+
+/** A stream that gives a text and ends. */
+function documentOf(text: string): Duplex {
+  return new Duplex({
+    read() {
+      this.push(text);
+      this.push(null);
+    },
+    write: (_chunk, _encoding, done) => done(),
+  });
 }
 
 /** Returns whether a process has the network of the agent's host. */

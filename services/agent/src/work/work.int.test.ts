@@ -50,7 +50,7 @@ describe.concurrent("a task that keeps its work", () => {
     const next = resumed(
       stage,
       launch,
-      "find . -mindepth 1 -not -path "./.packages*" | sort; stat -c %a notes; readlink link; cksum large",
+      "find . -mindepth 1 -not -path './.packages*' | sort; stat -c %a notes; readlink link; cksum large",
     );
     const large = readFileSync(join(stage.folderOf(launch), "work/kept/large"));
     platform.run(next);

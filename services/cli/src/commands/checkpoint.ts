@@ -4,7 +4,7 @@ import {
   CheckpointSchema,
   ListCheckpointsResponseSchema,
 } from "@trainyard/contracts/api";
-import { holderText } from "@trainyard/kernel";
+import { holderText, isTaskId } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
@@ -21,8 +21,8 @@ export function addCheckpointCommands(program: Command): void {
   const group = program.command("checkpoint").alias("c").description("the checkpoints of trials");
   addRowOptions(group.command("list"))
     .alias("ls")
-    .argument("<experiment or trial>", "12, or 12.3")
-    .description("an experiment's or a trial's checkpoints")
+    .argument("<experiment, trial or task>", "12, 12.3 or t12")
+    .description("an experiment's or a trial's checkpoints, or the saves of a task's folder")
     .action(withPlatform<RowOptions>(list));
   group
     .command("describe")
@@ -46,7 +46,7 @@ async function list(
   options: RowOptions,
 ): Promise<void> {
   const owner = argument(args, 0);
-  const whose = owner.includes(".") ? { trial: owner } : { experiment: owner };
+  const whose = ownerIn(owner);
   const page = await allPages(
     (start) => client.call("listCheckpoints", { ...whose, ...rowsOf(options), ...start }),
     limitOf(options),
@@ -57,13 +57,20 @@ async function list(
   }
   output.table(page.items, [
     { title: "CHECKPOINT", value: ({ uuid }) => uuid },
-    { title: "TRIAL", value: ({ trial }) => trial, right: true },
+    "task" in whose
+      ? { title: "TASK", value: ({ task = "" }) => task, right: true }
+      : { title: "TRIAL", value: ({ trial }) => trial, right: true },
     { title: "STEPS", value: (one) => String(one.stepsCompleted), right: true },
     { title: "STATE", value: ({ state }) => stateWord(state) },
     { title: "FILES", value: (one) => String(one.files), right: true },
     { title: "BYTES", value: (one) => String(one.bytes), right: true },
     { title: "COMPLETED", value: (one) => time(one.completedAtMs) },
   ]);
+}
+
+function ownerIn(id: string) {
+  if (isTaskId(id)) return { task: id };
+  return id.includes(".") ? { trial: id } : { experiment: id };
 }
 
 async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
@@ -80,9 +87,10 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       "uploaded",
       checkpoint.uploadedBy === undefined ? "" : `from a folder by ${checkpoint.uploadedBy}`,
     ],
+    ["task", checkpoint.task ?? ""],
     ["trial", checkpoint.trial],
     ["run", checkpoint.run === 0 ? "" : String(checkpoint.run)],
-    ["steps", checkpoint.run === 0 ? "" : String(checkpoint.stepsCompleted)],
+    ["steps", checkpoint.trial === "" ? "" : String(checkpoint.stepsCompleted)],
     ["state", stateWord(checkpoint.state)],
     ["storage", checkpoint.storageId ?? ""],
     ["reason", checkpoint.reason],

@@ -176,6 +176,7 @@ export async function describeVersion(
     ["metadata", JSON.stringify(version.metadata ?? {})],
     ["checkpoint", version.checkpoint],
     ["experiment", version.experiment],
+    ["task", version.task ?? ""],
     ["uploaded", version.uploadedBy === undefined ? "" : `from a folder by ${version.uploadedBy}`],
     ["trial", version.trial],
     ["run", version.run === 0 ? "" : String(version.run)],

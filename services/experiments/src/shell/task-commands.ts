@@ -1,6 +1,7 @@
 /** The commands of people about tasks, sent by the gateway. Each is one commit to the stream of one task. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { CreateTask } from "@trainyard/contracts/commands";
+import { taskKinds } from "@trainyard/experiment-config/recorded";
 import { isRejection, isTaskId, type Rejection, reject } from "@trainyard/kernel";
 import {
   accepted,
@@ -14,7 +15,7 @@ import { tasks } from "../streams.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import type { UnendedTasks } from "./unended-tasks.ts";
 
-const kinds: readonly string[] = ["command", "shell"];
+const kinds: readonly string[] = taskKinds;
 
 export function taskCommands(executor: Executor, ids: ExperimentIds, unended: UnendedTasks) {
   const change = async (id: string, { identity }: CommandContext, wanted: TaskCommand) => {
@@ -61,7 +62,7 @@ function createdFrom(request: Plain<CreateTask>): EventData<"TaskCreated"> | Rej
   const { sources } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
   if (!kinds.includes(kind)) {
-    return reject("invalid_request", "the kind of a task is command or shell");
+    return reject("invalid_request", `the kind of a task is one of ${kinds.join(", ")}`);
   }
   return { kind, config, name, contextDigest, contextBytes, owner, workspace, tokenId, sources };
 }

@@ -100,7 +100,7 @@ describe("CreateTask", () => {
   });
 
   test("is refused without a known kind, without a configuration, or with deleted code", async () => {
-    expect(await create({ kind: "notebook" })).toBe("invalid_request");
+    expect(await create({ kind: "jupyter" })).toBe("invalid_request");
     const { config: _, ...without } = creation;
     expect(await send("CreateTask", without)).toBe("invalid_request");
     expect(await create({ contextDigest: "c1", contextDeletions: 1 })).toBe("content_deleted");

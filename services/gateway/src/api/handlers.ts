@@ -25,7 +25,9 @@ import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
 import type { TaskSessions } from "../task-pages/task-sessions.ts";
+import type { Tunnels } from "../tunnels/tunnels.ts";
 import { taskSessionHandlers } from "./tasks/task-sessions.ts";
+import { taskUseHandlers } from "./tasks/task-use.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
@@ -35,13 +37,16 @@ import { workspaceHandlers } from "./workspaces/workspaces.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
-  door: Door & { readonly taskSessions: TaskSessions },
+  door: Door & {
+    readonly taskSessions: TaskSessions;
+    readonly tunnels: Pick<Tunnels, "open">;
+  },
   config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain">,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
-  const tasks = taskHandlers(backend);
+  const tasks = taskHandlers(backend, checkpointStorage);
   const taskSessions = taskSessionHandlers(backend, door.taskSessions, config.taskDomain);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
@@ -60,6 +65,7 @@ export function apiHandlers(
       ...logs.unary,
       ...tasks.unary,
       ...taskSessions.unary,
+      ...taskUseHandlers(backend, door.tunnels).unary,
       ...checkpoints.unary,
       ...models.unary,
       ...submissions.unary,

@@ -7,6 +7,8 @@ const caller = (token: string): Caller => {
   return {
     kind: "user",
     authid: "ada",
+    owner: "ada",
+    run: null,
     token,
     ancestors: [],
     session: null,

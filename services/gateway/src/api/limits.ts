@@ -74,4 +74,7 @@ export const apiLimits = {
   objectsAskedAtOnce: 16,
   /** The most TensorBoard files and folders of one trial; more cannot be event files. */
   tensorboardFilesMax: 100_000,
+  /** The time for an agent to say how a task is used, and the bytes of its answer, which has few short fields. */
+  taskUseMs: 5_000,
+  taskUseBytesMax: 16 * 1024,
 } as const;

@@ -46,7 +46,7 @@ describe("nothing but the headers of a request is read", () => {
 test("only callers that may read lists can watch them", async () => {
   const access = new Access({
     authenticate: async () => ({
-      ...{ kind: "user", authid: "1", token: "1" },
+      ...{ kind: "user", authid: "1", owner: "1", run: null, token: "1" },
       ...{ ancestors: [], session: null, tokenExpiresAtMs: undefined },
     }),
     hasEnded: async () => false,

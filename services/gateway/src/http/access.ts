@@ -11,18 +11,18 @@ import {
   type Credentials,
   countedAs,
   type RunCaller,
-  type TrialRunCaller,
   type UserCaller,
 } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { refuseCrossOrigin, refuseForeignCookie } from "./origin.ts";
+import { noRights } from "./owner-runs.ts";
 import { Problem, unavailable } from "./problem.ts";
 import { sessionOfHeaders } from "./session-cookie.ts";
 
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
-  /** Returns whether the run's trial has ended. */
-  readonly hasEnded: (run: TrialRunCaller) => Promise<boolean>;
+  /** Returns whether the trial or the task of the run has ended. */
+  readonly hasEnded: (run: RunCaller) => Promise<boolean>;
   /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
   /** Returns why the read model cannot be read; null if it can. */
@@ -32,6 +32,8 @@ export type AccessDeps = {
 const nobody: UserCaller = {
   kind: "user",
   authid: "",
+  owner: "",
+  run: null,
   token: "",
   ancestors: [],
   session: null,
@@ -46,11 +48,8 @@ export async function callerOf(
   { facts, method }: Pick<Route, "facts" | "method">,
   credentials: Credentials,
 ): Promise<Caller> {
-  const caller = await admitted(deps, facts, credentials);
-  if (caller.kind === "run" && !facts.forRuns) {
-    throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
-  }
-  if (caller.kind === "run") await refuseRun(deps, facts, caller);
+  const known = await admitted(deps, facts, credentials);
+  const caller = known.kind === "run" ? await runAsAllowed(deps, facts, known) : known;
   const isRead = method === "GET" || facts.postedRead;
   if (isRead && !facts.withoutReadModel) {
     const why = deps.unreadable();
@@ -70,19 +69,24 @@ function credentialsIn(
   return { authorization, session };
 }
 
-async function refuseRun(
+/**
+ * Returns the caller that a run is in a call. The run of a task is itself in the calls of such runs, and in others the
+ * user that it may be.
+ */
+async function runAsAllowed(
   { hasEnded }: AccessDeps,
-  { afterTrial, forTasks }: CallFacts,
+  { afterTrial, forOwner, forRuns, forTasks }: CallFacts,
   caller: RunCaller,
-): Promise<void> {
-  if (caller.task !== null) {
-    if (forTasks) return;
-    const detail = `${caller.task} is a task: its run reads its stop requests, and makes no other call`;
-    throw new Problem(403, "not_for_tasks", detail);
+): Promise<Caller> {
+  if (caller.task !== null && !forTasks) {
+    if (forOwner) return caller.asOwner();
+    throw noRights(caller);
   }
-  if (afterTrial || !(await hasEnded(caller))) return;
-  const detail = `trial ${caller.trial} has ended: the token of its run only delivers what the run left`;
-  throw new Problem(403, "trial_ended", detail);
+  if (!forRuns) throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
+  if (afterTrial || !(await hasEnded(caller))) return caller;
+  const [kind, id] = caller.task === null ? ["trial", caller.trial] : ["task", caller.task];
+  const detail = `${kind} ${id} has ended: the token of its run only delivers what the run left`;
+  throw new Problem(403, `${kind}_ended`, detail);
 }
 
 async function admitted(

@@ -13,10 +13,18 @@ export type OpenSession = {
   readonly expiresAtMs: number;
 };
 
-/** The caller of a request: a person's token, a session of such a token, or a run with its own token. */
+/**
+ * The caller of a request: a person's token, a session of such a token, or a run with its own token. The run of a task
+ * is also a user in calls that it makes for the task's owner.
+ */
 export type UserCaller = {
   readonly kind: "user";
+  /** The name that events record: the owner of the token, or `task:t12`. */
   readonly authid: string;
+  /** The owner of what the caller creates. */
+  readonly owner: string;
+  /** The run that makes the call for its task's owner; null for a person. */
+  readonly run: TaskRunCaller | null;
   /** The id of the token; empty for a call without a token. */
   readonly token: string;
   /** The ids of the tokens that the caller's token descends from: it ends with each of them. */
@@ -42,7 +50,11 @@ export type TrialRunCaller = AnyRunCaller & {
   readonly trial: string;
 };
 
-export type TaskRunCaller = AnyRunCaller & { readonly task: string };
+export type TaskRunCaller = AnyRunCaller & {
+  readonly task: string;
+  /** Returns the user that the run may be. Throws a Problem if it has no such rights, or none any more. */
+  readonly asOwner: () => Promise<UserCaller>;
+};
 
 export type RunCaller = TrialRunCaller | TaskRunCaller;
 
@@ -52,10 +64,19 @@ export type Caller = UserCaller | RunCaller;
  * Returns the name under which limits count a caller: its token, because all tokens of a cluster may have one owner (a
  * new token gets its creator's owner), or its run.
  */
-export const countedAs = (caller: Caller): string =>
-  caller.kind === "user" ? `token-${caller.token}` : caller.authid;
+export function countedAs(caller: Caller): string {
+  if (caller.kind === "run") return caller.authid;
+  return caller.run === null ? `token-${caller.token}` : caller.run.authid;
+}
 
-/** The id of the caller's token: of a session that of its token. Empty for a run and for a call without a token. */
+/** Returns the owner of what the caller creates. */
+export const creatorOf = (caller: Caller): string =>
+  caller.kind === "user" ? caller.owner : caller.authid;
+
+/**
+ * The id of the caller's token: of a session that of its token, and of a run that calls for its task's owner that of
+ * the token that started the task. Empty for other runs and for a call without a token.
+ */
 export const tokenOf = (caller: Caller): string => (caller.kind === "user" ? caller.token : "");
 
 /** The credentials in a request. A token takes precedence over a session. */
@@ -71,6 +92,7 @@ export type CallerLookups = {
   readonly grants: RunGrants;
   readonly token: TokenLookup;
   readonly session: (secret: string) => Promise<OpenSession | undefined>;
+  readonly ownerRuns: { userOf(run: TaskRunCaller): Promise<UserCaller> };
 };
 
 export type TokenLookup = (id: string) => Promise<TokenDocument | undefined>;
@@ -117,14 +139,17 @@ async function sessionCaller(
 
 async function runCaller(
   token: string,
-  { runTokenKeys, grants }: CallerLookups,
+  { runTokenKeys, grants, ownerRuns }: CallerLookups,
 ): Promise<RunCaller> {
   const content = readRunToken(runTokenKeys, token);
   const owner = content === null ? null : ownerOf(content.allocation);
   if (content === null || owner === null) throw invalidToken();
   await grants.require(content);
   const { allocation, grantPosition } = content;
-  return { kind: "run", authid: `run:${allocation}`, allocation, grantPosition, ...owner };
+  const run = { kind: "run", authid: `run:${allocation}`, allocation, grantPosition } as const;
+  if (owner.task === null) return { ...run, ...owner };
+  const ofTask = { ...run, ...owner, asOwner: () => ownerRuns.userOf(ofTask) };
+  return ofTask;
 }
 
 /** Returns the trial or the task of a run; null for an allocation that is no run. */
@@ -169,6 +194,8 @@ export function callerOfToken(known: TokenDocument | undefined, nowMs: number): 
   return {
     kind: "user",
     authid,
+    owner: authid,
+    run: null,
     token: id,
     ancestors,
     session: null,

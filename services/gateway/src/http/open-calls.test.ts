@@ -9,6 +9,8 @@ const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
   ...{
     kind: "user",
     authid: "ada",
+    owner: "ada",
+    run: null,
     token,
     ancestors: [],
     session: null,

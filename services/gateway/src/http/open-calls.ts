@@ -1,8 +1,8 @@
 /**
- * The open streams with their callers: a stream ends with the token or session that opened it. Every replica sees
- * revocations in the log. Expired tokens, and sessions that another replica ended, are found by a check every second. A
- * request is authenticated by its headers, but its body may arrive much later. So the caller is checked again when the
- * stream opens, and the interval check also finds missed revocations.
+ * The open streams with their callers: a stream ends with the token, session or task's run that opened it. Every
+ * replica sees revocations in the log. Expired tokens, ended runs and sessions that another replica ended are found by a
+ * check every second. A request is authenticated by its headers, but its body may arrive much later. So the caller is
+ * checked again when the stream opens, and the interval check also finds missed revocations.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -89,6 +89,7 @@ export class OpenCalls {
     if (caller.kind !== "user") return;
     const { token, sessions, clock } = this.#deps;
     callerOfToken(await token(caller.token), clock.nowMs());
+    await caller.run?.asOwner();
     const digest = caller.session?.digest;
     if (digest === undefined || (await sessions.touch([digest])).has(digest)) return;
     throw new Problem(401, "session_ended", "this session has ended; sign in again");
@@ -107,12 +108,24 @@ export class OpenCalls {
     this.#end(
       ({ caller }) => caller.kind === "user" && (caller.tokenExpiresAtMs ?? nowMs + 1) <= nowMs,
     );
+    await Promise.all([...this.#open].map((one) => this.#lookAtRun(one)));
     const held = known([...this.#open].map(sessionOf));
     const alive = await this.#deps.sessions[how]([...held]);
     this.#end((one) => {
       const digest = sessionOf(one);
       return digest !== undefined && held.has(digest) && !alive.has(digest);
     });
+  }
+
+  /** Ends the stream of a task's run that may not be a user any more; while nobody can tell, the stream continues. */
+  async #lookAtRun({ caller, ended }: Open): Promise<void> {
+    if (caller.kind !== "user" || caller.run === null) return;
+    try {
+      await caller.run.asOwner();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status === 503) throw error;
+      ended.abort();
+    }
   }
 
   #end(isOver: (one: Open) => boolean): void {

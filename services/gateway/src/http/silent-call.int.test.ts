@@ -20,6 +20,8 @@ import { registerRoutes } from "./router.ts";
 const user: Caller = {
   kind: "user",
   authid: "ada",
+  owner: "ada",
+  run: null,
   token: "1",
   ancestors: [],
   session: null,

@@ -1,6 +1,7 @@
 /** Passes a request to the server of a task, and its answer back, without reading either. */
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
+import type { Target } from "@trainyard/tunnel";
 import { Problem } from "../http/problem.ts";
 import { problemOfTunnel } from "../tunnels/problem.ts";
 import { headersFromTask, headersToTask, type ToTask } from "./passed-headers.ts";
@@ -9,7 +10,7 @@ import { TunnelAgent } from "./tunnel-agent.ts";
 export type Passing = ToTask & {
   readonly agent: TunnelAgent;
   readonly allocation: string;
-  readonly port: number;
+  readonly target: Target;
   /** Aborts when the person's session or the run has ended. */
   readonly signal: AbortSignal;
 };
@@ -46,7 +47,7 @@ function attempt(
   if (response.destroyed) return Promise.resolve();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const upstream = request({
-    ...TunnelAgent.optionsFor(passing.allocation, passing.port),
+    ...TunnelAgent.optionsFor(passing.allocation, passing.target),
     agent: passing.agent,
     method: asked.method,
     path: asked.url,
@@ -117,9 +118,10 @@ function bodyOf({ headers }: IncomingMessage): "none" | "chunked" | "sized" {
 }
 
 /** Returns the problem for a request whose connection to the task's server failed. */
-export function problemOfTask(error: unknown, port: number): Problem {
+export function problemOfTask(error: unknown, target: Target): Problem {
   const known = problemOfTunnel(error);
   if (known instanceof Problem) return known;
-  const detail = `the server at port ${port} of the task broke the connection`;
+  const server = target.kind === "port" ? `server at port ${target.port}` : "server of the page";
+  const detail = `the ${server} of the task broke the connection`;
   return new Problem(502, "bad_gateway", detail);
 }

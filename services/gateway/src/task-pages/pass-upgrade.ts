@@ -19,7 +19,7 @@ export function passUpgrade(
   }
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const upstream = request({
-    ...TunnelAgent.optionsFor(passing.allocation, passing.port),
+    ...TunnelAgent.optionsFor(passing.allocation, passing.target),
     agent: passing.agent,
     method: "GET",
     path: asked.url,

@@ -95,6 +95,15 @@ describe("a person with a session", () => {
     expect(stage.platform).toEqual([]);
   });
 
+  test("reaches the own page of a task beside its ports", async () => {
+    await stage.serve("t9", 0, (_request, response) => void response.end("notebook"));
+    await stage.serve("t9", 80, (_request, response) => void response.end("port 80"));
+    const page = await stage.cookie("t9");
+    expect((await send("t9", { headers: { cookie: page } })).body).toBe("notebook");
+    const port = await stage.cookie("t9", 80);
+    expect((await send("t9-80", { headers: { cookie: port } })).body).toBe("port 80");
+  });
+
   test("opens a WebSocket of the task's own page", async () => {
     const cookie = await stage.cookie("t12");
     const answer = await raw(

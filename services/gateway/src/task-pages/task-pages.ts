@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Logger, problemHeaders, problemText } from "@trainyard/runtime";
+import type { Target } from "@trainyard/tunnel";
 import { asProblem } from "../http/as-problem.ts";
 import { countedAs, type UserCaller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
@@ -26,8 +27,8 @@ import { type OpenTunnel, TunnelAgent } from "./tunnel-agent.ts";
 /** A run that serves pages. */
 export type ServingRun = {
   readonly allocation: string;
-  /** The port that the address stands for. */
-  readonly port: number;
+  /** The end that the address stands for: the task's own page, or a declared port. */
+  readonly target: Target;
   /** The secret by which the run's server knows the gateway. */
   readonly secret: string;
 };
@@ -69,7 +70,7 @@ export class TaskPages {
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
       await passRequest(asked, response, passing).catch((error: unknown) => {
-        throw problemOfTask(error, run.port);
+        throw problemOfTask(error, run.target);
       });
     } catch (error) {
       this.#refuse(error, asked, response);
@@ -92,7 +93,7 @@ export class TaskPages {
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
       await passUpgrade(asked, socket, head, passing).catch((error: unknown) => {
-        throw problemOfTask(error, run.port);
+        throw problemOfTask(error, run.target);
       });
     } catch (error) {
       const problem = asProblem(error, this.#deps.logger, "");

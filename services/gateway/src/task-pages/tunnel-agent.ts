@@ -1,10 +1,11 @@
 /**
  * Connections to the servers of tasks, through the tunnels of their runs. With `keepAlive` a connection is kept for the
- * next request to the same port of the same run.
+ * next request to the same target of the same run.
  */
 import { Agent, type ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Target } from "@trainyard/tunnel";
+import { assert } from "@trainyard/kernel";
+import { nameOfTarget, parseTarget, type Target } from "@trainyard/tunnel";
 import { taskPageLimits } from "./limits.ts";
 
 export type OpenTunnel = (
@@ -26,18 +27,21 @@ export class TunnelAgent extends Agent {
     this.#open = open;
   }
 
-  /** The options for a request to a port of a run: its name here is `<run>:<port>`. */
-  static optionsFor(allocation: string, port: number): Pick<ClientRequestArgs, "host" | "port"> {
-    return { host: allocation, port };
+  /** The options for a request to a target of a run. Kept connections are known by this host: `t12#1 port-8080`. */
+  static optionsFor(allocation: string, target: Target): Pick<ClientRequestArgs, "host"> {
+    return { host: `${allocation} ${nameOfTarget(target)}` };
   }
 
-  override createConnection({ host, port }: ClientRequestArgs, callback?: Connected): undefined {
-    void this.#connect(host ?? "", Number(port), callback);
+  override createConnection({ host }: ClientRequestArgs, callback?: Connected): undefined {
+    const [allocation = "", name = ""] = (host ?? "").split(" ");
+    const target = parseTarget(name);
+    assert(target !== null, "the host of a request has the name of a target");
+    void this.#connect(allocation, target, callback);
   }
 
-  async #connect(allocation: string, port: number, callback?: Connected): Promise<void> {
+  async #connect(allocation: string, target: Target, callback?: Connected): Promise<void> {
     try {
-      callback?.(null, asSocket(await this.#open(allocation, { kind: "port", port }, never)));
+      callback?.(null, asSocket(await this.#open(allocation, target, never)));
     } catch (error) {
       callback?.(error as Error, undefined as unknown as Duplex);
     }

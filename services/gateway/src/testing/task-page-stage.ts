@@ -8,6 +8,7 @@ import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
+import type { Target } from "@trainyard/tunnel";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { digestOfSecret } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
@@ -83,7 +84,7 @@ export type TaskPageStage = AsyncDisposable & {
   readonly sessions: MemorySessions;
   /** Tokens by id; a removed one is unknown. */
   readonly tokens: Map<string, TokenDocument>;
-  /** Serves a port of a task. */
+  /** Serves a port of a task; 0 is its own page. */
   readonly serve: (task: string, port: number, answer: RequestListener) => Promise<Server>;
   /** The requests that reached the platform, by method and address. */
   readonly platform: string[];
@@ -117,7 +118,7 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     callers,
     serving: async ({ task, port }) => ({
       allocation: `${task}#1`,
-      port: port === 0 ? 8080 : port,
+      target: targetOf(task, port),
       secret: `secret of ${task}`,
     }),
     open,
@@ -158,6 +159,12 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+/** The task t9 has a page of its own, and others have that of their port 8080. */
+function targetOf(task: string, port: number): Target {
+  if (port === 0 && task === "t9") return { kind: "page" };
+  return { kind: "port", port: port === 0 ? 8080 : port };
 }
 
 /** Returns a platform that writes down what reaches it. */

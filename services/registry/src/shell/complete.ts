@@ -1,7 +1,7 @@
 /**
  * Completes a checkpoint: checks that it may complete, compares every file with the manifest, stores the manifest, and
- * then decides. The decision is guarded by the trial's stream, so a run that was superseded in the meantime completes
- * nothing.
+ * then decides. The decision is guarded by the stream of the trial or the task, so a run that was superseded in the
+ * meantime completes nothing.
  */
 import { createHash } from "node:crypto";
 import { checkpointFolder, checkpointRoot } from "@trainyard/blob";
@@ -12,11 +12,12 @@ import { accepted, type CommandContext } from "@trainyard/runtime";
 import type { ManifestSummary } from "../core/checkpoint/commands.ts";
 import { checkpointDecider } from "../core/checkpoint/decide.ts";
 import { refusalOf } from "../core/foreign/trial.ts";
+import { makerOf } from "../core/maker.ts";
 import { bytesOf, canonicalText, type Manifest, readManifest } from "../core/manifest.ts";
 import type { CommandDeps } from "./commands.ts";
 import { refusalOfFolder } from "./folder-owner.ts";
 import { storageOf } from "./storages.ts";
-import { checkpoints, trialRuns } from "../streams.ts";
+import { checkpoints, runsOf } from "../streams.ts";
 import { ownCheckpoint, refusalOfRun, unlessHeld } from "./open-checkpoint.ts";
 import type { Place } from "./verify.ts";
 
@@ -25,7 +26,7 @@ export async function completeCheckpoint(
   request: Plain<CompleteCheckpoint>,
   { identity }: CommandContext,
 ): Promise<Plain<Accepted> | Rejection> {
-  const { checkpoint, trial, run } = request;
+  const { checkpoint } = request;
   const manifest = readManifest(request.manifest);
   if (isRejection(manifest)) return manifest;
   const summary = summaryOf(manifest);
@@ -44,9 +45,10 @@ export async function completeCheckpoint(
   }
   await deps.manifests.put(checkpoint, summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
-    if (trial !== "") {
-      const runs = await work.guard(trialRuns, trial);
-      const refusal = await unlessHeld(deps.hold, refusalOf(runs, trial, run, checkpoint));
+    if (makerOf(request) !== "") {
+      const { fold, id } = runsOf(request);
+      const runs = await work.guard(fold, id);
+      const refusal = await unlessHeld(deps.hold, refusalOf(runs, request, checkpoint));
       if (refusal !== null) return refusal;
     }
     const decided = await work.decide(checkpoints, checkpoint, {

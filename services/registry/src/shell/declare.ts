@@ -1,10 +1,4 @@
-import {
-  checkpointFolder,
-  checkpointRoot,
-  checkpointStorage,
-  isStorageId,
-  type ObjectStore,
-} from "@trainyard/blob";
+import { checkpointFolder, checkpointRoot, checkpointStorage, isStorageId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/commands";
 import {
@@ -12,70 +6,66 @@ import {
   isFault,
   isRejection,
   parseReportKey,
-  parseTrialId,
   type Rejection,
   reject,
   streamName,
 } from "@trainyard/kernel";
 import type { CommandContext, Work } from "@trainyard/runtime";
 import type { Declared } from "../core/checkpoint/state.ts";
+import { type Maker, makerOf, refusalOfMaker } from "../core/maker.ts";
 import { isOver, refusalOf } from "../core/foreign/trial.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { declareFolder } from "./declare-folder.ts";
 import { refusalOfFolder } from "./folder-owner.ts";
 import { unlessHeld } from "./open-checkpoint.ts";
-import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
+import { checkpoints, runsOf, storageSource } from "../streams.ts";
 
 type Storage = NonNullable<Declared["storage"]>;
 
 /**
- * Declares a checkpoint of a trial's newest run, and returns the folder for its files. A repeat gets the same answer. A
- * checkpoint of a run that is over is refused and recorded as abandoned: its files may exist and are cleared like those
- * of any abandoned checkpoint.
+ * Declares a checkpoint of the newest run of a trial or a task, and returns the folder for its files. A repeat gets the
+ * same answer. A checkpoint of a run that is over is refused and recorded as abandoned: its files may exist and are
+ * cleared like those of any abandoned checkpoint.
  */
 export async function declareCheckpoint(
   deps: CommandDeps,
   request: Plain<DeclareCheckpoint>,
   context: CommandContext,
 ): Promise<Plain<UploadPlan> | Rejection> {
-  const { checkpoint, trial, run, step, format, metadata } = request;
+  const { checkpoint } = request;
   const problem = problemOf(request);
   // Final for the sender: a request that an older gateway cannot read is `invalid_request`.
   if (problem !== null) return reject("invalid_checkpoint", problem);
-  if (trial === "") return declareFolder(deps, request, context);
+  if (makerOf(request) === "") return declareFolder(deps, request, context);
   const { identity } = context;
-  const parts = parseTrialId(trial);
-  if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
+  const unknown = refusalOfMaker(request);
+  if (unknown !== null) return unknown;
   const { executor } = deps;
+  const { fold, id } = runsOf(request);
   // No guard protects a refusal, so it must not depend on a stale cache.
-  executor.cache.forget(streamName("trial", trial));
-  const store = await storeOf(deps, parts.experiment);
+  executor.cache.forget(streamName(fold.category, id));
+  const section = await newStorageOf(deps, request);
+  const store = await deps.stores.of(section);
   // The host of a directory sends its storage id; the id of an object store is known only to the platform.
-  const foreign = store === null ? await refusalOfWritten(deps, parts.experiment, request) : null;
+  const foreign = store === null ? await refusalOfWritten(deps, section, request) : null;
   if (foreign !== null) return foreign;
-  const section = await newStorageOf(deps, parts.experiment);
   if (store === null) await deps.known.admit(section, request.storageId ?? "");
   const storageId = store === null ? request.storageId : await deps.known.idOf(section, store);
   let path: string | null = null;
   const found: { refusal: Rejection | null } = { refusal: null };
   const result = await executor.execute(identity, async (work) => {
-    const runs = await work.guard(trialRuns, trial);
-    const refusal = await unlessHeld(deps.hold, refusalOf(runs, trial, run, checkpoint));
+    const runs = await work.guard(fold, id);
+    const refusal = await unlessHeld(deps.hold, refusalOf(runs, request, checkpoint));
     found.refusal = refusal;
     if (refusal !== null && !isOver(refusal)) return refusal;
-    const storage = await storageSection(work, parts.experiment, deps.checkpointDir);
+    const storage = await storageSection(work, request, deps.checkpointDir);
     path = checkpointFolder(storage, checkpoint);
     if (path === null && store === null) {
-      const detail = `the checkpoint storage of experiment ${parts.experiment} is neither a directory nor S3 nor Google Cloud Storage`;
+      const detail = `the checkpoint storage of ${request.task === undefined ? "trial" : "task"} ${id} is neither a directory nor S3 nor Google Cloud Storage`;
       return reject("storage_unsupported", detail);
     }
-    const more = {
-      ...(metadata && { metadata }),
-      ...(storageId && { storageId }),
-      ...(request.lastValidation && { lastValidation: request.lastValidation }),
-    };
-    const declared = { trial, run, step, storage, format, ...more };
+    const declared = declaredBy(request, storage, storageId);
     const decided = await work.decide(checkpoints, checkpoint, { kind: "declare", declared });
     if (isRejection(decided)) return decided;
     if (refusal === null) return undefined;
@@ -92,11 +82,10 @@ export async function declareCheckpoint(
 /** Returns why the run may not have the folder that it has written; null while the storage does not answer. */
 async function refusalOfWritten(
   deps: CommandDeps,
-  experiment: string,
+  storage: Storage,
   request: Plain<DeclareCheckpoint>,
 ): Promise<Rejection | null> {
-  const { storage } = (await deps.executor.cache.load(experimentStorage, experiment)).state;
-  const root = checkpointRoot(checkpointStorage(storage, deps.checkpointDir));
+  const root = checkpointRoot(storage);
   if (root === null) return null;
   return refusalOfFolder(deps, root, request).catch((error: unknown) => {
     // The folder is compared again before the checkpoint completes.
@@ -105,29 +94,37 @@ async function refusalOfWritten(
   });
 }
 
-/** The object store of an experiment's new checkpoints; null for a directory. */
-export async function storeOf(
-  deps: Pick<CommandDeps, "executor" | "stores" | "checkpointDir">,
-  experiment: string,
-): Promise<ObjectStore | null> {
-  return await deps.stores.of(await newStorageOf(deps, experiment));
+function declaredBy(
+  { trial, run, task, step, format, metadata, lastValidation }: Plain<DeclareCheckpoint>,
+  storage: Storage,
+  storageId: string | undefined,
+): Declared {
+  return {
+    ...{ trial, run, step, storage, format },
+    ...(task !== undefined && { task }),
+    ...(metadata && { metadata }),
+    ...(storageId && { storageId }),
+    ...(lastValidation && { lastValidation }),
+  };
 }
 
 async function newStorageOf(
   { executor, checkpointDir }: Pick<CommandDeps, "executor" | "checkpointDir">,
-  experiment: string,
+  maker: Maker,
 ): Promise<Storage> {
-  const { storage } = (await executor.cache.load(experimentStorage, experiment)).state;
+  const { fold, id } = storageSource(maker);
+  const { storage } = (await executor.cache.load(fold, id)).state;
   return checkpointStorage(storage, checkpointDir);
 }
 
-/** The storage section of new checkpoints of an experiment. */
+/** The storage section of new checkpoints of a trial or a task. */
 export async function storageSection(
   work: Work,
-  experiment: string,
+  maker: Maker,
   checkpointDir: string,
 ): Promise<Storage> {
-  const { storage } = await work.load(experimentStorage, experiment);
+  const { fold, id } = storageSource(maker);
+  const { storage } = await work.load(fold, id);
   return checkpointStorage(storage, checkpointDir);
 }
 

@@ -6,6 +6,7 @@
 import type { StorageDisk } from "@trainyard/blob";
 import { type Rejection, reject, streamName } from "@trainyard/kernel";
 import type { Executor } from "@trainyard/runtime";
+import { type Maker, makerOf, runOf } from "../core/maker.ts";
 import { runUsers } from "../streams.ts";
 
 type Deps = {
@@ -13,7 +14,7 @@ type Deps = {
   readonly disk: Pick<StorageDisk, "ownerOf">;
 };
 
-type Writer = { readonly checkpoint: string; readonly trial: string; readonly run: number };
+type Writer = Maker & { readonly checkpoint: string };
 
 /**
  * Returns why a run may not have the folder below the root; null if it may, and if this host does not see the folder.
@@ -21,11 +22,12 @@ type Writer = { readonly checkpoint: string; readonly trial: string; readonly ru
 export async function refusalOfFolder(
   { executor, disk }: Deps,
   root: string,
-  { checkpoint, trial, run }: Writer,
+  writer: Writer,
 ): Promise<Rejection | null> {
   // A person's folder is written by the registry or a client, not by a run.
-  if (trial === "") return null;
-  const allocation = `${trial}#${run}`;
+  if (makerOf(writer) === "") return null;
+  const { checkpoint } = writer;
+  const allocation = runOf(writer);
   // The cached state of another service's stream may be stale.
   executor.cache.forget(streamName(runUsers.category, allocation));
   const users = (await executor.cache.load(runUsers, allocation)).state;

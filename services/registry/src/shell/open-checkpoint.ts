@@ -3,42 +3,44 @@ import { isCheckpointId, type Rejection, reject, streamName } from "@trainyard/k
 import { foldOf } from "@trainyard/runtime";
 import type { CheckpointState, Declared } from "../core/checkpoint/state.ts";
 import { refusalOf } from "../core/foreign/trial.ts";
-import { checkpoints, trialRuns } from "../streams.ts";
+import { isSameRun, type Maker, makerOf, runOf } from "../core/maker.ts";
+import { checkpoints, runsOf } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 
-/** The run that writes, or, without a trial, the person who uploads a folder. */
-type Owner = { readonly checkpoint: string; readonly trial: string; readonly run: number };
+/** The run that writes, or, without a trial and a task, the person who uploads a folder. */
+type Owner = Maker & { readonly checkpoint: string };
 
 type Deps = Pick<CommandDeps, "executor" | "hold">;
 
 /** Returns the checkpoint of the run or person, or the rejection. */
 export async function ownCheckpoint(
   { executor }: Pick<Deps, "executor">,
-  { checkpoint, trial, run }: Owner,
+  owner: Owner,
   by = "",
 ): Promise<{ readonly state: CheckpointState; readonly declared: Declared } | Rejection> {
+  const { checkpoint } = owner;
   const unknown = reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
   if (!isCheckpointId(checkpoint)) return unknown;
   const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
   const { declared } = state;
   if (declared === null) return unknown;
-  const isOwn =
-    trial === "" ? declared.uploadedBy === by : declared.trial === trial && declared.run === run;
+  const isOwn = makerOf(owner) === "" ? declared.uploadedBy === by : isSameRun(declared, owner);
   if (isOwn) return { state, declared };
-  const owner = declared.uploadedBy ?? `run ${declared.trial}#${declared.run}`;
-  return reject("not_your_run", `checkpoint ${checkpoint} belongs to ${owner}`);
+  const other = declared.uploadedBy ?? `run ${runOf(declared)}`;
+  return reject("not_your_run", `checkpoint ${checkpoint} belongs to ${other}`);
 }
 
 /** The reason that the run may no longer write the checkpoint; null while it may, and for a person. */
 export async function refusalOfRun(
   { executor, hold }: Deps,
-  { checkpoint, trial, run }: Owner,
+  owner: Owner,
 ): Promise<Rejection | null> {
-  if (trial === "") return null;
+  if (makerOf(owner) === "") return null;
+  const { fold, id } = runsOf(owner);
   // The cached state of another service's stream may be stale, and no guard protects a refusal.
-  executor.cache.forget(streamName("trial", trial));
-  const runs = (await executor.cache.load(trialRuns, trial)).state;
-  return unlessHeld(hold, refusalOf(runs, trial, run, checkpoint));
+  executor.cache.forget(streamName(fold.category, id));
+  const runs = (await executor.cache.load(fold, id)).state;
+  return unlessHeld(hold, refusalOf(runs, owner, owner.checkpoint));
 }
 
 /**

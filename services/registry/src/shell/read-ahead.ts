@@ -6,16 +6,11 @@
 import { checkpointFolder, checkpointStorage, type KnownDigest } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ReadAhead, ReadAheadBegun } from "@trainyard/contracts/commands";
-import {
-  isCheckpointId,
-  isRejection,
-  parseTrialId,
-  type Rejection,
-  reject,
-} from "@trainyard/kernel";
+import { isCheckpointId, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { refusalOfMaker } from "../core/maker.ts";
 import { staysInside } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
-import { experimentStorage } from "../streams.ts";
+import { storageSource } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
 
@@ -67,10 +62,11 @@ export class ReadAheads {
 /** Reads ahead files of the run's incomplete checkpoint, which need not be declared yet. */
 export async function readAhead(
   deps: Pick<CommandDeps, "executor" | "hold" | "checkpointDir" | "readAheads">,
-  { checkpoint, trial, run, paths }: Plain<ReadAhead>,
+  request: Plain<ReadAhead>,
 ): Promise<Plain<ReadAheadBegun> | Rejection> {
-  const parts = parseTrialId(trial);
-  if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
+  const { checkpoint, paths } = request;
+  const unknown = refusalOfMaker(request);
+  if (unknown !== null) return unknown;
   if (!isCheckpointId(checkpoint)) {
     return reject("invalid_request", "checkpoint must be a UUID in lower case");
   }
@@ -79,14 +75,15 @@ export async function readAhead(
     const detail = `paths must be relative, and at most ${filesReadAheadMax} per request`;
     return reject("invalid_request", detail);
   }
-  const refusal = await refusalOfRun(deps, { checkpoint, trial, run });
+  const refusal = await refusalOfRun(deps, request);
   if (refusal !== null) return refusal;
-  const own = await ownCheckpoint(deps, { checkpoint, trial, run });
+  const own = await ownCheckpoint(deps, request);
   const isDeclared = !isRejection(own);
   if (!isDeclared && own.rejected !== "checkpoint_not_found") return own;
   if (isDeclared && own.state.status !== "declared") return { files: 0 };
   const { executor, checkpointDir, readAheads } = deps;
-  const { storage } = (await executor.cache.load(experimentStorage, parts.experiment)).state;
+  const { fold, id } = storageSource(request);
+  const { storage } = (await executor.cache.load(fold, id)).state;
   const folder = checkpointFolder(checkpointStorage(storage, checkpointDir), checkpoint);
   if (folder === null) return { files: 0 };
   return { files: readAheads.begin(folder, paths) ? paths.length : 0 };

@@ -1,8 +1,8 @@
 /**
- * Finds files of a new checkpoint that the trial's last complete checkpoint already has, by size and SHA-256, and
- * copies them inside the object store. Each checkpoint therefore stays complete by itself. A slow copy continues while
- * its uploader is asked to retry, and the retry joins it. A copy counts only after its checksum in the store was
- * compared, like an upload's.
+ * Finds files of a new checkpoint that the last complete checkpoint of the same trial or task already has, by size and
+ * SHA-256, and copies them inside the object store. Each checkpoint therefore stays complete by itself. A slow copy
+ * continues while its uploader is asked to retry, and the retry joins it. A copy counts only after its checksum in the
+ * store was compared, like an upload's.
  */
 import { checkpointKey, type CopyResult, type ObjectStore } from "@trainyard/blob";
 import { isFault, isRejection } from "@trainyard/kernel";
@@ -10,7 +10,8 @@ import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { completeCheckpointOf } from "./download.ts";
-import { trialRuns } from "../streams.ts";
+import { type Maker, makerOf } from "../core/maker.ts";
+import { runsOf } from "../streams.ts";
 
 type Content = { readonly bytes: number; readonly sha256: string };
 
@@ -28,16 +29,17 @@ export class Unchanged {
   readonly #indexes = new Map<string, ReadonlyMap<string, string>>();
   readonly #running = new Map<string, Promise<CopyResult>>();
 
-  /** Returns the files of a trial's last complete checkpoint, if that is in the same storage. */
+  /** Returns the files of the last complete checkpoint of the trial or the task, if that is in the same storage. */
   async sourceOf(
     deps: Deps,
-    trial: string,
+    maker: Pick<Maker, "trial" | "task">,
     store: ObjectStore,
     storageId: string,
   ): Promise<Source> {
     // An uploaded folder has no earlier checkpoint.
-    if (trial === "") return none;
-    const { latest } = (await deps.executor.cache.load(trialRuns, trial)).state;
+    if (makerOf(maker) === "") return none;
+    const { fold, id } = runsOf(maker);
+    const { latest } = (await deps.executor.cache.load(fold, id)).state;
     if (latest === "") return none;
     const complete = await completeCheckpointOf(deps, latest);
     if (isRejection(complete)) return none;

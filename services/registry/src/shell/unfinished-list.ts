@@ -12,7 +12,7 @@ type Row = Omit<UnfinishedPage["unfinished"][number], "place"> & {
 };
 
 const rowsAfter = `
-select checkpoint, trial, run, step, state, storage, since_ms as "sinceMs"
+select checkpoint, maker as trial, run, step, state, storage, since_ms as "sinceMs"
 from registry.unfinished where checkpoint > $1 order by checkpoint limit $2`;
 
 /** Returns at most `limit` checkpoints after one, in the order of their ids. */

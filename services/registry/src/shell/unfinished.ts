@@ -19,15 +19,7 @@ import {
 } from "@trainyard/blob";
 import { decodeEvent } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import {
-  assert,
-  type Clock,
-  idOf,
-  isFault,
-  parseTrialId,
-  type Rejection,
-  streamName,
-} from "@trainyard/kernel";
+import { assert, type Clock, idOf, isFault, type Rejection, streamName } from "@trainyard/kernel";
 import {
   type DeletionGate,
   EffectLoop,
@@ -41,6 +33,7 @@ import {
   type Work,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { isSameRun, type Maker, makerNamed, runOf } from "../core/maker.ts";
 import { refusalOf } from "../core/foreign/trial.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
@@ -49,13 +42,14 @@ import { refusalOfFolder } from "./folder-owner.ts";
 import type { ManifestTable } from "./manifest-table.ts";
 import type { KnownStorages } from "./known-storages.ts";
 import { storageOf } from "./storages.ts";
-import { checkpoints, trialRuns } from "../streams.ts";
+import { checkpoints, runsOf } from "../streams.ts";
 import { unfinishedPage, type UnfinishedPage } from "./unfinished-list.ts";
 import { changesOf, type RecordedEvent } from "./unfinished-rows.ts";
 
 type Row = {
   readonly checkpoint: string;
-  readonly trial: string;
+  /** The id of the trial or the task; empty for a folder that a person uploads. */
+  readonly maker: string;
   readonly run: number;
   readonly step: number;
   /** The storage; null until the checkpoint is declared. */
@@ -160,7 +154,7 @@ export class Unfinished {
 
   async #due(after: string): Promise<readonly Row[]> {
     const { rows } = await this.#deps.pool.query<Row>(
-      `select checkpoint, trial, run, step, storage, state ${toDo}
+      `select checkpoint, maker, run, step, storage, state ${toDo}
        and checkpoint > $4 and greatest(${dueMs}, ${nextTryMs}) <= $3
        order by checkpoint limit $5`,
       [...this.#graces, this.#deps.clock.nowMs(), after, registryLimits.unfinishedPage],
@@ -203,10 +197,11 @@ export class Unfinished {
   /** Abandons a checkpoint. The row is due again once the event is folded into the table. */
   async #abandon(row: Row): Promise<void> {
     const { executor, events } = this.#deps;
-    const { checkpoint, trial } = row;
+    const { checkpoint, maker } = row;
     const meta = serviceMeta("registry");
     const found: { outcome: "abandoned" | "settled" | "open" } = { outcome: "open" };
-    if (trial !== "") executor.cache.forget(streamName("trial", trial));
+    const { fold, id } = runsOf(makerNamed(maker, row.run));
+    if (maker !== "") executor.cache.forget(streamName(fold.category, id));
     await executor.execute({ commitId: newEventId(), meta }, async (work) => {
       found.outcome = await this.#decide(work, row);
     });
@@ -216,30 +211,30 @@ export class Unfinished {
   }
 
   async #decide(work: Work, row: Row): Promise<"abandoned" | "settled" | "open"> {
-    const { checkpoint, trial, run, step } = row;
-    if (trial === "") return this.#decideFolder(work, checkpoint);
-    const runs = await work.guard(trialRuns, trial);
+    const { checkpoint, step } = row;
+    if (row.maker === "") return this.#decideFolder(work, checkpoint);
+    const maker = makerNamed(row.maker, row.run);
+    const { fold, id } = runsOf(maker);
+    const runs = await work.guard(fold, id);
     const { status, declared } = await work.load(foldOf(checkpoints), checkpoint);
-    const isAnothers = declared !== null && (declared.trial !== trial || declared.run !== run);
+    const isAnothers = declared !== null && !isSameRun(declared, maker);
     if (status === "completed" || isAnothers) return "settled";
-    const refusal = refusalOf(runs, trial, run, checkpoint);
+    const refusal = refusalOf(runs, maker, checkpoint);
     if (row.state === "run_over" && (refusal === null || refusal.rejected === "run_unheard")) {
       return "open";
     }
     if (declared === null) {
-      // The checkpoint was never declared; its place follows from its experiment, so it can still be cleared.
-      const experiment = parseTrialId(trial)?.experiment;
-      assert(experiment !== undefined, `${trial} is a trial`);
-      const storage = await storageSection(work, experiment, this.#deps.checkpointDir);
+      // The checkpoint was never declared; its place follows from its experiment or task, so it can still be cleared.
+      const storage = await storageSection(work, maker, this.#deps.checkpointDir);
       const mayCome = refusal === null || refusal.rejected === "run_unheard";
       if (mayCome) await this.#requireOpen(storage);
-      const about = { trial, run, step, storage, format: "" };
+      const about = { ...maker, step, storage, format: "" };
       await work.decide(checkpoints, checkpoint, { kind: "declare", declared: about });
     }
     const reason =
       refusal === null || refusal.rejected === "run_unheard"
-        ? `run ${trial}#${run} ended before it was complete, and no agent delivered the rest of it`
-        : `run ${trial}#${run} ended before it was complete`;
+        ? `run ${runOf(maker)} ended before it was complete, and no agent delivered the rest of it`
+        : `run ${runOf(maker)} ended before it was complete`;
     await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
     return "abandoned";
   }
@@ -301,11 +296,11 @@ export class Unfinished {
   async #foreign(
     { checkpoint }: Row,
     storage: Readonly<Record<string, unknown>>,
-    { trial, run }: { readonly trial: string; readonly run: number },
+    { trial, run, task }: Maker,
   ): Promise<Rejection | null> {
     const root = checkpointRoot(storage);
     if (root === null) return null;
-    return refusalOfFolder(this.#deps, root, { checkpoint, trial, run });
+    return refusalOfFolder(this.#deps, root, { checkpoint, trial, run, task });
   }
 
   /** Drops a row that needs no further work. */

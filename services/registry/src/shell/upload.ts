@@ -1,6 +1,6 @@
 /**
- * Plans uploads to an object store: the missing parts of some of a checkpoint's files. Files that the trial's last
- * checkpoint has are copied inside the store instead.
+ * Plans uploads to an object store: the missing parts of some of a checkpoint's files. Files that the last checkpoint
+ * of the trial or task has are copied inside the store instead.
  */
 import {
   checkpointKey,
@@ -27,7 +27,8 @@ import {
 import type { CommandContext } from "@trainyard/runtime";
 import { notUsable } from "../core/checkpoint/decide.ts";
 import { readManifest } from "../core/manifest.ts";
-import { checkpoints, trialRuns } from "../streams.ts";
+import { makerOf } from "../core/maker.ts";
+import { checkpoints, runsOf } from "../streams.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
@@ -54,7 +55,7 @@ export async function planUpload(
     return reject("storage_unsupported", `checkpoint ${checkpoint} is stored in a directory`);
   }
   const { storageId = "" } = own.declared;
-  const source = await deps.unchanged.sourceOf(deps, request.trial, store, storageId);
+  const source = await deps.unchanged.sourceOf(deps, request, store, storageId);
   const planning = new Planning(deps, store, source);
   const planned = await deps.brake.ask(store, () => planning.plan(checkpoint, request.files));
   await noteProgress(deps, request, planned, identity);
@@ -64,13 +65,15 @@ export async function planUpload(
 /** Records the progress of an ended run's upload: the next run waits as long as the upload progresses. */
 async function noteProgress(
   { executor, uploads }: CommandDeps,
-  { checkpoint, trial, files }: Plain<PlanUpload>,
+  request: Plain<PlanUpload>,
   { listedBytes, missingBytes }: Planned,
   identity: CommandContext["identity"],
 ): Promise<void> {
+  const { checkpoint, files } = request;
   // No run waits for an uploaded folder.
-  if (trial === "") return;
-  if (!(await executor.cache.load(trialRuns, trial)).state.ended) return;
+  if (makerOf(request) === "") return;
+  const { fold, id } = runsOf(request);
+  if (!(await executor.cache.load(fold, id)).state.ended) return;
   const page = files.map(({ path, bytes, sha256 }) => [path, bytes, sha256]);
   if (!uploads.isNews(checkpoint, { listedBytes, page, missingBytes })) return;
   await executor.execute(identity, async (work) => {

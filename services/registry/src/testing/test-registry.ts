@@ -82,6 +82,7 @@ export class TestRegistry implements AsyncDisposable {
   /** Declares like a host that sees another storage, or that could not mark its storage and sends no id. */
   async declareIn(given: {
     readonly trial: string;
+    readonly task?: string;
     readonly run?: number;
     readonly checkpoint?: string;
     readonly step?: number;
@@ -236,6 +237,18 @@ export function trialCreated(number: number, experiment = "1"): AnyEvent {
       warmStartCheckpoint: "",
       sourceTrial: "",
       origin: "drawn",
+    },
+  };
+}
+
+/** A task whose saves are stored below this folder. */
+export function taskCreated(root: string): AnyEvent {
+  const checkpoint_storage = { type: "directory", container_path: root };
+  return {
+    type: "TaskCreated",
+    data: {
+      ...{ kind: "notebook", config: { checkpoint_storage }, name: "", owner: "" },
+      ...{ contextDigest: "", contextBytes: 0, workspace: "", tokenId: "", sources: [] },
     },
   };
 }

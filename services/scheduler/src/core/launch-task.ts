@@ -25,7 +25,8 @@ export function taskLaunchOf(
   if (task.run !== allocation.run) return { problem: superseded(allocation.run, task.run) };
   const { entrypoint: command, variables } = recordedTask(task.config, task.kind);
   const entrypoint = commandOf(command);
-  if (entrypoint === null && task.kind !== "shell") {
+  // The agent starts the terminals of a shell, and the servers of notebooks and TensorBoards.
+  if (entrypoint === null && task.kind === "command") {
     return { problem: "the configuration has no entrypoint" };
   }
   const device = deviceOf(agent, placement.slots);

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { globMatcher, problemOfGlob, problemOfStorage, type StorageDisk } from "@trainyard/blob";
 import type { RequestOf } from "@trainyard/contracts";
-import { isCheckpointId, parseRunId } from "@trainyard/kernel";
+import { isCheckpointId, parseRunId, parseTaskRunId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
 import { archiveOf } from "../../http/archive.ts";
@@ -11,9 +11,10 @@ import { comparison } from "../../read-model/core/lists/filter.ts";
 import { checkpointList } from "../../read-model/core/lists/lists.ts";
 import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
-import { rowsPage } from "../lists.ts";
+import { type ListScope, rowsPage } from "../lists.ts";
 import { requireOwnRun } from "../runs/runs.ts";
 import { shownCheckpoint } from "../shown.ts";
+import { usableTask } from "../tasks/tasks.ts";
 import { downloadObjects } from "./download-objects.ts";
 import { refuseForeign } from "./foreign.ts";
 
@@ -60,14 +61,24 @@ async function listCheckpoints(
   context: RequestContext,
 ) {
   await backend.reachText(request.minPosition);
-  const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
-  const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
+  const scope = await scopeOf(backend, request, context);
   const { items, ...page } = await rowsPage(backend, checkpointList, request, {
     context,
-    scope: experiment,
-    conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
+    ...scope,
   });
   return { ...page, items: items.map(shownCheckpoint) };
+}
+
+/** Returns the part of the list: an experiment's, a trial's, or the saves of a task. */
+async function scopeOf(
+  backend: Backend,
+  { experiment, trial, task }: RequestOf<"listCheckpoints">,
+  { caller }: RequestContext,
+): Promise<Pick<ListScope, "scope" | "conditions">> {
+  if (task !== "") return { scope: (await usableTask(backend, task, caller)).id };
+  if (trial === "") return { scope: (await backend.get("experiment", experiment)).id };
+  const found = await backend.get("trial", trial);
+  return { scope: found.experiment, conditions: [comparison("trial", "=", found.id)] };
 }
 
 async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
@@ -111,21 +122,21 @@ async function declare(
   if (!isCheckpointId(request.checkpoint)) {
     throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
   }
-  const { checkpoint, stepsCompleted: step, metadata, storageId, lastValidation } = request;
-  if (run.trial === "") await refuseStorage(backend, checkpointStorage, context);
+  const { checkpoint, stepsCompleted: step, format, metadata, storageId, lastValidation } = request;
+  const isPersons = request.run === "";
+  if (isPersons) await refuseStorage(backend, checkpointStorage, context);
   const planned = await backend.command(
     "registry",
     "DeclareCheckpoint",
     {
+      ...run,
       checkpoint,
-      trial: run.trial,
-      run: run.run,
       step,
-      format: "",
+      format,
       ...(metadata === undefined ? {} : { metadata }),
       ...(storageId === undefined ? {} : { storageId }),
       ...(lastValidation === undefined ? {} : { lastValidation }),
-      ...(run.trial === "" && { storage: checkpointStorage }),
+      ...(isPersons && { storage: checkpointStorage }),
     },
     context,
   );
@@ -137,8 +148,7 @@ async function planUpload(
   { run: ownId, checkpoint, files }: RequestOf<"planUpload">,
   context: RequestContext,
 ) {
-  const { trial, run } = writer(ownId, context);
-  const message = { checkpoint, trial, run, files };
+  const message = { ...writer(ownId, context), checkpoint, files };
   return backend.command("registry", "PlanUpload", message, context);
 }
 
@@ -147,7 +157,8 @@ async function planTensorBoard(
   { run: ownId, files, beginnings }: RequestOf<"planTensorBoard">,
   context: RequestContext,
 ) {
-  const message = { ...ownRun(ownId, context), files, beginnings };
+  const { trial, run } = ownRun(ownId, context);
+  const message = { trial, run, files, beginnings };
   return backend.command("registry", "PlanTensorBoard", message, context);
 }
 
@@ -160,12 +171,11 @@ async function complete(
   request: RequestOf<"completeCheckpoint">,
   context: RequestContext,
 ) {
-  const run = writer(request.run, context);
   const { checkpoint, manifest } = request;
   const accepted = await backend.command(
     "registry",
     "CompleteCheckpoint",
-    { checkpoint, manifest, trial: run.trial, run: run.run },
+    { ...writer(request.run, context), checkpoint, manifest },
     context,
   );
   return { position: String(accepted.position) };
@@ -195,19 +205,22 @@ function reportDamage(
   { run: ownId, checkpoint, detail }: RequestOf<"reportDamagedCheckpoint">,
   context: RequestContext,
 ) {
-  const message = { ...ownRun(ownId, context), checkpoint, detail };
+  const { trial, run } = ownRun(ownId, context);
+  const message = { trial, run, checkpoint, detail };
   return backend.command("registry", "ReportDamage", message, context);
 }
 
-/** Returns the run that stores a checkpoint; trial "" for a person, who uploads a folder. */
-function writer(run: string, context: RequestContext) {
+/** The run of a trial or a task that stores a checkpoint; trial "" and no task for a person, who uploads a folder. */
+type Writer = { readonly trial: string; readonly run: number; readonly task?: string };
+
+function writer(run: string, context: RequestContext): Writer {
   if (run !== "") return ownRun(run, context);
   if (context.caller.kind === "user") return { trial: "", run: 0 };
   const detail = "a run's token stores checkpoints of its run only; a user uploads a folder";
   throw new Problem(403, "not_for_runs", detail);
 }
 
-function ownRun(run: string, context: RequestContext) {
+function ownRun(run: string, context: RequestContext): Writer {
   requireOwnRun(context.caller, run);
   if (context.caller.kind !== "run") {
     throw new Problem(
@@ -216,9 +229,11 @@ function ownRun(run: string, context: RequestContext) {
       "only a run declares, completes and reports its checkpoints, with its own token",
     );
   }
-  const parsed = parseRunId(run);
-  if (parsed === null) throw notFound("run", run);
-  return parsed;
+  const ofTask = parseTaskRunId(run);
+  if (ofTask !== null) return { trial: "", run: ofTask.run, task: ofTask.task };
+  const ofTrial = parseRunId(run);
+  if (ofTrial === null) throw notFound("run", run);
+  return { trial: ofTrial.trial, run: ofTrial.run };
 }
 
 function plan(backend: Backend, checkpoint: string, context: RequestContext) {

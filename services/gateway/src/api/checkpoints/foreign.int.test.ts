@@ -1,23 +1,28 @@
 import { randomUUID } from "node:crypto";
 import type { AnyEvent } from "@trainyard/contracts";
-import { TrialOutcome } from "@trainyard/contracts/events";
+import { TaskOutcome, TrialOutcome } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { created, requested, trialCreated } from "../../testing/example-events.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { created, requested, taskCreated, trialCreated } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
-const [own, ofSibling, ofOther, inConfig, inHyperparameters, start, uploaded] = Array.from(
-  { length: 7 },
-  () => randomUUID(),
-) as [string, string, string, string, string, string, string];
+const uuids = (length: number) => Array.from({ length }, () => randomUUID());
+const [own = "", ofSibling = "", ofOther = "", inConfig = ""] = uuids(4);
+const [inHyperparameters = "", start = "", uploaded = "", saved = "", ofOtherTask = ""] = uuids(5);
 
 let gateway: TestGateway;
 let registry: AsyncDisposable;
 
-const declared = (trial: string): AnyEvent => ({
+const declared = (trial: string, task?: string): AnyEvent => ({
   type: "CheckpointDeclared",
-  data: { trial, run: 1, step: 1, format: "" },
+  data: { trial, run: 1, step: 1, format: "", ...(task !== undefined && { task }) },
 });
+/** The makers that the calls of runs named to the registry. */
+let makers: readonly object[] = [];
+type Noted = { readonly trial: string; readonly run: number; readonly task?: string | undefined };
+const noted = ({ trial, run, task }: Noted): void => {
+  makers = [...makers, { trial, run, task }];
+};
 
 beforeAll(async () => {
   gateway = await startTestGateway();
@@ -26,6 +31,26 @@ beforeAll(async () => {
       ...{ checkpoint, path: "", store: "", manifest: [] },
     }),
     PlanFiles: async () => ({ files: [] }),
+    DeclareCheckpoint: async (request) => {
+      noted(request);
+      return { checkpoint: request.checkpoint, path: request.format, store: "", position: 1 };
+    },
+    PlanUpload: async (request) => {
+      noted(request);
+      return { files: [] };
+    },
+    ReadAhead: async (request) => {
+      noted(request);
+      return { files: 1 };
+    },
+    CompleteCheckpoint: async (request) => {
+      noted(request);
+      return { position: 1, stream: "" };
+    },
+    FailCheckpoint: async (request) => {
+      noted(request);
+      return { position: 1, stream: "" };
+    },
     ReportDamage: async () => ({ done: true, damaged: true }),
   });
   const config = { entrypoint: `python3 train.py --from ${inConfig}` };
@@ -36,12 +61,15 @@ beforeAll(async () => {
     { ...trial, data: { ...trial.data, hyperparameters: { teacher: inHyperparameters } } },
     { ...requested(1, 0), data: { ...requested(1, 0).data, fromCheckpoint: start } },
   );
-  const makers = [
+  const trials = [
     [own, "1.1"],
     [ofSibling, "1.2"],
     [uploaded, ""],
   ] as const;
-  for (const [uuid, maker] of makers) await gateway.append(`checkpoint-${uuid}`, declared(maker));
+  for (const [uuid, maker] of trials) await gateway.append(`checkpoint-${uuid}`, declared(maker));
+  await gateway.append("task-t1", taskCreated(), requested(1, 0));
+  await gateway.append(`checkpoint-${saved}`, declared("", "t1"));
+  await gateway.append(`checkpoint-${ofOtherTask}`, declared("", "t2"));
   for (const uuid of [ofOther, inConfig, inHyperparameters, start]) {
     await gateway.append(`checkpoint-${uuid}`, declared("2.1"));
   }
@@ -74,6 +102,9 @@ test("a run reads checkpoints of its experiment and those that its configuration
   for (const uuid of [own, ofSibling, inConfig, inHyperparameters, start]) {
     expect(await planned(uuid)).toEqual([200, 200, undefined]);
   }
+  await gateway.append("task-t1", taskCreated(), requested(1, 0));
+  await gateway.append(`checkpoint-${saved}`, declared("", "t1"));
+  await gateway.append(`checkpoint-${ofOtherTask}`, declared("", "t2"));
   for (const uuid of [ofOther, uploaded]) {
     expect(await planned(uuid)).toEqual([403, 403, "not_your_checkpoint"]);
     expect(await planned(uuid, gateway.token)).toEqual([200, 200, undefined]);
@@ -83,6 +114,9 @@ test("a run reads checkpoints of its experiment and those that its configuration
 test("a run reports the damage of checkpoints that it may read, and of no others", async () => {
   for (const uuid of [own, ofSibling, start])
     expect(await reported(uuid)).toEqual([200, undefined]);
+  await gateway.append("task-t1", taskCreated(), requested(1, 0));
+  await gateway.append(`checkpoint-${saved}`, declared("", "t1"));
+  await gateway.append(`checkpoint-${ofOtherTask}`, declared("", "t2"));
   for (const uuid of [ofOther, uploaded]) {
     expect(await reported(uuid)).toEqual([403, "not_your_checkpoint"]);
   }
@@ -100,6 +134,61 @@ test("after the end of its trial, a run's token learns what is stored of its own
   // The trial is continued.
   await gateway.append("trial-1.1", requested(2, 0));
   await expect.poll(() => planned(ofSibling)).toEqual([200, 200, undefined]);
+});
+
+describe("the run of a task", () => {
+  const store = async (call: string, body: object, run = "t1#1") => {
+    const path = `/api/v1/runs/${encodeURIComponent(run)}/checkpoints${call}`;
+    const token = await gateway.runToken("t1#1");
+    const { status, body: answer } = await gateway.call("POST", path, { token, body });
+    return [status, answer["code"]];
+  };
+  const calls = [
+    ["", { checkpoint: saved, stepsCompleted: 1_000_001, format: "trainyard-work/1" }],
+    [`/${saved}/ahead`, { paths: ["small.tar"] }],
+    [`/${saved}/upload`, { files: [] }],
+    [`/${saved}/complete`, { manifest: [] }],
+    [`/${saved}/fail`, { reason: "the disk is full" }],
+  ] as const;
+
+  test("stores saves of its task, and of no other", async () => {
+    makers = [];
+    for (const [call, body] of calls) expect(await store(call, body)).toEqual([200, undefined]);
+    expect(makers).toEqual(calls.map(() => ({ trial: "", run: 1, task: "t1" })));
+    for (const run of ["t2#1", "t1#2", "1.1#1"]) {
+      expect(await store(...calls[0], run)).toEqual([403, "not_your_run"]);
+    }
+    const asUser = { token: await gateway.runToken("t1#1"), body: { checkpoint: randomUUID() } };
+    expect(await gateway.call("POST", "/api/v1/checkpoints", asUser)).toMatchObject({
+      status: 403,
+      body: { code: "not_for_runs" },
+    });
+  });
+
+  test("reads the saves of its task, and no other checkpoint", async () => {
+    const token = await gateway.runToken("t1#1");
+    expect(await planned(saved, token)).toEqual([200, 200, undefined]);
+    for (const uuid of [ofOtherTask, own, ofOther, uploaded]) {
+      expect(await planned(uuid, token)).toEqual([403, 403, "not_your_checkpoint"]);
+    }
+    expect(await planned(saved)).toEqual([403, 403, "not_your_checkpoint"]);
+    const other = await gateway.call("GET", `/api/v1/checkpoints/${saved}`, { token });
+    expect([other.status, other.body["code"]]).toEqual([403, "not_for_tasks"]);
+  });
+
+  test("delivers what it left after the end of its task, and reads no file until the task is resumed", async () => {
+    const token = await gateway.runToken("t1#1");
+    const data = { outcome: TaskOutcome.PAUSED, reason: "", restarts: 0 };
+    await gateway.append("task-t1", { type: "TaskEnded", data });
+    await expect.poll(() => planned(saved, token)).toEqual([200, 403, undefined]);
+    const [declare, ahead, ...others] = calls;
+    expect(await store(...ahead)).toEqual([403, "task_ended"]);
+    for (const [call, body] of [declare, ...others]) {
+      expect(await store(call, body)).toEqual([200, undefined]);
+    }
+    await gateway.append("task-t1", { type: "TaskResumed", data: {} }, requested(2, 0));
+    await expect.poll(() => planned(saved, token)).toEqual([200, 200, undefined]);
+  });
 });
 
 test("every call of a run that the log has lost is answered 410, and 503 while the log ends before its grant", async () => {

@@ -1,24 +1,25 @@
 /**
  * The checkpoints that a run may read: while its trial lives those of its experiment, and those that its configuration,
  * its hyperparameters or its start name. After the trial's end only those of its trial, to learn what is stored of
- * them.
+ * them. The run of a task may read the saves of its task, and no other checkpoint.
  */
 import { parseTrialId } from "@trainyard/kernel";
+import type { FoldCache } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
-import { type Caller, notOfTask } from "../../http/caller.ts";
+import type { Caller, TaskRunCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
-import { checkpointsOfConfig, checkpointsOfTrial, checkpointTrials, stops } from "../../streams.ts";
+import { checkpointMakers, checkpointsOfConfig, checkpointsOfTrial, stops } from "../../streams.ts";
 
 /** Throws a Problem of 403 if the caller is a run that may not read the checkpoint. */
 export async function refuseForeign(
   backend: Backend,
   checkpoint: string,
-  by: Caller,
+  caller: Caller,
 ): Promise<void> {
-  const caller = notOfTask(by);
   if (caller.kind !== "run") return;
   const { cache } = backend.parts.executor;
-  const { state: maker, version } = await cache.load(checkpointTrials, checkpoint);
+  if (caller.task !== null) return refuseForeignSave(cache, checkpoint, caller);
+  const { state: maker, version } = await cache.load(checkpointMakers, checkpoint);
   // The registry answers for a checkpoint that nobody has declared.
   if (version === 0 || maker === caller.trial) return;
   if ((await cache.load(stops, caller.trial)).state.hasEnded) {
@@ -32,5 +33,17 @@ export async function refuseForeign(
   ]);
   if (named.some(({ state }) => state.has(checkpoint))) return;
   const detail = `checkpoint ${checkpoint} is another experiment's: name it in the configuration or in a hyperparameter, so that this run may read it`;
+  throw new Problem(403, "not_your_checkpoint", detail);
+}
+
+async function refuseForeignSave(
+  cache: FoldCache,
+  checkpoint: string,
+  { task }: TaskRunCaller,
+): Promise<void> {
+  const { state: maker, version } = await cache.load(checkpointMakers, checkpoint);
+  // The registry answers for a checkpoint that nobody has declared.
+  if (version === 0 || maker === task) return;
+  const detail = `checkpoint ${checkpoint} is no save of ${task}: the run of a task reads its own saves`;
   throw new Problem(403, "not_your_checkpoint", detail);
 }

@@ -11,7 +11,7 @@ import type { ContentFile } from "@trainyard/runtime";
 import { acceptExperiment } from "@trainyard/search";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
-import { tokenOf } from "../../http/caller.ts";
+import { creatorOf, tokenOf } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
@@ -132,7 +132,7 @@ async function ask(
       contextDigest: code?.digest ?? "",
       contextBytes: code?.bytes ?? 0,
       seed: config.reproducibility.experiment_seed ?? 0,
-      owner: context.caller.authid,
+      owner: creatorOf(context.caller),
       tokenId: tokenOf(context.caller),
       paused,
       submissionDigest: submission.digest,

@@ -43,6 +43,9 @@ async function theOne(
   if (found.state !== "COMPLETED") {
     throw refusal(path, `is ${checkpoint}, which cannot be started from: it is ${found.state}`);
   }
+  if (found.task !== undefined) {
+    throw refusal(path, `is ${checkpoint}, which is of ${originText(found)}: it has no weights`);
+  }
   // A folder that a person uploaded belongs to no experiment.
   const { experiment } = found;
   if (experiment !== "" && (await backend.find("experiment", experiment)) === undefined) {
@@ -54,7 +57,8 @@ async function theOne(
 }
 
 /** Returns the origin of a checkpoint as the end of a sentence. */
-export function originText({ trial, uploadedBy }: CheckpointDocument): string {
+export function originText({ trial, task, uploadedBy }: CheckpointDocument): string {
+  if (task !== undefined) return `the folder of task ${task}`;
   return uploadedBy === undefined ? `trial ${trial}` : `a folder that ${uploadedBy} uploaded`;
 }
 

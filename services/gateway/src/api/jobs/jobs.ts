@@ -5,6 +5,7 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isExperimentId, isTaskId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
+import type { Caller } from "../../http/caller.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import { comparison } from "../../read-model/core/lists/filter.ts";
@@ -39,6 +40,7 @@ export function jobHandlers(backend: Backend) {
     },
     updateJob: (request, context) =>
       explaining(backend, [request.job], async () => {
+        refuseTask(context.caller, request.job);
         const { priority, weight, maxSlots } = request;
         if (priority === undefined && weight === undefined && maxSlots === undefined) {
           throw new Problem(400, "invalid_request", "give a priority, a weight or max_slots");
@@ -48,6 +50,7 @@ export function jobHandlers(backend: Backend) {
       }),
     moveJob: (request, context) =>
       explaining(backend, [request.job, request.anchor], async () => {
+        refuseTask(context.caller, request.job);
         if (request.job === request.anchor) {
           throw new Problem(400, "invalid_request", "job and anchor are the same job");
         }
@@ -55,6 +58,13 @@ export function jobHandlers(backend: Backend) {
         return positionOf(backend, accepted);
       }),
   } satisfies Partial<UnaryHandlers>;
+}
+
+/** Throws a Problem of 403 if the run of a task would change the job of a task. */
+function refuseTask(caller: Caller, job: string): void {
+  if (caller.kind !== "user" || caller.run === null || !isTaskId(job)) return;
+  const detail = `the run ${caller.run.allocation} may not change task ${job}`;
+  throw new Problem(403, "not_your_task", detail);
 }
 
 async function listJobs(

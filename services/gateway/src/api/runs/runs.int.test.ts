@@ -1,7 +1,13 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { StopMode, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { requested, taskCreated, trialCreated } from "../../testing/example-events.ts";
+import { AllocationEndCause, StopMode, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import {
+  created,
+  requested,
+  searchStarted,
+  taskCreated,
+  trialCreated,
+} from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -68,7 +74,7 @@ test("a task's run receives the stops of its task and of the scheduler, also aft
   expect(await signals("t1", ended, 0)).toEqual({ stop: true, why: "kill" });
 });
 
-test("a task's run may make no other call", async () => {
+test("a task's run makes no other call without its owner's rights", async () => {
   const at = await gateway.append("allocation-t9#1", granted);
   const token = await gateway.runToken("t9#1", at);
   const body = { python: "3", packages: {} };
@@ -84,8 +90,38 @@ test("a task's run may make no other call", async () => {
     expect([path, answer.status]).toEqual([path, 403]);
   }
   expect((await gateway.call("POST", calls[0][1], { token, body })).body["detail"]).toBe(
-    "t9 is a task: its run reads its stop requests, and makes no other call",
+    "t9 is a task: its run may not make this call",
   );
+});
+
+test("the run of a notebook calls for its owner, as its task, until its run has ended", async () => {
+  const tokenId = gateway.token.split("_")[1] ?? "";
+  const task = taskCreated({ kind: "notebook", owner: "eva", tokenId });
+  await gateway.append("task-t7", task, requested(1, 0));
+  const token = await gateway.runToken("t7#1", await gateway.append("allocation-t7#1", granted));
+  const listed = () => gateway.call("GET", "/api/v1/experiments", { token });
+  expect(await listed()).toMatchObject({ status: 200 });
+  const path = "/api/v1/workspaces";
+  const body = { name: "from-the-notebook" };
+  const made = await gateway.call("POST", path, { token, body });
+  expect(made.body["workspace"]).toMatchObject({ createdBy: "task:t7" });
+  const [event] = await gateway.log.readAll(Number(made.body["position"]) - 1, 1);
+  expect(event?.meta.authid).toBe("task:t7");
+  const headers = { authorization: `Bearer ${token}` };
+  const follow = `${gateway.url}/api/v1/experiments/1/search/events`;
+  await gateway.append("experiment-1", created({}));
+  const at = await gateway.append("search-1", searchStarted());
+  await gateway.call("GET", `/api/v1/experiments/1?minPosition=${at}`);
+  const stream = await fetch(follow, { headers });
+  expect(stream.status).toBe(200);
+  const end = { cause: AllocationEndCause.EXITED, exits: [], message: "" };
+  await gateway.append("allocation-t7#1", { type: "AllocationEnded", data: end });
+  const sinceMs = performance.now();
+  await vi.waitFor(async () => {
+    expect(await listed()).toMatchObject({ status: 403, body: { code: "run_ended" } });
+  }, 10_000);
+  await stream.text().catch(() => {});
+  expect(performance.now() - sinceMs).toBeLessThan(2_000);
 });
 
 test("a run that waits for signals receives the scheduler's stop when it comes", async () => {

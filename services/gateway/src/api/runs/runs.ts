@@ -2,7 +2,8 @@ import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { StopWhy } from "@trainyard/contracts/events";
 import { parseRunId, parseTaskRunId, pause } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
-import type { Caller } from "../../http/caller.ts";
+import type { FoldCache } from "@trainyard/runtime";
+import type { Caller, RunCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
@@ -22,6 +23,13 @@ export function requireOwnRun(caller: Caller, run: string): void {
     "not_your_run",
     `this token is the run ${caller.allocation}'s, not ${run}'s`,
   );
+}
+
+/** Returns whether the trial or the task of a run has ended. */
+export async function hasEnded(cache: FoldCache, run: RunCaller): Promise<boolean> {
+  const loading =
+    run.task === null ? cache.load(stops, run.trial) : cache.load(taskStops, run.task);
+  return (await loading).state.hasEnded;
 }
 
 export function runHandlers(backend: Backend, moved: PositionSignal) {

@@ -1,4 +1,4 @@
-/** Creates commands and shells. A refused request stores nothing. */
+/** Creates tasks. A refused request stores nothing. */
 import { Readable } from "node:stream";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Accepted } from "@trainyard/contracts/commands";
@@ -15,36 +15,45 @@ import { idOf, isRejection, type JsonObject } from "@trainyard/kernel";
 import type { ContentFile } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { tokenOf } from "../../http/caller.ts";
+import type { GatewayConfig } from "../../config.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
 import { findPlace } from "../../spaces/spaces.ts";
 import { type CheckedContext, checkContext, inPieces } from "../experiments/context-archive.ts";
 import { refuseMasked } from "../experiments/submitted.ts";
+import { refuseStorage } from "../experiments/create-experiment.ts";
 import { refuseImpossible } from "../possible-place.ts";
 import { shownTask } from "../shown.ts";
+import { checkedSources } from "./task-sources.ts";
 
 type Submission = {
   readonly kind: TaskKind;
   readonly config: TaskConfig;
   readonly workspace: string;
+  readonly sources: readonly string[];
   /** The packed folder; null for none. */
   readonly code: (CheckedContext & { readonly packed: Uint8Array }) | null;
 };
 
 export async function createTask(
   backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
   request: RequestOf<"createTask">,
   context: RequestContext,
 ): Promise<ReplyOf<"createTask">> {
   const kind = kindOf(request.kind);
-  const { config, warnings } = readConfig(request, kind);
+  const { config, warnings } = readConfig(request, kind, checkpointStorage);
+  const sources = await checkedSources(backend, kind, request.sources);
   const workspace = await workspaceOf(backend, request.workspace, config.workspace);
   await refuseImpossible(backend, requestedTaskResources(config), context, "slots");
+  if (config.checkpoint_storage !== undefined) {
+    await refuseStorage(backend, config.checkpoint_storage, context);
+  }
   const packed = request.context;
   const code = packed.length === 0 ? null : { ...(await checkContext(packed, null)), packed };
   if (request.validateOnly) return { warnings, position: backend.position };
-  const submission = { kind, config, workspace, code };
+  const submission = { kind, config, workspace, sources, code };
   const { stream, position } = await namingContents(() => ask(backend, submission, context));
   await backend.reach(position);
   const task = await backend.get("task", idOf(stream));
@@ -55,16 +64,18 @@ export async function createTask(
 function kindOf(kind: string): TaskKind {
   const known = taskKinds.find((one) => one === kind);
   if (known !== undefined) return known;
-  const detail = `kind must be ${taskKinds.join(" or ")}, not ${JSON.stringify(kind.slice(0, 60))}`;
+  const detail = `kind must be one of ${taskKinds.join(", ")}, not ${JSON.stringify(kind.slice(0, 60))}`;
   throw new Problem(400, "invalid_request", detail);
 }
 
 function readConfig(
   { config: text, overrides, command }: RequestOf<"createTask">,
   kind: TaskKind,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
 ): { readonly config: TaskConfig; readonly warnings: readonly string[] } {
   refuseMasked(text, overrides);
-  const parsed = parseTask(text, { kind, command, overrides });
+  const defaults = { checkpoint_storage: checkpointStorage };
+  const parsed = parseTask(text, { kind, command, overrides, defaults });
   if (isRejection(parsed)) throw problemOf(parsed);
   return {
     config: parsed.config,
@@ -86,7 +97,7 @@ async function workspaceOf(backend: Backend, asked: string, configured: string):
 
 async function ask(
   backend: Backend,
-  { kind, config, workspace, code }: Submission,
+  { kind, config, workspace, sources, code }: Submission,
   context: RequestContext,
 ): Promise<Plain<Accepted>> {
   const file = code === null ? null : await storeCode(backend, code);
@@ -96,22 +107,22 @@ async function ask(
     {
       kind,
       config,
-      name: shownName(config, kind),
+      name: shownName(config, kind, sources),
       contextDigest: code?.digest ?? "",
       contextBytes: code?.bytes ?? 0,
       contextDeletions: file?.deletions ?? 0,
       owner: context.caller.authid,
       workspace,
       tokenId: tokenOf(context.caller),
-      sources: [],
+      sources: [...sources],
     },
     context,
   );
 }
 
 /** Returns the name for lists, which show no secret that the configuration masks. */
-function shownName(config: TaskConfig, kind: TaskKind): string {
-  return taskName(taskConfig(maskedDocument({ ...config } as JsonObject)), kind);
+function shownName(config: TaskConfig, kind: TaskKind, sources: readonly string[]): string {
+  return taskName(taskConfig(maskedDocument({ ...config } as JsonObject)), kind, sources);
 }
 
 async function storeCode(

@@ -1,6 +1,7 @@
 /** Finds the run behind the address of a task's page. */
 import type { KeyObject } from "node:crypto";
 import { taskSecret } from "@trainyard/runtime";
+import type { Target } from "@trainyard/tunnel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
@@ -9,22 +10,27 @@ import type { TaskPagesDeps } from "../../task-pages/task-pages.ts";
 import { usableTask } from "./tasks.ts";
 
 /**
- * Returns the declared HTTP port that an address stands for: 0 is the first one. Throws a Problem if there is none, or
- * if the task has ended.
+ * Returns what the port of an address stands for. 0 is the task's own page, or else the first declared HTTP port.
+ * Throws a Problem if there is none, or if the task has ended.
  */
-export function servedPort(task: TaskDocument, port: number): number {
-  const { id, ports } = task;
-  if (task.endedAtMs !== undefined) {
-    throw new Problem(410, "task_ended", `${id} has ended: ${task.reason}`);
-  }
+export function servedTarget(task: TaskDocument, port: number): Target {
+  const { id, ports, hasPage } = task;
+  refuseEnded(task);
+  if (port === 0 && hasPage) return { kind: "page" };
   const declared = ports.filter(({ isTcp }) => !isTcp).map((one) => one.port);
   const served = port === 0 ? declared[0] : declared.find((one) => one === port);
-  if (served !== undefined) return served;
+  if (served !== undefined) return { kind: "port", port: served };
   const detail =
     port === 0
       ? `${id} serves no page: name its port in environment.proxy_ports`
       : `${port} is none of the HTTP ports that ${id} declares in environment.proxy_ports`;
   throw new Problem(404, "port_not_declared", detail);
+}
+
+/** Throws a Problem of 410 for a task that has ended. */
+export function refuseEnded({ id, endedAtMs, reason }: TaskDocument): void {
+  if (endedAtMs === undefined) return;
+  throw new Problem(410, "task_ended", `${id} has ended: ${reason}`);
 }
 
 export function servingRuns(
@@ -33,18 +39,18 @@ export function servingRuns(
 ): TaskPagesDeps["serving"] {
   return async ({ task: id, port: asked }, caller) => {
     const task = await usableTask(backend, id, caller);
-    const port = servedPort(task, asked);
+    const target = servedTarget(task, asked);
     const run = task.runs.at(-1);
     if (run === undefined || task.state !== "RUNNING") throw notRunning(task);
     const { state: keyId } = await backend.parts.executor.cache.load(tokenKeyOf, run.id);
     const key = keys.get(keyId);
     // Only during a change of the keys that the operator has not finished.
     if (key === undefined) throw notRunning(task);
-    return { allocation: run.id, port, secret: taskSecret(key, run.id) };
+    return { allocation: run.id, target, secret: taskSecret(key, run.id) };
   };
 }
 
-function notRunning({ id, state, reason }: TaskDocument): Problem {
+export function notRunning({ id, state, reason }: TaskDocument): Problem {
   const why = reason === "" ? "" : `: ${reason}`;
   return new Problem(503, "task_not_running", `${id} is ${state.toLowerCase()}${why}`);
 }

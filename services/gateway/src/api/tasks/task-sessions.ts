@@ -8,7 +8,7 @@ import type { SomeHandlers } from "../../http/request-context.ts";
 import { ownPath } from "../../task-pages/html.ts";
 import { hostOfTask } from "../../task-pages/task-host.ts";
 import type { TaskSessions } from "../../task-pages/task-sessions.ts";
-import { servedPort } from "./serving.ts";
+import { servedTarget } from "./serving.ts";
 import { usableTask } from "./tasks.ts";
 
 export function taskSessionHandlers(
@@ -20,7 +20,7 @@ export function taskSessionHandlers(
     unary: {
       createTaskSession: async ({ task: id, port, localPort }, { caller, origin }) => {
         const task = await usableTask(backend, id, caller);
-        servedPort(task, port);
+        servedTarget(task, port);
         const { protocol, host } = placeOf(origin, localPort, taskDomain, id);
         const domain = localPort === 0 ? taskDomain : null;
         const place = { task: taskId(id.slice(1)), port };

@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -14,9 +15,17 @@ import {
 } from "@trainyard/contracts/commands";
 import { TaskOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { dialWebSocket, serveTunnel, tunnelLink } from "@trainyard/tunnel";
 import { create } from "tar";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { agentStart, requested, taskCreated } from "../../testing/example-events.ts";
+import {
+  agentStart,
+  created,
+  requested,
+  taskCreated,
+  trialCreated,
+} from "../../testing/example-events.ts";
 import { openStream, restOf } from "../../testing/streams.ts";
 import { type CallAnswer, startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
@@ -70,6 +79,13 @@ beforeAll(async () => {
         const gone = { type: "TaskDeleted", data: {} } as const;
         return { position: await gateway.append(`task-${task}`, gone), stream: `task-${task}` };
       },
+    }),
+  );
+  stack.use(
+    await gateway.serving("registry", {
+      ProbeStorage: async ({ storage }) => ({
+        problems: storage?.["type"] === "s3" ? ["the bucket full is not reachable"] : [],
+      }),
     }),
   );
   stack.use(
@@ -149,20 +165,33 @@ describe("a new task", () => {
   test("is only checked on request, and the answer has the warnings", async () => {
     const { status, body } = await post({
       kind: "shell",
-      config: "{entrypoint: bash, idle_timeout: 5m}",
+      config: "{entrypoint: bash, ready_timeout: 5m}",
       validateOnly: true,
     });
     expect(status).toBe(200);
     expect(body["task"]).toBeUndefined();
     expect(body["warnings"]).toEqual([
-      "idle_timeout is accepted and has no effect yet",
       "entrypoint has no effect on a shell, whose terminals start a login shell",
+      "ready_timeout has no effect on a shell",
     ]);
     expect(asked).toEqual([]);
   });
 
   test.each([
-    [{ kind: "notebook" }, 'kind must be command or shell, not "notebook"'],
+    [
+      { kind: "jupyter" },
+      'kind must be one of command, shell, notebook, tensorboard, not "jupyter"',
+    ],
+    [{ kind: "notebook", config: "idle_timeout: soon" }, /idle_timeout must be a time: /],
+    [{ kind: "notebook", sources: ["1"] }, "sources: a notebook has no sources: a tensorboard has"],
+    [{ kind: "tensorboard" }, /^sources: a tensorboard needs an experiment, such as 12, or a /],
+    [{ kind: "tensorboard", sources: ["t4"] }, /^sources: "t4" is neither an experiment, such /],
+    [{ kind: "tensorboard", sources: ["77"] }, "sources: there is no experiment 77"],
+    [{ kind: "tensorboard", sources: ["77.1"] }, "sources: there is no trial 77.1"],
+    [
+      { kind: "notebook", config: "checkpoint_storage: {type: s3, bucket: full}" },
+      "checkpoint_storage: the bucket full is not reachable",
+    ],
     [{ kind: "command" }, /entrypoint is missing/],
     [{ kind: "command", config: "entrypoint: a", command: ["b"] }, /leave out one of them$/],
     [
@@ -186,6 +215,25 @@ describe("a new task", () => {
     expect(answer.status).toBe(400);
     expect(answer.body["detail"]).toMatch(sentence);
     expect(asked).toEqual([]);
+  });
+
+  test("that keeps its work has the cluster's storage, and a TensorBoard has its sources", async () => {
+    await gateway.append("experiment-60", created({}));
+    const at = await gateway.append("trial-60.1", trialCreated(1));
+    await get(`experiments/60?minPosition=${at}`);
+    const sources = ["60.1", "60", "60"];
+    const of = async (body: object) => (await post(body)).body["task"];
+    expect(await of({ kind: "tensorboard", sources })).toMatchObject({
+      ...{ kind: "tensorboard", name: "tensorboard 60.1 60", sources: ["60.1", "60"] },
+      ...{ hasPage: true, keepsWork: false, slots: 0 },
+    });
+    expect(await of({ kind: "notebook" })).toMatchObject({
+      ...{ kind: "notebook", name: "notebook", hasPage: true, keepsWork: true, sources: [] },
+    });
+    expect(asked.map(({ config }) => config?.["checkpoint_storage"])).toEqual([
+      undefined,
+      expect.objectContaining({ type: "directory" }),
+    ]);
   });
 
   test("is created once by requests with one idempotency key", async () => {
@@ -220,18 +268,19 @@ describe("the list of tasks", () => {
     expect((await listed("owner = eve", "&orderBy=slots"))[0]).toEqual(["t800", "t801"]);
     const { items } = await get("tasks?filter=id%20%3D%20t800&fields=id&fields=kind");
     expect(items).toEqual([{ id: "t800", kind: "shell" }]);
-    const wrong = await gateway.call("GET", "/api/v1/tasks?filter=state%20%3D%20PAUSED");
+    const wrong = await gateway.call("GET", "/api/v1/tasks?filter=state%20%3D%20WAITING");
     expect(wrong.body["detail"]).toMatch(
-      /state is compared with "PAUSED", which is not one of QUEUED, STARTING, RUNNING, STOPPING/,
+      /state is compared with "WAITING", which is not one of QUEUED, STARTING, RUNNING, STOPPING/,
     );
   });
 });
 
-describe("a task", () => {
-  const over = { outcome: TaskOutcome.FAILED, reason: "exit code 3", restarts: 0, exitCode: 3 };
+const over = { outcome: TaskOutcome.FAILED, reason: "exit code 3", restarts: 0, exitCode: 3 };
+const ended = { type: "TaskEnded", data: over } as const;
 
+describe("a task", () => {
   beforeAll(async () => {
-    await gateway.append("task-t900", taskCreated(), { type: "TaskEnded", data: over });
+    await gateway.append("task-t900", taskCreated(), ended);
     await gateway.append("task-t901", taskCreated());
     const at = await gateway.append("task-t902", taskCreated());
     await get(`tasks?minPosition=${at}`);
@@ -285,6 +334,55 @@ describe("a task", () => {
       ...(method === "POST" ? { body: {} } : {}),
     });
     expect([status, body["detail"]]).toEqual([404, expect.stringMatching(/^there is no task /)]);
+  });
+});
+
+describe("the use of a task", () => {
+  const granted = {
+    type: "AllocationGranted",
+    data: {
+      placements: [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "" }],
+      ...{ masterAddress: "", masterPort: 1, tokenKey: "1", folded: 0 },
+    },
+  } as const;
+  const use = async (task: string) => {
+    const { status, body } = await gateway.call("GET", `/api/v1/tasks/${task}/use`);
+    return status === 200 ? body : [status, body["detail"]];
+  };
+  let document = JSON.stringify({ ready: true, idleSeconds: 7, folderFiles: 3 });
+
+  beforeAll(async () => {
+    const at = await gateway.append("task-t920", taskCreated(), requested(1, 0));
+    const position = await gateway.append("allocation-t920#1", granted);
+    await get(`tasks?minPosition=${Math.max(at, position)}`);
+    const link = await dialWebSocket(`${gateway.url}/api/v1/runs/t920%231/tunnel`, {
+      ...tunnelLink,
+      clock: systemClock,
+      headers: { authorization: `Bearer ${await gateway.runToken("t920#1", position)}` },
+    });
+    const agent = serveTunnel(link, async (name) => {
+      expect(name).toBe("use");
+      return Duplex.from([Buffer.from(document)]);
+    });
+    stack.defer(agent.close);
+  });
+
+  test("is what its agent says at this moment", async () => {
+    await expect.poll(() => use("t920")).toMatchObject({ ready: true, idleSeconds: 7 });
+    expect(await use("t920")).toEqual({
+      ...{ ready: true, inUse: false, idleSeconds: 7, idleTimeoutSeconds: 0, notice: "" },
+      folderFiles: 3,
+    });
+  });
+
+  test("is unknown while the agent answers something else, or while nothing runs", async () => {
+    for (document of ["<html>", `"${"x".repeat(20_000)}"`]) {
+      expect(await use("t920")).toEqual([503, "the agent of task t920 does not answer"]);
+    }
+    await gateway.append("task-t921", taskCreated());
+    await get(`tasks?minPosition=${await gateway.append("task-t922", taskCreated(), ended)}`);
+    expect(await use("t921")).toEqual([503, "t921 is queued"]);
+    expect(await use("t922")).toEqual([410, "t922 has ended: exit code 3"]);
   });
 });
 

@@ -1,11 +1,11 @@
-/** The calls of tasks: commands and shells. The experiments service decides; the read model answers queries. */
+/** The calls of tasks. The experiments service decides; the read model answers queries. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Backend } from "../../backend.ts";
+import type { GatewayConfig } from "../../config.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { taskList } from "../../read-model/core/lists/lists.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
-import { Problem } from "../../http/problem.ts";
 import { rowsPage } from "../lists.ts";
 import { followLines, hasEnded, lastLines, listLines } from "../logs/trial-logs.ts";
 import { shownTask } from "../shown.ts";
@@ -15,7 +15,10 @@ import { createTask } from "./create-task.ts";
 /** The last lines of a task in ERROR that `describe` shows. */
 const shownLogLines = 20;
 
-export function taskHandlers(backend: Backend) {
+export function taskHandlers(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+) {
   const changed = async ({ position }: { readonly position: number }, id: string) => {
     await backend.reach(position);
     const task = shownTask(await backend.get("task", id), await backend.configOf(id));
@@ -23,7 +26,7 @@ export function taskHandlers(backend: Backend) {
   };
   return {
     unary: {
-      createTask: (request, context) => createTask(backend, request, context),
+      createTask: (request, context) => createTask(backend, checkpointStorage, request, context),
       listTasks: async (request, context) => {
         const { items, ...page } = await rowsPage(backend, taskList, request, { context });
         const seen = items.filter((task) => mayUseTask(context.caller, task) === null);
@@ -44,10 +47,6 @@ export function taskHandlers(backend: Backend) {
         await usableTask(backend, id, context.caller);
         const message = { task: id };
         return changed(await backend.command("experiments", "ResumeTask", message, context), id);
-      },
-      getTaskUse: async ({ task: id }, context) => {
-        await usableTask(backend, id, context.caller);
-        throw new Problem(503, "not_connected", `the agent of task ${id} is not connected`);
       },
       deleteTask: async ({ task: id }, context) => {
         // Read before the command: afterwards there is no document.

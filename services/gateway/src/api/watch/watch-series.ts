@@ -152,6 +152,8 @@ const asGateway = (): Asker => ({
   caller: {
     kind: "user",
     authid: "",
+    owner: "",
+    run: null,
     token: "",
     ancestors: [],
     session: null,

@@ -1,5 +1,6 @@
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import type { CheckpointCommand, ManifestSummary } from "./commands.ts";
+import { isSameRun, type Maker, runOf } from "../maker.ts";
 import { evolveCheckpoint, initialCheckpoint } from "./evolve.ts";
 import {
   type CheckpointEvent,
@@ -37,8 +38,7 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
       case "note_progress": {
         const { status, declared } = state;
         if (status !== "declared" || declared === null) return alreadySo;
-        const { trial, run } = declared;
-        return [{ type: "CheckpointUploadProgressed", data: { trial, run } }];
+        return [{ type: "CheckpointUploadProgressed", data: makerIn(declared) }];
       }
       case "note_damage":
         return noteDamage(state, command);
@@ -50,10 +50,10 @@ export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, Chec
 
 function declare(state: CheckpointState, declared: Declared): Decision {
   if (state.declared === null) return [{ type: "CheckpointDeclared", data: declared }];
-  const { trial, run, step, uploadedBy } = state.declared;
-  const isSame = trial === declared.trial && run === declared.run && step === declared.step;
+  const { step, uploadedBy } = state.declared;
+  const isSame = isSameRun(state.declared, declared) && step === declared.step;
   if (!isSame || uploadedBy !== declared.uploadedBy) {
-    const owner = uploadedBy ?? `run ${trial}#${run}`;
+    const owner = uploadedBy ?? `run ${runOf(state.declared)}`;
     return reject(
       "checkpoint_exists",
       `${owner} declared this checkpoint at step ${step}: choose another id`,
@@ -77,10 +77,15 @@ function complete(state: CheckpointState, manifest: ManifestSummary): Decision {
   }
   const refusal = notUsable(state);
   if (refusal !== null) return refusal;
-  const { trial, run, step } = state.declared;
+  const { step } = state.declared;
   const { digest, files, bytes } = manifest;
-  const data = { manifestDigest: digest, files, bytes, trial, run, step };
+  const data = { manifestDigest: digest, files, bytes, ...makerIn(state.declared), step };
   return [{ type: "CheckpointCompleted", data }];
+}
+
+/** The fields of an event that name the maker. */
+function makerIn({ trial, run, task }: Declared): Maker {
+  return { trial, run, ...(task !== undefined && { task }) };
 }
 
 /** Only a complete checkpoint can be pinned: no other is ever restored from. */

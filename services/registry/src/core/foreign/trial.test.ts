@@ -41,7 +41,20 @@ const over: AnyEvent = {
 };
 const { FINISHED, LOST } = RunEndWhy;
 const refusal = (run: number, ...events: readonly AnyEvent[]) =>
-  refusalOf(fold(evolveRuns, noRuns, events), "1.1", run, mine)?.rejected ?? null;
+  refusalOf(fold(evolveRuns, noRuns, events), { trial: "1.1", run }, mine)?.rejected ?? null;
+const task = { trial: "", task: "t1", run: 1 };
+const paused = ended(1, FINISHED, mine);
+const resumed: AnyEvent = { type: "TaskResumed", data: {} };
+const deleted: AnyEvent = { type: "TaskDeleted", data: {} };
+const created = (kind: string): AnyEvent => ({
+  type: "TaskCreated",
+  data: {
+    ...{ kind, config: {}, name: "", contextDigest: "", contextBytes: 0, owner: "" },
+    ...{ workspace: "", tokenId: "", sources: [] },
+  },
+});
+const ofTask = (...events: readonly AnyEvent[]) =>
+  refusalOf(fold(evolveRuns, noRuns, events), task, mine)?.rejected ?? null;
 
 test.each([
   ["the newest run writes", refusal(1, requested(1)), null],
@@ -76,5 +89,20 @@ test.each([
     "run_superseded",
   ],
   ["the run that took its place", refusal(2, requested(1), ended(1, LOST), requested(2)), null],
+  ["a task's newest run saves", ofTask(requested(1)), null],
+  ["a save that the end of a paused task's run names", ofTask(requested(1), paused), null],
+  [
+    "a save that it names, once the task is resumed without it",
+    ofTask(requested(1), paused, resumed, requested(2)),
+    "run_superseded",
+  ],
+  ["a save of a deleted task", ofTask(requested(1), paused, deleted), "task_deleted"],
+  [
+    "a save of a command that keeps no work",
+    ofTask(created("command"), requested(1)),
+    "work_not_kept",
+  ],
+  ["a save of a notebook", ofTask(created("notebook"), requested(1)), null],
+  ["a save without a task", ofTask(), "task_not_found"],
   ["the end of an older run changes nothing", refusal(2, requested(2), ended(1, LOST, mine)), null],
 ])("%s", (_, found, expected) => expect(found).toBe(expected));

@@ -25,8 +25,9 @@ export function searchedMetric({ metrics, searcherMetric }: Version): string {
   return value === undefined ? "" : `${searcherMetric} ${number(value)}`;
 }
 
-/** The trial, or the person who uploaded the folder. */
+/** The trial, the task whose save it is, or the person who uploaded the folder. */
 export function Source({ version }: { readonly version: Version }) {
+  if (version.task !== undefined) return <>save of {version.task}</>;
   if (version.trial === "") return <>folder of {version.uploadedBy}</>;
   return (
     <Link to="/trials/$trial" params={{ trial: version.trial }} search={{}}>

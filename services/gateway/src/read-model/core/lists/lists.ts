@@ -114,7 +114,8 @@ export const checkpointList: ListSpec<"checkpoint"> = {
   table: "checkpoint_rows",
   plural: "checkpoints",
   newestFirst: false,
-  scope: ({ experiment }) => experiment,
+  // The ids of tasks and of experiments differ.
+  scope: ({ experiment, task }) => task ?? experiment,
   fields: [
     { name: "trial", column: "trial", type: "text", value: ({ trial }) => trial },
     { name: "run", column: "run", type: "number", value: ({ run }) => run },

@@ -9,7 +9,7 @@ export const checkpointProjections: Projections = {
     documents.put({
       kind: "checkpoint",
       id,
-      parent: experiment,
+      parent: data.task ?? experiment,
       ordinal: timeMs,
       doc: {
         uuid: id,
@@ -28,6 +28,7 @@ export const checkpointProjections: Projections = {
         damage: "",
         partial: false,
         ...(data.metadata === undefined ? {} : { metadata: data.metadata }),
+        ...(data.task === undefined ? {} : { task: data.task }),
         ...(data.uploadedBy === undefined ? {} : { uploadedBy: data.uploadedBy }),
       },
     });

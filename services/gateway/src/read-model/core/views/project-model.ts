@@ -48,7 +48,7 @@ export const modelProjections: Projections = {
   },
   VersionRegistered({ id, data, timeMs }, documents) {
     const { number, trial, run, step } = data;
-    const uploadedBy = documents.get("checkpoint", data.checkpoint)?.uploadedBy;
+    const { uploadedBy, task } = documents.get("checkpoint", data.checkpoint) ?? {};
     documents.update("model", id, (doc) => ({
       versions: doc.versions + 1,
       latestNumber: number,
@@ -71,6 +71,7 @@ export const modelProjections: Projections = {
         metrics: data.metrics,
         ...lineageOf(trial, documents),
         ...(uploadedBy === undefined ? {} : { uploadedBy }),
+        ...(task === undefined ? {} : { task }),
         description: data.description,
         notes: data.notes,
         labels: data.labels,

@@ -1,11 +1,16 @@
 /**
- * Tasks: commands and shells. The state follows from the present run, until the task has ended; the reason says why a
- * task waits, stops or has ended.
+ * Tasks. The state follows from the present run, until the task has ended; the reason says why a task waits, stops or
+ * has ended. An ended task may be resumed, and then continues with a new run.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
 import { StopWhy, TaskOutcome } from "@trainyard/contracts/events";
-import { proxyPortsOf, taskConfig } from "@trainyard/experiment-config/recorded";
+import {
+  hasPage,
+  keepsWork,
+  proxyPortsOf,
+  taskConfig,
+} from "@trainyard/experiment-config/recorded";
 import { parseTaskRunId, taskRunId } from "@trainyard/kernel";
 import type { DocumentSet, TaskDocument } from "./documents.ts";
 import type { Projections } from "./projections.ts";
@@ -22,6 +27,7 @@ import {
 const outcomeStates: Readonly<Record<number, string>> = {
   [TaskOutcome.COMPLETED]: "COMPLETED",
   [TaskOutcome.KILLED]: "KILLED",
+  [TaskOutcome.PAUSED]: "PAUSED",
 };
 
 /** The states of a task in the API. */
@@ -30,6 +36,7 @@ export const taskStates: readonly string[] = [
   "STARTING",
   "RUNNING",
   "STOPPING",
+  "PAUSED",
   "COMPLETED",
   "KILLED",
   "ERROR",
@@ -37,6 +44,7 @@ export const taskStates: readonly string[] = [
 
 const stopReasons: Readonly<Record<number, string>> = {
   [StopWhy.KILL]: "it is being killed",
+  [StopWhy.PAUSE]: "it is being paused",
   [StopWhy.PREEMPTED]: "it makes room for others",
   [StopWhy.DRAIN]: "its agent is drained",
   [StopWhy.TIME_LIMIT]: "it has reached its time limit",
@@ -48,7 +56,7 @@ export const taskNumber = (task: string): number => Number(task.slice(1));
 export const taskProjections: Projections = {
   TaskCreated({ id, data, timeMs }, documents) {
     const { kind, config = {}, owner, workspace, contextDigest } = data;
-    const { resources } = taskConfig(config);
+    const { resources, keep_work } = taskConfig(config);
     const doc: TaskDocument = {
       id,
       kind,
@@ -66,8 +74,8 @@ export const taskProjections: Projections = {
       createdAtMs: timeMs,
       contextDigest,
       unsaved: "",
-      hasPage: false,
-      keepsWork: false,
+      hasPage: hasPage(kind),
+      keepsWork: keepsWork(kind, { keep_work }),
       sources: data.sources,
       killed: false,
     };
@@ -98,11 +106,18 @@ export const taskProjections: Projections = {
   RunEnded({ id, data, timeMs }, documents) {
     changeTask(documents, id, (doc) => ({
       restarts: doc.restarts + (data.countsAsRestart ? 1 : 0),
+      unsaved: data.unsaved ?? "",
       ...withRun(doc, data.run, () => endedRun(data, timeMs)),
     }));
   },
   TaskKillRequested({ id, data }, documents) {
     changeTask(documents, id, () => ({ killed: true, reason: data.reason }));
+  },
+  TaskSaved({ id, data, timeMs: savedAtMs }, documents) {
+    const { checkpoint, run, files, bytes } = data;
+    documents.update("task", id, () => ({
+      lastSave: { checkpoint, run, files, bytes, savedAtMs },
+    }));
   },
   TaskEnded({ id, data, timeMs }, documents) {
     documents.update("task", id, () => ({
@@ -110,7 +125,14 @@ export const taskProjections: Projections = {
       reason: data.reason,
       restarts: data.restarts,
       endedAtMs: timeMs,
+      unsaved: data.unsaved ?? "",
       ...(data.exitCode === undefined ? {} : { exitCode: data.exitCode }),
+    }));
+  },
+  TaskResumed({ id }, documents) {
+    documents.replace("task", id, ({ endedAtMs: _ended, exitCode: _code, ...doc }) => ({
+      ...doc,
+      ...{ state: "QUEUED", reason: "", restarts: 0, unsaved: "", killed: false },
     }));
   },
   TaskDeleted({ id }, documents) {

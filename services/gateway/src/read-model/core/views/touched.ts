@@ -123,8 +123,8 @@ function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
 }
 
 /**
- * Returns the documents about a version's origin. A folder that a person uploaded has no trial; its checkpoint names
- * the person.
+ * Returns the documents about a version's origin. A save of a task and an uploaded folder have no trial; the checkpoint
+ * names the task or the person.
  */
 function originKeys({ checkpoint, trial }: EventData<"VersionRegistered">): readonly DocumentKey[] {
   if (trial === "") return [{ kind: "checkpoint", id: checkpoint }];
