@@ -227,6 +227,8 @@ export const limits = {
   workSaveMs: 15 * 60_000,
   /** The attempts of that save, but for a run that was killed. */
   workAttemptsMax: 3,
+  /** The interval in which a launch that restores a folder shows progress. */
+  restoreBeatMs: 5_000,
   /** The longest result of the program that saves a folder: some sentences with paths. */
   workResultCharactersMax: 256 * 1024,
   /** The wait before the thread of the screens is started again after an error. */

@@ -18,7 +18,7 @@ function stage(names: readonly Kept[]) {
       path: name,
       key: name,
       forgotten: { atMs: 0, upMs },
-      workEnd: { unsaved },
+      workEnd: { unsaved, checkpoint: "" },
       remove: async () => void removed.push(name),
       removeWork: async () => void freed.push(name),
     },

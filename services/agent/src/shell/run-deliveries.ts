@@ -15,6 +15,8 @@ type Deps = ShipperDeps &
   Omit<CheckpointDeps, "tell" | "spool"> & {
     readonly spool: SealedSpool;
     readonly metricsUrl: string;
+    /** Called when no checkpoint is left to deliver. */
+    readonly onDelivered: () => void;
   };
 
 export class RunDeliveries {
@@ -41,7 +43,10 @@ export class RunDeliveries {
       isLeft ? this.#persistently(work) : none;
     const reports = isTask ? none : this.#deliverReports();
     const seals = !isTask || keepsWork;
-    const checkpoints = deliver(seals, () => deliverCheckpoints(left, this.#signal));
+    const checkpoints = deliver(seals, async () => {
+      await deliverCheckpoints(left, this.#signal);
+      this.#deps.onDelivered();
+    });
     const boards = deliver(!isTask, () => syncTensorBoard(left, this.#signal));
     this.#rest = [reports, checkpoints, boards];
     const waits = folder.kill?.why === "wanted" ? killedWaits : limits;

@@ -245,9 +245,10 @@ export class Run implements AsyncDisposable {
     using _tunnel = openRunTunnel({ ...this.#deps, ...reached });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
-    const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
     const note = (line: string): void => this.tell([line]);
     await using saves = new WorkSaves({ ...this.#deps, ...left, note }, signal);
+    const onDelivered = (): void => saves.checkRefused();
+    const deliveries = new RunDeliveries({ ...this.#deps, ...left, onDelivered }, signal);
     try {
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
       const exit = await this.#untilExit(started, signal);

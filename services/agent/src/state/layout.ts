@@ -50,7 +50,7 @@
  *     saves/                    of a task that keeps its work: spool/, as the SDK's in run/, last.json, what the last
  *                               save had, checkpoints/, saves for an object store, and fetched/, while one is unpacked
  *     save.json                 {number}: the number of the last save that was begun
- *     work-end.json             {unsaved}: the folder was saved after the end of the processes, or the sentence why not
+ *     work-end.json             {unsaved, checkpoint}: the save after the end of the processes, or the sentence why not
  *     holder/                   of a task: the programs of its holder, which its user may read
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell
  *                               is up

@@ -58,6 +58,8 @@ export type Forgotten = { readonly atMs: number; readonly upMs: number };
 export type WorkEnd = {
   /** The sentence why the folder is not saved, and where it is; empty if it is saved. */
   readonly unsaved: string;
+  /** The save that was made then; empty if there was none. */
+  readonly checkpoint: string;
 };
 
 export type Delivered = "delivered" | "refused" | "given_up";

@@ -6,6 +6,7 @@ import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { recordedTask } from "@trainyard/experiment-config/recorded";
 import { outsideWork, returned } from "../core/work-sentences.ts";
+import { limits } from "../limits.ts";
 import { HostProblem, LaunchProblem } from "../runtime/runtime.ts";
 import { idOfRun } from "../shell/delivery.ts";
 import type { UploadHost } from "../shell/checkpoint-upload.ts";
@@ -51,13 +52,10 @@ async function restored(
     fetched: join(folder.saves, names.fetched),
     target,
   };
-  const { status, why } = await runProgram(
-    "_restore",
-    order,
-    { ...python, owner },
-    signal,
-    onProgress,
-  );
+  // A large save takes longer than a launch may be silent. The program itself gives up after an outage of an hour.
+  const beat = setInterval(onProgress, limits.restoreBeatMs);
+  const restoring = runProgram("_restore", order, { ...python, owner }, signal);
+  const { status, why } = await restoring.finally(() => clearInterval(beat));
   if (status === 0) return target;
   const message = `the save ${launch.latestCheckpoint} of ${launch.task?.id ?? "the task"} cannot be restored: ${why}`;
   throw status === refusedStatus ? new LaunchProblem(message) : new HostProblem(message);

@@ -22,13 +22,12 @@ export type ProgramHost = UploadHost & { readonly owner: Owner | null };
 /** The exit status of a program that no attempt can help, as in `_uploader_status.py`. */
 export const refusedStatus = 65;
 
-/** `onLine` is called for each piece of output on stderr. The program is killed once the signal aborts. */
+/** The program is killed once the signal aborts. */
 export async function runProgram(
   name: "_save" | "_restore",
   order: object,
   { sdkPath, inherited, owner }: ProgramHost,
   signal: AbortSignal,
-  onLine: () => void = () => {},
 ): Promise<ProgramEnd> {
   const child = spawn(pythonWithSdk(sdkPath), ["-m", `trainyard._work.${name}`], {
     ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
@@ -50,7 +49,6 @@ export async function runProgram(
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-limits.saidCharsMax);
-    onLine();
   });
   // A program that fails early does not read its order.
   child.stdin.on("error", () => undefined);

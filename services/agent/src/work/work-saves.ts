@@ -43,6 +43,7 @@ export type WorkDeps = Omit<CheckpointDeps, "tell"> & {
 
 type Saved = WorkSize & {
   readonly kind: "saved" | "unchanged";
+  readonly checkpoint: string;
   readonly leftOut: readonly string[];
 };
 type Result = Saved | { readonly kind: "too_large"; readonly why: string };
@@ -79,6 +80,12 @@ export class WorkSaves implements AsyncDisposable {
     let isDelivering = false;
     let delivered = Promise.resolve();
     stack.defer(() => delivered);
+    const deliver = (): void => {
+      isDelivering = true;
+      delivered = this.#deliver(signal).finally(() => void (isDelivering = false));
+    };
+    // An earlier agent may have left saves.
+    if (folder.process !== null) deliver();
     while (!signal.aborted) {
       await pause(clock, work.everyMs, signal);
       if (signal.aborted) return;
@@ -90,8 +97,7 @@ export class WorkSaves implements AsyncDisposable {
         continue;
       }
       this.#tell(attempt);
-      isDelivering = true;
-      delivered = this.#deliver(signal).finally(() => void (isDelivering = false));
+      deliver();
     }
   }
 
@@ -103,7 +109,7 @@ export class WorkSaves implements AsyncDisposable {
     await this[Symbol.asyncDispose]();
     const { folder, clock, events } = this.#deps;
     const signal = this.#signal;
-    const { allocation, task } = folder.launch;
+    const { allocation } = folder.launch;
     // A run that never started has nothing that the last save does not have.
     if (
       !folder.keepsWork ||
@@ -122,14 +128,34 @@ export class WorkSaves implements AsyncDisposable {
       if (tries < attempts) await pause(clock, limits.retry.lastMs, signal);
     }
     if (typeof attempt !== "string" && attempt.kind !== "too_large") {
-      folder.recordWorkEnd({ unsaved: "" });
+      const checkpoint = attempt.kind === "saved" ? attempt.checkpoint : "";
+      folder.recordWorkEnd({ unsaved: "", checkpoint });
       return attempt.leftOut;
     }
-    const why = typeof attempt === "string" ? attempt : attempt.why;
-    const place = { host: hostname(), agent: this.#deps.agent, path: folder.kept };
-    const unsaved = unsavedWork(why, { task: task?.id ?? "", ...place });
-    folder.recordWorkEnd({ unsaved });
-    return [unsaved];
+    return [this.#recordUnsaved(typeof attempt === "string" ? attempt : attempt.why)];
+  }
+
+  /** Returns the sentence. */
+  #recordUnsaved(why: string): string {
+    const { folder, agent } = this.#deps;
+    const task = folder.launch.task?.id ?? "";
+    const unsaved = unsavedWork(why, { task, host: hostname(), agent, path: folder.kept });
+    folder.recordWorkEnd({ unsaved, checkpoint: "" });
+    return unsaved;
+  }
+
+  /**
+   * Records that the platform has refused the last save, as if it had not been made. Called when nothing is left to
+   * deliver: a save of which there is no record was refused.
+   */
+  checkRefused(): void {
+    const { folder, spool } = this.#deps;
+    const { unsaved, checkpoint } = folder.workEnd ?? { unsaved: "", checkpoint: "" };
+    if (this.#signal.aborted || unsaved !== "" || checkpoint === "") return;
+    const isKnown = [...spool.sealed(), ...spool.stored()].some(
+      (known) => known.checkpoint === checkpoint,
+    );
+    if (!isKnown) this.#recordUnsaved("the platform has refused its last save");
   }
 
   /** Removes the local files of saves that were delivered to an object store. */
@@ -152,9 +178,10 @@ export class WorkSaves implements AsyncDisposable {
       ...{ work: kept, saves, ...storage, checkpoint: randomUUID() },
       ...{ step: nextSave(folder), task: launch.task?.id ?? "", run: launch.run },
       ...{ bytes_max: work.bytesMax, files_max: work.filesMax },
+      is_private: owner !== null,
     };
-    const end = await runProgram("_save", order, { ...python, owner }, signal);
-    return resultOf(end);
+    const result = resultOf(await runProgram("_save", order, { ...python, owner }, signal));
+    return typeof result === "string" ? result : { ...result, checkpoint: order.checkpoint };
   }
 
   async #deliver(signal: AbortSignal): Promise<void> {

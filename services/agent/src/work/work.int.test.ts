@@ -71,7 +71,9 @@ describe.concurrent("a task that keeps its work", () => {
   test("is saved while it runs, and again at its end only if something has changed", async () => {
     await using stage = await AgentStage.start({ workEveryMs: 100 });
     const { platform } = stage;
-    const launch = keptBy("echo one > notes; while [ ! -e go ]; do sleep 0.05; done; echo two > notes; exit 0");
+    const launch = keptBy(
+      "echo one > notes; while [ ! -e go ]; do sleep 0.05; done; echo two > notes; exit 0",
+    );
     platform.run(launch);
     await vi.waitFor(() => expect(platform.checkpoints.size).toBeGreaterThan(0), patient);
     const { size } = platform.checkpoints;
@@ -134,5 +136,17 @@ describe.concurrent("a task that keeps its work", () => {
         `the save ${next.latestCheckpoint} of ${launch.task?.id} cannot be restored`,
       ),
     ]);
+  });
+
+  test("says in its end that its save was refused, and keeps the folder", async () => {
+    await using stage = await AgentStage.start();
+    const { platform } = stage;
+    platform.checkpointStatus = 409;
+    platform.checkpointCode = "storage_unsupported";
+    const launch = keptBy("echo one > notes");
+    platform.run(launch);
+    const ended = await platform.ended(launch);
+    expect(ended.unsaved).toContain("is not saved: the platform has refused its last save");
+    expect(existsSync(join(stage.folderOf(launch), "work/kept/notes"))).toBe(true);
   });
 });
