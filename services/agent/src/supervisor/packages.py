@@ -74,8 +74,7 @@ def ask(python, environment):
         [python, "-c", ASK],
         env=without,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         timeout=ANSWER_S,
     )
     if answer.returncode != 0:

@@ -2,8 +2,8 @@
 
 The agent starts it as the run's user before a resumed run. The program reads one line of JSON from stdin: ``url``,
 ``token``, ``run``, ``checkpoint``, ``fetched`` (a folder for the files of the save, which is removed at the end) and
-``target``, an empty folder. The exit status is 0, REFUSED for a damaged save, or 1. Lines about its progress go to stderr; the reason of a failure is the last one. It ends
-when stdin ends, since then the agent has died.
+``target``, an empty folder. The exit status is 0, REFUSED for a damaged save, or 1. The reason of a failure is the
+last line on stderr. The program ends when stdin ends, since then the agent has died.
 """
 
 from __future__ import annotations
