@@ -1,4 +1,4 @@
-/** What people read about the folder of a task that is saved. */
+/** Sentences for people about the folder of a task that is saved. */
 
 export type WorkLimits = { readonly bytesMax: number; readonly filesMax: number };
 

@@ -38,8 +38,8 @@ import { unpackCode } from "./unpack-code.ts";
 import { useOf } from "../servers/use.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
-import { keptFolder } from "../work/kept-folder.ts";
-import { WorkSaves, type WorkSettings } from "../work/work-saves.ts";
+import { workFolder } from "./work-folder.ts";
+import { WorkSaves, type WorkSettings } from "./work-saves.ts";
 
 export type RunDeps = {
   readonly agent: string;
@@ -295,7 +295,7 @@ export class Run implements AsyncDisposable {
     const onProgress = (): void => void (this.#pieces += 1);
     const unpack = () => unpackCode(this.folder, this.#deps.contexts, onProgress, signal);
     if (!this.folder.keepsWork) return unpack();
-    return keptFolder(this.folder, this.#deps, unpack, onProgress, signal);
+    return workFolder(this.folder, this.#deps, unpack, onProgress, signal);
   }
 
   async #endBeforeStart(error: unknown): Promise<void> {

@@ -60,8 +60,8 @@
  *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *
  * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/,
- * saves/ and work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in files of
- * mode 0600.
+ * saves/ and work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in
+ * files of mode 0600.
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,

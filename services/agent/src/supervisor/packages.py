@@ -1,8 +1,8 @@
 """Makes the virtual environment of a task that keeps its work, into which pip installs: `.packages` in its HOME.
 
-It lies on top of the task's own Python: the packages of that come behind its own, through a file that names their
+It is on top of the task's own Python: the packages of that come behind its own, through a file that names their
 folders. So pip finds what the Python has, installs only the rest, and removes nothing from it. The folder is saved with
-the task and may come back at another path, under another Python: its links and scripts are made anew at each start.
+the task and may come back at another path, under another Python: its links and scripts are corrected at each start.
 
 Only the standard library, and nothing newer than Python 3.7.
 """

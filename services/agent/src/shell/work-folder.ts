@@ -1,6 +1,6 @@
 /**
- * Prepares the folder of a run that keeps its work: the packed context at the first run, the last save at a later one.
- * The folder gets its name once it is whole, so that a later attempt, as after a restart of the agent, uses it as it is.
+ * The folder of a run that keeps its work: with the packed context at the first run, with the last save at a later one.
+ * It gets its name once it is whole, so that a later attempt, as after a restart of the agent, uses it as it is.
  */
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -8,16 +8,16 @@ import { recordedTask } from "@trainyard/experiment-config/recorded";
 import { outsideWork, returned } from "../core/work-sentences.ts";
 import { limits } from "../limits.ts";
 import { HostProblem, LaunchProblem } from "../runtime/runtime.ts";
-import { idOfRun } from "../shell/delivery.ts";
-import type { UploadHost } from "../shell/checkpoint-upload.ts";
+import { idOfRun } from "./delivery.ts";
+import type { UploadHost } from "./checkpoint-upload.ts";
 import { names } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { refusedStatus, runProgram } from "./program.ts";
+import { refusedStatus, runProgram } from "./work-program.ts";
 
 type Deps = { readonly apiUrl: string; readonly python: UploadHost };
 
 /** Returns the folder of the run. `unpack` returns a new folder with the context. */
-export async function keptFolder(
+export async function workFolder(
   folder: RunFolder,
   deps: Deps,
   unpack: () => Promise<string>,

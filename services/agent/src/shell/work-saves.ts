@@ -2,8 +2,8 @@
  * Saves the folder of a task's run: now and then while it runs, and once its processes are gone. A save is sealed as a
  * checkpoint of the SDK is, and delivered by the same code (shell/checkpoint-delivery.ts).
  *
- * While a save has not been delivered, as in an outage, no other one is made until the end: the folder itself is on this
- * disk, too. A save that is interrupted leaves a mark, by which the next delivery removes its files.
+ * While a save has not been delivered, as in an outage, no other one is made until the end: the folder itself is on
+ * this disk, too. A save that is interrupted leaves a mark, by which the next delivery removes its files.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -21,13 +21,9 @@ import { stagingFolder } from "../core/environment.ts";
 import { limits } from "../limits.ts";
 import { names, readRecord, writeRecord } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import {
-  type CheckpointDeps,
-  deliverCheckpoints,
-  saveStorage,
-} from "../shell/checkpoint-delivery.ts";
+import { type CheckpointDeps, deliverCheckpoints, saveStorage } from "./checkpoint-delivery.ts";
 import { removeAs } from "../state/remove-as.ts";
-import { type ProgramEnd, runProgram } from "./program.ts";
+import { type ProgramEnd, runProgram } from "./work-program.ts";
 
 export type WorkSettings = WorkLimits & {
   /** The interval of saves while the task runs. */

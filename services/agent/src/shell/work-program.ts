@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { limits } from "../limits.ts";
-import type { UploadHost } from "../shell/checkpoint-upload.ts";
+import type { UploadHost } from "./checkpoint-upload.ts";
 import type { Owner } from "../state/run-user.ts";
 import { pythonWithSdk } from "../supervisor/python.ts";
 

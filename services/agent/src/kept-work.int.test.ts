@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { AgentStage } from "../testing/agent-stage.ts";
-import { configured, packed, removeFolders, taskOf } from "../testing/examples.ts";
+import { AgentStage } from "./testing/agent-stage.ts";
+import { configured, packed, removeFolders, taskOf } from "./testing/examples.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
