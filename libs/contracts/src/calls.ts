@@ -24,6 +24,7 @@ import { SessionService } from "./gen/trainyard/api/v1/sessions_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
 import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
 import { TaskService } from "./gen/trainyard/api/v1/tasks_pb.ts";
+import { TensorBoardService } from "./gen/trainyard/api/v1/tensorboard_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
 import { WatchService } from "./gen/trainyard/api/v1/watch_pb.ts";
 import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
@@ -44,6 +45,7 @@ export const gatewayServices = [
   RunService,
   TaskService,
   ProfileService,
+  TensorBoardService,
   SearchService,
   ClusterService,
   PoolService,

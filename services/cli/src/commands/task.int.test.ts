@@ -1,7 +1,8 @@
 /** Tests of the commands about tasks, with a simulated gateway. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create } from "tar";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   type PlayedAnswer,
@@ -30,6 +31,8 @@ const failed = { ...task, id: "t13", state: "ERROR", reason: "exit code 3\nlong"
 let gateway: PlayedGateway;
 let folder: string;
 let ended: object = failed;
+/** The archive of the task's save; null for none. */
+let packedSave: Buffer | null = null;
 
 const line = (text: string, source: string) =>
   `id: ${text}\ndata: ${JSON.stringify({ trial: "t12", run: 1, text, source, cursor: text })}\n\n`;
@@ -48,6 +51,10 @@ function answer({ call, body }: { readonly call: string; readonly body: unknown 
   if (call.startsWith("GET /api/v1/tasks/t12/logs")) {
     return { body: { items: [{ trial: "t12", text: "one" }] } };
   }
+  if (call.startsWith("GET /api/v1/tasks/t12/checkpoints")) {
+    return { body: { items: packedSave === null ? [] : [{ uuid: "c0ffee" }] } };
+  }
+  if (call.startsWith("GET /api/v1/checkpoints/")) return { body: packedSave ?? {} };
   if (call.startsWith("GET /api/v1/tasks/t12")) return { body: ended };
   if (call.startsWith("GET /api/v1/tasks/t13")) {
     return { body: { ...failed, lastLogLines: ["boom"] } };
@@ -200,4 +207,25 @@ test("-o json prints the messages of the API", async () => {
   expect(await json("task", "describe", "t13")).toMatchObject({ id: "t13", exitCode: 3 });
   expect(await json("task", "kill", "t13")).toMatchObject({ task: { state: "STOPPING" } });
   expect(await json("task", "schema")).toMatchObject({ title: "Trainyard task" });
+});
+
+test("task download writes the folder of the newest intact save, and names a task that has none", async () => {
+  await mkdir(join(folder, "save"));
+  await writeFile(join(folder, "notes.txt"), "kept\n");
+  await create({ cwd: folder, file: join(folder, "save", "small-1.tar") }, ["notes.txt"]);
+  const told = { format: "trainyard-work/1", archives: ["small-1.tar"], large: [] };
+  await writeFile(join(folder, "save", "work.json"), JSON.stringify(told));
+  await create({ gzip: true, cwd: join(folder, "save"), file: join(folder, "save.tgz") }, ["."]);
+  packedSave = await readFile(join(folder, "save.tgz"));
+  const to = join(folder, "to");
+  expect(await gateway.yard("task", "download", "t12", to)).toMatchObject({ code: 0 });
+  expect(await readFile(join(to, "notes.txt"), "utf8")).toBe("kept\n");
+  const [listed, archive] = gateway.requests.map(({ call }) => new URL(call.slice(4), "http://g"));
+  expect(Object.fromEntries(listed?.searchParams ?? [])).toEqual({
+    ...{ filter: "state = COMPLETED", orderBy: "steps_completed desc", pageSize: "1" },
+  });
+  expect(archive?.pathname).toBe("/api/v1/checkpoints/c0ffee/archive");
+  packedSave = null;
+  const { code, err } = await gateway.yard("task", "download", "t12", join(folder, "other"));
+  expect([code, err.trim()]).toEqual([1, expect.stringContaining("Nothing of task t12 is saved")]);
 });

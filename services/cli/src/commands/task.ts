@@ -18,6 +18,7 @@ import { allPages } from "../pages.ts";
 import { Failure } from "../usage-error.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addPortForward } from "./port-forward.ts";
+import { addTaskDownload } from "./task-download.ts";
 import { addTaskOpen } from "./task-open.ts";
 import { addStartCommands } from "./task-start.ts";
 import { addTaskExec } from "./terminal.ts";
@@ -38,6 +39,7 @@ export function addTaskCommands(program: Command): void {
     .action(withPlatform<LogOptions>(logs));
   addTaskExec(group);
   addTaskOpen(group);
+  addTaskDownload(group);
   addPortForward(group, "task");
   for (const [verb, call, description, done] of verbs) {
     group

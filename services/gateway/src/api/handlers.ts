@@ -29,6 +29,8 @@ import type { Tunnels } from "../tunnels/tunnels.ts";
 import { taskSessionHandlers } from "./tasks/task-sessions.ts";
 import { taskUseHandlers } from "./tasks/task-use.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
+import { BoardPlaces } from "./tensorboard/board-places.ts";
+import { tensorBoardHandlers } from "./tensorboard/tensorboard.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
 import { workspaceHandlers } from "./workspaces/workspaces.ts";
@@ -53,7 +55,9 @@ export function apiHandlers(
   const models = modelHandlers(backend);
   const watches = watchHandlers(backend);
   const submissions = submissionHandlers(backend);
-  const profiles = profileHandlers(backend, checkpointDir);
+  const places = new BoardPlaces(backend, checkpointDir);
+  const profiles = profileHandlers(backend, places);
+  const boards = tensorBoardHandlers(backend, places);
   return withWholeCheckpointIds(backend, {
     unary: {
       ...experimentHandlers(backend, checkpointStorage),
@@ -61,6 +65,7 @@ export function apiHandlers(
       ...codeHandlers(backend),
       ...metricHandlers(backend),
       ...profiles.unary,
+      ...boards.unary,
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...tasks.unary,
@@ -90,6 +95,6 @@ export function apiHandlers(
       ...watches.streams,
       ...metricStreamHandlers(backend).streams,
     },
-    raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw },
+    raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw, ...boards.raw },
   });
 }

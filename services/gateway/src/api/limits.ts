@@ -74,6 +74,9 @@ export const apiLimits = {
   objectsAskedAtOnce: 16,
   /** The most TensorBoard files and folders of one trial; more cannot be event files. */
   tensorboardFilesMax: 100_000,
+  /** The most files and folders of one trial that a TensorBoard shows, and of how many the size is read at once. */
+  boardFilesMax: 2_000,
+  boardFilesAtOnce: 16,
   /** The time for an agent to say how a task is used, and the bytes of its answer, which has few short fields. */
   taskUseMs: 5_000,
   taskUseBytesMax: 16 * 1024,

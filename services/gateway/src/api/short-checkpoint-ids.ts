@@ -1,11 +1,13 @@
 /**
  * Accepts the beginning of a checkpoint's id wherever a person names a checkpoint: tables and pages show its first
- * eight digits. Calls by which runs write their checkpoints take whole ids only: their checkpoints may not exist yet.
+ * eight digits. Calls by which runs write their checkpoints take whole ids only: their checkpoints may not exist yet. A
+ * run that calls for its task's owner is refused the saves of other tasks here, in one place for all these calls.
  */
 import type { RawName, UnaryName } from "@trainyard/contracts";
 import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
+import { refuseSaveOfOthers } from "./checkpoints/foreign.ts";
 
 /** The first group of a UUID, and more; a whole id needs no look. */
 const beginning = /^[0-9a-f]{8}[0-9a-f-]{0,27}$/;
@@ -47,6 +49,7 @@ function wrapped<Some extends object, Name extends keyof Some>(
     const handler = handlers[name] as Handler<{ readonly checkpoint: string }>;
     const whole: typeof handler = async (request, context) => {
       const checkpoint = await wholeCheckpointId(backend, request.checkpoint);
+      await refuseSaveOfOthers(backend, checkpoint, context.caller);
       return handler(
         checkpoint === request.checkpoint ? request : { ...request, checkpoint },
         context,

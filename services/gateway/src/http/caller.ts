@@ -54,6 +54,8 @@ export type TaskRunCaller = AnyRunCaller & {
   readonly task: string;
   /** Returns the user that the run may be. Throws a Problem if it has no such rights, or none any more. */
   readonly asOwner: () => Promise<UserCaller>;
+  /** Throws a Problem if the run has ended. */
+  readonly requireOpen: () => Promise<void>;
 };
 
 export type RunCaller = TrialRunCaller | TaskRunCaller;
@@ -92,7 +94,10 @@ export type CallerLookups = {
   readonly grants: RunGrants;
   readonly token: TokenLookup;
   readonly session: (secret: string) => Promise<OpenSession | undefined>;
-  readonly ownerRuns: { userOf(run: TaskRunCaller): Promise<UserCaller> };
+  readonly ownerRuns: {
+    userOf(run: TaskRunCaller): Promise<UserCaller>;
+    requireOpen(allocation: string): Promise<void>;
+  };
 };
 
 export type TokenLookup = (id: string) => Promise<TokenDocument | undefined>;
@@ -148,7 +153,11 @@ async function runCaller(
   const { allocation, grantPosition } = content;
   const run = { kind: "run", authid: `run:${allocation}`, allocation, grantPosition } as const;
   if (owner.task === null) return { ...run, ...owner };
-  const ofTask = { ...run, ...owner, asOwner: () => ownerRuns.userOf(ofTask) };
+  const ofTask: TaskRunCaller = {
+    ...{ ...run, ...owner },
+    asOwner: () => ownerRuns.userOf(ofTask),
+    requireOpen: () => ownerRuns.requireOpen(allocation),
+  };
   return ofTask;
 }
 
@@ -160,6 +169,16 @@ function ownerOf(allocation: string) {
     return { task: null, experiment, trial, run };
   }
   return parseTaskRunId(allocation);
+}
+
+/**
+ * Returns the user that the run of a task is in a call that it may also make as itself. Throws `refusal` if it has no
+ * rights as a user.
+ */
+export async function asUser(run: TaskRunCaller, refusal: Problem): Promise<UserCaller> {
+  return run.asOwner().catch((error: unknown): never => {
+    throw error instanceof Problem && error.code === "not_for_tasks" ? refusal : error;
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The open streams with their callers: a stream ends with the token, session or task's run that opened it. Every
- * replica sees revocations in the log. Expired tokens, ended runs and sessions that another replica ended are found by a
+ * The open streams with their callers: a stream ends with the token, session or run of a task that opened it. Every
+ * replica sees revocations in the log. Expired tokens, ended runs and ended sessions of other replicas are found by a
  * check every second. A request is authenticated by its headers, but its body may arrive much later. So the caller is
  * checked again when the stream opens, and the interval check also finds missed revocations.
  */

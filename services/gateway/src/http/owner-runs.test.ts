@@ -51,6 +51,7 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
     ...{ kind: "run", authid: "run:t1#1", allocation: "t1#1", run: 1, grantPosition: 2 },
     task: "t1",
     asOwner: () => owners.userOf(run),
+    requireOpen: () => owners.requireOpen(run.allocation),
   };
   const call = (name: string) => {
     const route = gatewayRoutes().find((one) => one.call === name);
@@ -73,7 +74,7 @@ const forbidden =
 const allowed = new Set(["watchSearchEvents"]);
 /** Calls of runs about themselves. */
 const ofRuns =
-  /^(getSignals|recordEnvironment|writeReports|failCheckpoint|readCheckpointAhead|reportDamagedCheckpoint|planTensorBoard)$/;
+  /^(getSignals|recordEnvironment|writeReports|failCheckpoint|readCheckpointAhead|reportDamagedCheckpoint|planTensorBoard|listTensorBoard.*|readTensorBoardFile)$/;
 
 test("a run makes every call of people for its task's owner except those about tokens, sessions, tasks, pools, agents, storages and the log", async () => {
   for (const { call, facts } of gatewayRoutes()) {

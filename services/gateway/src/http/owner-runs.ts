@@ -41,13 +41,18 @@ export class OwnerRuns {
   async userOf(run: TaskRunCaller): Promise<UserCaller> {
     const { cache, token, clock } = this.#deps;
     const { state: creator } = await cache.load(creatorOfTask, run.task);
-    if (creator === null || !kindsWithRights.has(creator.kind)) throw noRights(run);
-    if (await this.#hasEnded(run.allocation)) {
-      const detail = `run ${run.allocation} has ended, and its token with it`;
-      throw new Problem(403, "run_ended", detail);
+    if (creator === null || creator.tokenId === "" || !kindsWithRights.has(creator.kind)) {
+      throw noRights(run);
     }
+    await this.requireOpen(run.allocation);
     const user = callerOfToken(await token(creator.tokenId), clock.nowMs());
     return { ...user, authid: `task:${run.task}`, owner: creator.owner, run };
+  }
+
+  /** Throws a Problem if the run has ended. */
+  async requireOpen(allocation: string): Promise<void> {
+    if (!(await this.#hasEnded(allocation))) return;
+    throw new Problem(403, "run_ended", `run ${allocation} has ended, and its token with it`);
   }
 
   async #hasEnded(allocation: string): Promise<boolean> {

@@ -26,11 +26,12 @@ export async function planTensorBoardDownload(
   const below = `${await folderOfTrial(deps, experiment, trial)}/`;
   return deps.brake.ask(store, async () => {
     const files: Plain<FileDownload>[] = [];
-    for await (const { key } of store.list(below)) {
+    for await (const { key, bytes, writtenAtMs: changedAtMs } of store.list(below)) {
       const path = key.slice(below.length);
       // Other programs may have written to the bucket.
       if (!(key > below + after) || !staysInside(path)) continue;
-      files.push({ path, request: messageOf(await store.planDownload(key), deps.clock) });
+      const request = messageOf(await store.planDownload(key), deps.clock);
+      files.push({ path, request, bytes, changedAtMs });
       if (files.length === registryLimits.filesPlannedMax) break;
     }
     return { files };

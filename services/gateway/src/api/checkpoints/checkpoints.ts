@@ -5,6 +5,7 @@ import { isCheckpointId, parseRunId, parseTaskRunId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
 import { archiveOf } from "../../http/archive.ts";
+import { asUser } from "../../http/caller.ts";
 import { notFound, Problem, unavailable } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { comparison } from "../../read-model/core/lists/filter.ts";
@@ -29,9 +30,10 @@ export function checkpointHandlers(
         await refuseForeign(backend, checkpoint, context.caller);
         return getCheckpoint(backend, checkpoint, context);
       },
-      declareCheckpoint: (request, context) =>
-        declare(backend, checkpointStorage, request, context),
-      completeCheckpoint: (request, context) => complete(backend, request, context),
+      declareCheckpoint: async (request, context) =>
+        declare(backend, checkpointStorage, request, await uploading(request.run, context)),
+      completeCheckpoint: async (request, context) =>
+        complete(backend, request, await uploading(request.run, context)),
       failCheckpoint: (request, context) => fail(backend, request, context),
       readCheckpointAhead: (request, context) => readAhead(backend, request, context),
       reportDamagedCheckpoint: async (request, context) => {
@@ -42,7 +44,8 @@ export function checkpointHandlers(
         await refuseForeign(backend, checkpoint, context.caller);
         return plan(backend, checkpoint, context);
       },
-      planUpload: (request, context) => planUpload(backend, request, context),
+      planUpload: async (request, context) =>
+        planUpload(backend, request, await uploading(request.run, context)),
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
       planFiles: async (request, context) => {
         await refuseForeign(backend, request.checkpoint, context.caller);
@@ -132,7 +135,7 @@ async function declare(
       ...run,
       checkpoint,
       step,
-      format,
+      format: format || (run.task === undefined ? "" : saveFormat),
       ...(metadata === undefined ? {} : { metadata }),
       ...(storageId === undefined ? {} : { storageId }),
       ...(lastValidation === undefined ? {} : { lastValidation }),
@@ -210,14 +213,30 @@ function reportDamage(
   return backend.command("registry", "ReportDamage", message, context);
 }
 
+/** The format of the saves of tasks. A writer of a later one names it. */
+const saveFormat = "trainyard-work/1";
+
 /** The run of a trial or a task that stores a checkpoint; trial "" and no task for a person, who uploads a folder. */
 type Writer = { readonly trial: string; readonly run: number; readonly task?: string };
 
 function writer(run: string, context: RequestContext): Writer {
   if (run !== "") return ownRun(run, context);
   if (context.caller.kind === "user") return { trial: "", run: 0 };
-  const detail = "a run's token stores checkpoints of its run only; a user uploads a folder";
-  throw new Problem(403, "not_for_runs", detail);
+  throw onlyOfRun();
+}
+
+const onlyOfRun = () =>
+  new Problem(
+    403,
+    "not_for_runs",
+    "a run's token stores checkpoints of its run only; a user uploads a folder",
+  );
+
+/** Returns the context of an upload: the run of a task uploads a folder as a user. */
+async function uploading(run: string, context: RequestContext): Promise<RequestContext> {
+  const { caller } = context;
+  if (run !== "" || caller.kind === "user" || caller.task === null) return context;
+  return { ...context, caller: await asUser(caller, onlyOfRun()) };
 }
 
 function ownRun(run: string, context: RequestContext): Writer {

@@ -3,19 +3,8 @@
  * documents.
  */
 import { join } from "node:path";
-import {
-  checkpointRoot,
-  checkpointStorage,
-  storeAddress,
-  tensorBoardFolder,
-} from "@trainyard/blob";
-import {
-  type NormalisedConfig,
-  recordedConfig,
-  tensorboardStorage,
-} from "@trainyard/experiment-config/recorded";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { assert } from "@trainyard/kernel";
-import { LogIdentity } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { archiveOf } from "../../http/archive.ts";
 import { openPlanned } from "../../http/planned-download.ts";
@@ -24,29 +13,17 @@ import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/req
 import type { TrialDocument } from "../../read-model/core/views/documents.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
+import type { BoardPlaces } from "../tensorboard/board-places.ts";
 
-type Place = { readonly root: string | null; readonly below: string };
-
-export function profileHandlers(backend: Backend, checkpointDir: string) {
-  const identity = new LogIdentity(backend.parts.log);
-  const place = async (config: NormalisedConfig, experiment: string, trial: string) =>
-    tensorboardPlace(
-      config,
-      tensorBoardFolder(await identity.id(), experiment),
-      trial,
-      checkpointDir,
-    );
+export function profileHandlers(backend: Backend, places: BoardPlaces) {
   return {
-    unary: unaryHandlers(backend, place),
+    unary: unaryHandlers(backend, places),
     raw: {
       downloadTensorBoard: async ({ trial }, context) => {
-        const { experiment } = await backend.get("trial", trial);
-        const config = recordedConfig(await backend.configOf(experiment));
-        if (storeAddress(tensorboardStorage(config)) !== null) {
-          return downloadObjects(backend, trial, context);
-        }
-        const { root, below } = await place(config, experiment, trial);
-        return download(backend, trial, root, below);
+        const place = await places.of(trial);
+        if (place.kind === "objects") return downloadObjects(backend, trial, context);
+        if (place.kind === "unknown") throw absentFiles(trial, place.why);
+        return download(backend, trial, place.root, place.below);
       },
     },
   } satisfies SomeHandlers;
@@ -80,9 +57,8 @@ async function downloadObjects(backend: Backend, trial: string, context: Request
 }
 
 /** Streams the present files from a folder, even while the trial still writes to them. */
-async function download(backend: Backend, trial: string, root: string | null, below: string) {
+async function download(backend: Backend, trial: string, root: string, below: string) {
   const absent = (why: string): Problem => absentFiles(trial, why);
-  if (root === null) throw absent("its storage is of a kind that this version does not read");
   const path = join(root, below);
   const { disk, logger } = backend.parts;
   const listed = await disk.files(root, below, apiLimits.tensorboardFilesMax);
@@ -98,10 +74,7 @@ async function download(backend: Backend, trial: string, root: string | null, be
   return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
 }
 
-function unaryHandlers(
-  backend: Backend,
-  place: (config: NormalisedConfig, experiment: string, trial: string) => Promise<Place>,
-) {
+function unaryHandlers(backend: Backend, places: BoardPlaces) {
   return {
     listTrialSystemMetrics: async (request, context) => {
       const { trial, group } = request;
@@ -123,7 +96,7 @@ function unaryHandlers(
       const trial = await backend.get("trial", id);
       const { experiment } = trial;
       const config = recordedConfig(await backend.configOf(experiment));
-      const { root, below } = await place(config, experiment, id);
+      const place = await places.of(id);
       const { totals, paces } = await backend.command(
         "metrics",
         "QueryProfile",
@@ -139,7 +112,7 @@ function unaryHandlers(
         })),
         paces,
         // The path is empty if the storage is not a folder.
-        tensorboardPath: root === null ? "" : join(root, below),
+        tensorboardPath: place.kind === "directory" ? join(place.root, place.below) : "",
       };
     },
   } satisfies Partial<UnaryHandlers>;
@@ -149,15 +122,4 @@ function unaryHandlers(
 function agentOf(trial: TrialDocument, run: number, node: number): string {
   const placements = trial.runs.find(({ number }) => number === run)?.placements ?? [];
   return placements.find(({ nodeRank }) => nodeRank === node)?.agent ?? "";
-}
-
-/** The folder to which the SDK writes (trainyard.tensorboard). Training code may write anything below the root. */
-function tensorboardPlace(
-  config: NormalisedConfig,
-  folder: string,
-  trial: string,
-  checkpointDir: string,
-): Place {
-  const storage = checkpointStorage(tensorboardStorage(config), checkpointDir);
-  return { root: checkpointRoot(storage), below: join(folder, "trial", trial) };
 }
