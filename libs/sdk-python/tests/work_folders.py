@@ -154,8 +154,9 @@ def tree_of(folder):
             if stat.S_ISLNK(status.st_mode):
                 told = ("link", when, os.readlink(path))
             elif stat.S_ISREG(status.st_mode):
+                # The bits that change the user of a program are not kept.
                 with open(path, "rb") as file:
-                    told = (*told, file.read())
+                    told = ("file", mode & 0o1777, when, file.read())
             found[path[len(base) + 1 :]] = told
     return found
 

@@ -142,11 +142,37 @@ describe.concurrent("a task that keeps its work", () => {
     await using stage = await AgentStage.start();
     const { platform } = stage;
     platform.checkpointStatus = 409;
-    platform.checkpointCode = "storage_unsupported";
     const launch = keptBy("echo one > notes");
     platform.run(launch);
     const ended = await platform.ended(launch);
     expect(ended.unsaved).toContain("is not saved: the platform has refused its last save");
     expect(existsSync(join(stage.folderOf(launch), "work/kept/notes"))).toBe(true);
+  });
+
+  test("sends its saves to an object store, and leaves no copy of them here", async () => {
+    await using stage = await AgentStage.start({ workEveryMs: 100 });
+    const { platform } = stage;
+    platform.store = "s3://saves";
+    const storage = configured({ checkpoint_storage: { type: "s3", bucket: "saves" } });
+    const script =
+      "head -c 9000000 /dev/zero > large; while [ ! -e go ]; do sleep 0.05; done; echo two > notes";
+    const launch = keptBy(script, { checkpointStorage: storage.checkpointStorage });
+    platform.run(launch);
+    const staged = join(stage.folderOf(launch), "saves/checkpoints");
+    // The first saves may have files whose changes have the same time as they.
+    await vi.waitFor(() => expect(platform.checkpoints.size).toBeGreaterThan(0), patient);
+    const large = (checkpoint: string) => join(staged, checkpoint, "files/large");
+    await vi.waitFor(() => {
+      const found = [...platform.checkpoints.keys()].filter((one) => existsSync(large(one)));
+      expect(found.length).toBeGreaterThan(0);
+    }, patient);
+    writeFileSync(join(stage.folderOf(launch), "work/kept/go"), "");
+    const ended = await platform.ended(launch);
+    expect(ended.unsaved).toBeUndefined();
+    await vi.waitFor(() => expect(existsSync(staged)).toBe(false), patient);
+    const [last] = [...platform.checkpoints].slice(-1);
+    expect(platform.uploads).toContain(last?.[0]);
+    const files = (last?.[1].manifest ?? []) as { path: string }[];
+    expect(files.map(({ path }) => path)).toEqual(["files/large", "small-1.tar", "work.json"]);
   });
 });

@@ -118,7 +118,12 @@ const afterItsCommands = `trap 'trap - TERM; wait; kill -TERM $$' TERM; `;
 /** The image's paths, which the run's are put before; the engine adds the image's other variables itself. */
 function pathsOf(env: readonly string[]): Readonly<Record<string, string>> {
   const found = env.filter((variable) => /^(?:PYTHONPATH|PATH)=/.test(variable));
-  return Object.fromEntries(found.map((variable) => variable.split(/=(.*)/s).slice(0, 2)));
+  return Object.fromEntries(
+    found.map((variable) => {
+      const [name = ""] = variable.split("=", 1);
+      return [name, variable.slice(name.length + 1)] as const;
+    }),
+  );
 }
 
 /** A name for each run and state folder, by which the next agent finds the containers of a killed one. */

@@ -39,7 +39,6 @@ export type WorkDeps = Omit<CheckpointDeps, "tell"> & {
 
 type Saved = WorkSize & {
   readonly kind: "saved" | "unchanged";
-  readonly checkpoint: string;
   readonly leftOut: readonly string[];
 };
 type Result = Saved | { readonly kind: "too_large"; readonly why: string };
@@ -47,8 +46,8 @@ type Result = Saved | { readonly kind: "too_large"; readonly why: string };
 /** The most saves of a run: one a minute for two years. */
 const savesOfRun = 1_000_000;
 
-/** The result of an attempt; a text is the reason of a failure. */
-type Attempt = Result | string;
+/** The result of an attempt, with the checkpoint that it may have made; a text is the reason of a failure. */
+type Attempt = (Result & { readonly checkpoint: string }) | string;
 
 export class WorkSaves implements AsyncDisposable {
   readonly #deps: WorkDeps;
@@ -204,7 +203,7 @@ function nextSave({ path, launch }: RunFolder): number {
   return launch.run * savesOfRun + number + 1;
 }
 
-function resultOf({ status, stdout, why }: ProgramEnd): Attempt {
+function resultOf({ status, stdout, why }: ProgramEnd): Result | string {
   if (status !== 0) return why;
   try {
     return JSON.parse(stdout) as Result;

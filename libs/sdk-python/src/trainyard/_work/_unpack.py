@@ -18,6 +18,8 @@ from . import DESCRIPTION, FORMAT
 from ._limits import DESCRIPTION_BYTES_MAX
 from ._scan import opened_folder
 
+# A program of a save gets the rights of its user and no others.
+_FILE_MODES, _FOLDER_MODES = 0o1777, 0o7777
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -89,11 +91,11 @@ class _Unpacking:
                     content = None if member.issparse() else archive.extractfile(member)
                     if not member.isreg() or content is None:
                         raise ValueError(f"{member.name!r} is neither a file, a folder nor a link")
-                    self._write(name, content, member.mode, mtime_ns)
+                    self._write(name, content, member.mode & _FILE_MODES, mtime_ns)
 
     def large(self, path: Path, described: dict[str, Any], moves: bool) -> None:
         name = os.fsencode(_inside(str(described["path"])))
-        mode, mtime_ns = int(described["mode"]) & 0o7777, int(described["mtime"])
+        mode, mtime_ns = int(described["mode"]) & _FILE_MODES, int(described["mtime"])
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise ValueError(f"{path} is not a file")
         if moves:
@@ -133,7 +135,7 @@ def _copy(content: Any, file: BinaryIO) -> None:
 def _finish(base: bytes, fd: int, mode: int, mtime_ns: int) -> None:
     """Sets the time and the mode of a file or folder that this process has made."""
     os.utime(base, ns=(mtime_ns, mtime_ns), dir_fd=fd, follow_symlinks=False)
-    os.chmod(base, mode & 0o7777, dir_fd=fd)
+    os.chmod(base, mode & _FOLDER_MODES, dir_fd=fd)
 
 
 def _inside(path: str) -> str:
