@@ -104,7 +104,6 @@ const history: readonly (readonly [stream: string, ...events: readonly AnyEvent[
         config: { entrypoint: "true", max_restarts: 1, resources: { slots: 1 } },
         ...{ kind: "command", name: "true", contextDigest: "c", contextBytes: 1 },
         ...{ owner: "ada", workspace: "lab", tokenId: "k", sources: [] },
-        sources: [],
       },
     },
     requested(1),
@@ -141,6 +140,19 @@ const history: readonly (readonly [stream: string, ...events: readonly AnyEvent[
     { type: "RunStopWithdrawn", data: { run: 2 } },
     ended(2, RunEndWhy.KILLED),
     { type: "TaskEnded", data: { outcome: TaskOutcome.KILLED, reason: "killed", restarts: 1 } },
+    { type: "TaskResumed", data: {} },
+    requested(3),
+  ],
+  ["allocation-t12#3", ...allocation(3, AllocationEndCause.EXITED)],
+  [
+    "task-t12",
+    { type: "TaskPauseRequested", data: { reason: "" } },
+    ended(3, RunEndWhy.ACKNOWLEDGED_STOP),
+    {
+      type: "TaskSaved",
+      data: { checkpoint: "c1", run: 3, files: 1, bytes: 1, step: 3_000_001 },
+    },
+    { type: "TaskEnded", data: { outcome: TaskOutcome.PAUSED, reason: "", restarts: 0 } },
     { type: "TaskDeleted", data: {} },
   ],
 ];

@@ -50,7 +50,8 @@ async function saves(task: string, steps: readonly number[], run = 1): Promise<r
     const id = randomUUID();
     await gc.checkpointFiles(id);
     await gc.stage.tell(`checkpoint-${id}`, ...saved(task, run, step, gc.root, gc.storageId));
-    await toTask(task, { type: "TaskSaved", data: { checkpoint: id, run, files: 2, bytes: 5 } });
+    const data = { ...{ checkpoint: id, run, step }, ...{ files: 2, bytes: 5 } };
+    await toTask(task, { type: "TaskSaved", data });
     made.push(id);
   }
   return made;

@@ -42,7 +42,7 @@ const end = "event: end\ndata: {}\n\n";
 function answer({ call, body }: { readonly call: string; readonly body: unknown }): PlayedAnswer {
   if (call === "POST /api/v1/tasks") {
     const { validateOnly = false } = body as { readonly validateOnly?: boolean };
-    const warnings = ["idle_timeout is accepted and has no effect yet"];
+    const warnings = ["ready_timeout has no effect on a command"];
     return { body: { warnings, position: "7", ...(validateOnly ? {} : { task }) } };
   }
   if (call.includes("logs:follow")) {
@@ -83,9 +83,7 @@ test("a command is sent with its words, its file, its folder and its overrides",
   const words = ["--", "python", "-c", "print(1)", "-f"];
   const { code, lines, err } = await gateway.yard("cmd", "run", ...options, ...words);
   expect([code, lines]).toEqual([0, ["created command t12"]]);
-  expect(err).toBe(
-    `warning: idle_timeout is accepted and has no effect yet\n${gateway.url}/tasks/t12\n`,
-  );
+  expect(err).toBe(`warning: ready_timeout has no effect on a command\n${gateway.url}/tasks/t12\n`);
   const [{ body, idempotencyKey } = { body: {}, idempotencyKey: "" }] = gateway.requests;
   expect(idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
   expect(body).toMatchObject({
@@ -180,6 +178,29 @@ test("a task is described with its ports, its runs and its last lines", async ()
   ]);
 });
 
+test("a task is described with its latest save, and with a folder that is not saved", async () => {
+  const savedAtMs = Date.UTC(2026, 10, 2);
+  const lastSave = { checkpoint: "c1", run: 2, files: 3, bytes: 9, savedAtMs };
+  const unsaved = "the folder is larger than 10 GiB: it is in /data/t12 on a1 for a week";
+  ended = {
+    ...task,
+    kind: "tensorboard",
+    state: "PAUSED",
+    lastSave,
+    unsaved,
+    sources: ["12", "13.4"],
+  };
+  const { lines } = await gateway.yard("task", "describe", "t12");
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "state PAUSED",
+      "sources 12 13.4",
+      "saved 2026-11-02 00:00:00 by run 2: 3 files of 9 bytes, checkpoint c1",
+      `unsaved ${unsaved}`,
+    ]),
+  );
+});
+
 test("the lines of a task are printed, and followed", async () => {
   expect((await gateway.yard("task", "logs", "t12")).out).toBe("one\n");
   const { out } = await gateway.yard("task", "logs", "-f", "t12", "--stream", "stderr");
@@ -197,6 +218,21 @@ test("several tasks are killed or deleted; a refusal of one does not keep the ot
   );
   const one = await gateway.yard("task", "delete", "t12");
   expect([one.code, one.err]).toEqual([2, "Task t12 has not ended: kill it first.\n"]);
+});
+
+test("tasks are paused and resumed, and their state is printed", async () => {
+  const paused = await gateway.yard("task", "pause", "t13");
+  const resumed = await gateway.yard("task", "resume", "t13", "t14");
+  expect([...paused.lines, ...resumed.lines]).toEqual([
+    "task t13: STOPPING",
+    "task t13: STOPPING",
+    "task t14: STOPPING",
+  ]);
+  expect(gateway.requests.map(({ call }) => call)).toEqual([
+    "POST /api/v1/tasks/t13/pause",
+    "POST /api/v1/tasks/t13/resume",
+    "POST /api/v1/tasks/t14/resume",
+  ]);
 });
 
 test("-o json prints the messages of the API", async () => {

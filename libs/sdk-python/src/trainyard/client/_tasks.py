@@ -13,7 +13,6 @@ from .._files import PathLike
 from ._api import Api, segment
 from ._cluster_reads import ClusterReads
 from ._create import overrides_of, warnings_of
-from ._download import download_save
 from ._shown import Listing, Shown, text_of, time_of
 from ._task import Logged
 
@@ -84,6 +83,9 @@ class Task(Shown, Logged):
 
         Raises DownloadError if nothing of the task is saved, and FileExistsError for a folder that has files.
         """
+        # A local import: most scripts download nothing.
+        from ._download import download_save
+
         return download_save(self._api, self.id, Path(path or self.id))
 
     def delete(self) -> None:

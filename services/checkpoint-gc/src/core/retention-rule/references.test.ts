@@ -54,7 +54,7 @@ describe("a trial needs a checkpoint", () => {
 describe("a task needs a save", () => {
   const saved = (checkpoint: string): AnyEvent => ({
     type: "TaskSaved",
-    data: { checkpoint, run: 1, step: 1_000_001, files: 1, bytes: 1 },
+    data: { ...{ checkpoint, run: 1, step: 1_000_001 }, ...{ files: 1, bytes: 1 } },
   });
   const ended: AnyEvent = {
     type: "TaskEnded",
