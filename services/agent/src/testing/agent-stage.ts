@@ -20,21 +20,28 @@ export class AgentStage implements AsyncDisposable {
   readonly checkpoints: string;
   #agent: AgentService | null = null;
 
-  private constructor(hub: MemoryHub, platform: ScriptedPlatform, checkpoints: string) {
+  private constructor(
+    hub: MemoryHub,
+    platform: ScriptedPlatform,
+    checkpoints: string,
+    more: Readonly<Record<string, string>>,
+  ) {
     this.#hub = hub;
     this.platform = platform;
     this.checkpoints = checkpoints;
     this.config = agentConfig(platform.url, {
       TRAINYARD_CHECKPOINT_DIR: checkpoints,
       TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../../libs/sdk-python/src"),
+      ...more,
     });
   }
 
-  static async start(): Promise<AgentStage> {
+  /** `more` are variables of the agent. */
+  static async start(more: Readonly<Record<string, string>> = {}): Promise<AgentStage> {
     const hub = createMemoryBus();
     const platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
     platform.checkpointRoot = newFolder();
-    const stage = new AgentStage(hub, platform, platform.checkpointRoot);
+    const stage = new AgentStage(hub, platform, platform.checkpointRoot, more);
     await stage.startAgent();
     return stage;
   }
