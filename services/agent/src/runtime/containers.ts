@@ -16,6 +16,8 @@ import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { allowedSection, storageMounts } from "./host-access.ts";
+import { packagesRootOf } from "../servers/command.ts";
+import { isPageKind } from "../servers/kinds.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
@@ -99,7 +101,19 @@ async function orderOf(
   const argv = commandIn(work, command);
   const pipes = join(path, pipesName);
   const labels = labelsOf(settings.folder, launch);
-  const places = { image, argv, environment, runDir, pipes, work, sdkPath, holder, ...mounts };
+  const packages = isPageKind(launch.task?.kind ?? "") ? packagesRootOf(folder) : null;
+  const places = {
+    image,
+    packages,
+    argv,
+    environment,
+    runDir,
+    pipes,
+    work,
+    sdkPath,
+    holder,
+    ...mounts,
+  };
   // People reach a task's ports through its tunnel.
   const published = folder.isTask ? { ...allowed, proxyPorts: [] } : allowed;
   const body = containerBody({ ...places, slots, labels }, published, settings, settings.engine);
