@@ -17,9 +17,8 @@ export const tunnelLimits = {
   memoryMegabytesMax: 640,
   /** The time in which the serving end answers a new stream. */
   openMs: 15_000,
-  /** The largest message that is sent, and the largest that is taken. */
-  sentMessageBytesMax: 256 * 1024,
-  messageBytesMax: 1024 * 1024,
+  /** The largest message that is sent or taken: a message is in memory before its stream can wait. */
+  messageBytesMax: 256 * 1024,
   /** The bytes that a stream over a WebSocket of its own hands to the socket without waiting. */
   writeAheadBytes: 128 * 1024,
   /** The time of a dial until the other side has accepted the WebSocket. */

@@ -83,12 +83,12 @@ class WebSocketDuplex extends Duplex {
   }
 
   #send(bytes: Buffer, done: (error?: Error | null) => void): void {
-    const { sentMessageBytesMax } = tunnelLimits;
+    const { messageBytesMax } = tunnelLimits;
     if (bytes.length === 0) return done();
     const isAhead = this.#socket.bufferedAmount + bytes.length <= this.#writeAheadBytes;
-    for (let at = 0; at < bytes.length; at += sentMessageBytesMax) {
-      const piece = bytes.subarray(at, at + sentMessageBytesMax);
-      const isLast = at + sentMessageBytesMax >= bytes.length;
+    for (let at = 0; at < bytes.length; at += messageBytesMax) {
+      const piece = bytes.subarray(at, at + messageBytesMax);
+      const isLast = at + messageBytesMax >= bytes.length;
       // The socket reports an error by its own event, too.
       this.#socket.send(piece, { binary: true, compress: false }, (error) => {
         if (isLast && !isAhead) done(error ?? null);

@@ -35,7 +35,12 @@ export const limits = {
    */
   linesBeforeEndMs: 2_000,
   /**
-   * The shortest time of the two waits above for a run that ended while no agent was running, for which they may be
+   * The longest time that the exit of a task waits for its last lines, which are all that it leaves: one that follows a
+   * command gets all of its output. It is as long as a lost agent is waited for.
+   */
+  taskLinesBeforeEndMs: 120_000,
+  /**
+   * The shortest time of the waits above for a run that ended while no agent was running, for which they may be
    * over.
    */
   beforeOldEndMs: 2_000,
@@ -217,6 +222,8 @@ export const limits = {
   screenQuietBytes: 4_096,
   /** The terminals of a task that are followed: a holder has at most so many (TERMINALS_MAX in holder.py). */
   screensOfTaskMax: 16,
+  /** The terminals of all tasks that are followed: usual ones take 2 MB each, and the largest 18 MB. */
+  screensMax: 64,
   /** The longest head of a screen in its frame: three numbers. */
   screenHeadBytes: 256,
   /** The waits for the holder of a task, which starts after its code was unpacked and its image pulled. */
@@ -229,6 +236,7 @@ export const limits = {
 export const killedWaits = {
   reportsBeforeEndMs: limits.beforeKilledEndMs,
   linesBeforeEndMs: limits.beforeKilledEndMs,
+  taskLinesBeforeEndMs: limits.beforeKilledEndMs,
   checkpointsBeforeEndMs: limits.beforeKilledEndMs,
   tensorBoardBeforeEndMs: limits.beforeKilledEndMs,
 };

@@ -3,10 +3,12 @@ import { existsSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { encodeFrame, frameTypes, toHolder } from "@trainyard/terminal";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { limits } from "./limits.ts";
 import { connectHolder } from "./state/run-socket.ts";
 import { AgentStage } from "./testing/agent-stage.ts";
 import { configured, newFolder, packed, removeFolders, taskOf } from "./testing/examples.ts";
@@ -66,6 +68,20 @@ describe.concurrent("a task", () => {
       ["/sub", `${id} command none`, "data", "oops"].toSorted(),
     );
     expect(existsSync(join(runDirOf(stage, launch), "holder.sock"))).toBe(false);
+  });
+
+  test("a command ends after its last lines are stored, also if the logs service was away for some seconds", async () => {
+    await using stage = await AgentStage.start();
+    const { platform } = stage;
+    platform.logsAway = true;
+    const launch = taskOf("command", "echo last; exit 3");
+    platform.run(launch);
+    const linesAtEnd = platform.ended(launch).then(() => platform.texts(launch));
+    const hasExited = () => existsSync(join(stage.folderOf(launch), "exit.json"));
+    await vi.waitFor(() => expect(hasExited()).toBe(true), patient);
+    await delay(limits.linesBeforeEndMs + 1_000);
+    platform.logsAway = false;
+    expect(await linesAtEnd).toEqual(["last"]);
   });
 
   test.each([

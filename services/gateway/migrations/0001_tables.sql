@@ -368,16 +368,16 @@ create table gateway.session_codes (
 );
 
 -- Sessions of browsers with one host of a task: primary data. Only the SHA-256 of a secret is stored. The session of the
--- Web UI is null if a token asked; the port is 0 for the task's own page.
+-- Web UI is null if a token asked; the port is 0 for the task's own page; used_at is to the minute.
 create table gateway.task_sessions (
   digest text collate "C" primary key,
   task text collate "C" not null,
   port integer not null,
   token text collate "C" not null,
   session text collate "C",
-  -- To the minute.
   used_at timestamptz not null default now()
 );
+create index task_sessions_of_token on gateway.task_sessions (token, used_at);
 
 -- Codes that open one session with a host of a task each.
 create table gateway.task_codes (

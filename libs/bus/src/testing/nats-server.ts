@@ -118,12 +118,12 @@ export class TestNats implements AsyncDisposable {
     rmSync(this.storeDir, { recursive: true, force: true });
   }
 
-  /** Stops the process, like on an overloaded machine, until `resume`. Resolves when each of its threads stands still. */
+  /** Stops the process, like on an overloaded machine, until `resume`. Resolves when all its threads have stopped. */
   async pause(): Promise<void> {
     const child = this.#process;
     if (child?.pid === undefined) return;
     child.kill("SIGSTOP");
-    while (!standsStill(child.pid)) await delay(pollMs);
+    while (!hasStopped(child.pid)) await delay(pollMs);
   }
 
   resume(): void {
@@ -151,7 +151,7 @@ function checkout(): string {
 }
 
 /** Whether all threads of the process are stopped, by the state in their lines of proc(5), which follows the name. */
-function standsStill(pid: number): boolean {
+function hasStopped(pid: number): boolean {
   const folder = `/proc/${pid}/task`;
   const states = readdirSync(folder).map((thread) => {
     const line = readFileSync(join(folder, thread, "stat"), "utf8");

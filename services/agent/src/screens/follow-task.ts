@@ -13,18 +13,27 @@ import {
 import { limits } from "../limits.ts";
 import { connectHolder } from "../state/run-socket.ts";
 import { FollowedScreen, type Snapshot } from "./followed-screen.ts";
+import type { ScreenPlace, ScreenPlaces } from "./screen-places.ts";
 
 /** Resolves when the signal aborts. */
-export async function followTask(runDir: string, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function followTask(
+  runDir: string,
+  places: ScreenPlaces,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   /** The terminals that exist, and those that are followed. */
   let names: readonly string[] = [];
   const followed = new Set<string>();
   const follow = async (name: string): Promise<void> => {
     followed.add(name);
     const waits = new Backoff(limits.holderRetry, clock, signal);
-    while (!signal.aborted && names.includes(name)) {
+    const isWanted = (): boolean => !signal.aborted && names.includes(name);
+    for (let isNew = true; isWanted(); isNew = false) {
+      using place = isNew ? places.take() : await places.takeFree(isWanted);
+      if (place === null) break;
       try {
-        await followTerminal(runDir, name, signal);
+        await followTerminal(runDir, name, place, AbortSignal.any([signal, place.signal]));
         // The terminal has ended, and a new one may have its name.
         waits.reset();
       } catch {
@@ -42,6 +51,7 @@ export async function followTask(runDir: string, clock: Clock, signal: AbortSign
         if (message.type !== "terminals") return;
         // The run's own program may serve the socket, and each terminal costs the agent a connection.
         names = [...message.names].slice(0, limits.screensOfTaskMax);
+        places.look();
         for (const name of names) {
           if (!followed.has(name) && followed.size < limits.screensOfTaskMax) void follow(name);
         }
@@ -50,12 +60,18 @@ export async function followTask(runDir: string, clock: Clock, signal: AbortSign
       // The holder is not up yet, or is gone: then the run ends.
     }
     names = [];
+    places.look();
     await backoff.wait();
   }
 }
 
 /** Resolves when the terminal has ended, or with the connection. */
-async function followTerminal(runDir: string, name: string, signal: AbortSignal): Promise<void> {
+async function followTerminal(
+  runDir: string,
+  name: string,
+  place: ScreenPlace,
+  signal: AbortSignal,
+): Promise<void> {
   using stack = new DisposableStack();
   let screen: FollowedScreen | null = null;
   /** Set while nothing is written to the screen. */
@@ -75,6 +91,7 @@ async function followTerminal(runDir: string, name: string, signal: AbortSignal)
     } else if (message.type === "screen") {
       screen?.replace(message.bytes);
     } else if (message.type === "output") {
+      place.used();
       send(screen?.write(message.bytes) ?? null);
     }
     quiet = setTimeout(() => {

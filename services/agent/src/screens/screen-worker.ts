@@ -2,11 +2,13 @@
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { followTask } from "./follow-task.ts";
+import { ScreenPlaces } from "./screen-places.ts";
 
 /** The folders TRAINYARD_RUN_DIR of all tasks that run now. */
 export type Followed = readonly string[];
 
 class Following {
+  readonly #places = new ScreenPlaces();
   readonly #tasks = new Map<string, AbortController>();
 
   set(runDirs: Followed): void {
@@ -19,7 +21,7 @@ class Following {
       if (this.#tasks.has(runDir)) continue;
       const stopping = new AbortController();
       this.#tasks.set(runDir, stopping);
-      void followTask(runDir, systemClock, stopping.signal);
+      void followTask(runDir, this.#places, systemClock, stopping.signal);
     }
   }
 }

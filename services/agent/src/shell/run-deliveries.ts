@@ -44,6 +44,7 @@ export class RunDeliveries {
     const boards = deliver(() => syncTensorBoard(left, this.#signal));
     this.#rest = [reports, checkpoints, boards];
     const waits = folder.kill?.why === "wanted" ? killedWaits : limits;
+    const linesMs = isTask ? waits.taskLinesBeforeEndMs : waits.linesBeforeEndMs;
     // The wait is measured from the exit, so that restarts of the agent do not prolong it; a clock may be set back.
     const leftMs = (waitMs: number): number => {
       const fromExitMs = exit.atMs + waitMs - clock.nowMs();
@@ -51,7 +52,7 @@ export class RunDeliveries {
     };
     await Promise.all([
       atMost(clock, leftMs(waits.reportsBeforeEndMs), reports),
-      atMost(clock, leftMs(waits.linesBeforeEndMs), this.#lines),
+      atMost(clock, leftMs(linesMs), this.#lines),
       atMost(clock, leftMs(waits.checkpointsBeforeEndMs), checkpoints),
       atMost(clock, leftMs(waits.tensorBoardBeforeEndMs), boards),
     ]);

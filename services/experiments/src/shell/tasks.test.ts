@@ -118,6 +118,22 @@ describe("CreateTask", () => {
     expect(await create()).toBe("too_many_tasks");
   });
 
+  test("is decided once for copies that arrive at once, which count as one until then", async () => {
+    let decisions = 0;
+    const lost = Promise.withResolvers<never>();
+    const decide = () => ((decisions += 1), lost.promise);
+    await create();
+    const copies = [1, 2].map(() => unended.creating("c1", "lab", decide));
+    expect(await create()).toBe("too_many_tasks");
+    lost.reject(new Error("the log is away"));
+    await expect(Promise.allSettled(copies)).resolves.toMatchObject([
+      { status: "rejected" },
+      { status: "rejected" },
+    ]);
+    expect(decisions).toBe(1);
+    expect(await create()).toMatch("task-t");
+  });
+
   test("counts the unended tasks of the log after a takeover", async () => {
     await create();
     await create();

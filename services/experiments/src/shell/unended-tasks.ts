@@ -32,6 +32,10 @@ const unendedFold: LogFoldSpec<Unended> = {
   },
 };
 
+type Decision = Promise<Committed | Rejection>;
+
+type Deciding = Unended & { readonly decision: Decision };
+
 type UnendedDeps = {
   readonly log: EventLog;
   readonly logger: Logger;
@@ -44,7 +48,7 @@ export class UnendedTasks {
   /** The position up to which the fold has seen the log; 0 for the head at its start. */
   #seen = 0;
   /** Creations that are being decided, by their commit. */
-  readonly #deciding = new Map<string, Unended>();
+  readonly #deciding = new Map<string, Deciding>();
   /** Created tasks whose event the fold has not seen yet. */
   readonly #unseen = new Map<string, Unended>();
 
@@ -64,15 +68,18 @@ export class UnendedTasks {
     if (categoryOf(stored.stream) === "task") this.#unseen.delete(idOf(stored.stream));
   }
 
-  /** Decides a creation, unless the workspace is full. */
-  async creating(
-    commit: string,
-    workspace: string,
-    decide: () => Promise<Committed | Rejection>,
-  ): Promise<Committed | Rejection> {
+  /** Decides a creation, unless the workspace is full. A copy that arrives meanwhile gets the same decision. */
+  async creating(commit: string, workspace: string, decide: () => Decision): Decision {
+    const copied = this.#deciding.get(commit);
+    if (copied !== undefined) return copied.decision;
     const full = this.#refusal({ commit, workspace });
     if (full !== null) return full;
-    this.#deciding.set(commit, { commit, workspace });
+    const decision = this.#decided({ commit, workspace }, decide);
+    this.#deciding.set(commit, { commit, workspace, decision });
+    return decision;
+  }
+
+  async #decided({ commit, workspace }: Unended, decide: () => Decision): Decision {
     try {
       const result = await decide();
       const stream = isRejection(result) ? undefined : result.streams[0]?.stream;

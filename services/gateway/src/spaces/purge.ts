@@ -1,9 +1,10 @@
 /**
  * Deletes stored contents that nothing names: code, submission and packages of experiments that were deleted for good,
- * and code of deleted tasks and of removed versions. The cursor moves after their files are deleted, so a crash repeats
- * the work. Every replica does this; of two concurrent decisions only one is made.
+ * and code of deleted tasks and of removed versions. The sessions with pages of deleted tasks are deleted, too. The
+ * cursor moves after their files are deleted, so a crash repeats the work. Every replica does this; of two concurrent
+ * decisions only one is made.
  */
-import { decodeEvent } from "@trainyard/contracts";
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { Fault, idOf } from "@trainyard/kernel";
 import {
@@ -20,6 +21,7 @@ import {
 import type { Backend } from "../backend.ts";
 import { contentsOf, contextOf, environmentOf, isContentUsed } from "../read-model/content-uses.ts";
 import { versionKey } from "../read-model/core/views/documents.ts";
+import { endSessionsOfTask } from "../task-pages/task-sessions.ts";
 import { deleteUnused, type RemovalDeps } from "./content-removal.ts";
 import { spaceLimits } from "./limits.ts";
 
@@ -50,6 +52,9 @@ export async function purge(backend: Backend): Promise<boolean> {
   const deps = removalOf(backend);
   const { events } = await log.readSome(read, from, to - from);
   for (const event of events) {
+    if (shortNameOf(event.type) === "TaskDeleted") {
+      await endSessionsOfTask(backend.parts.pool, idOf(event.stream));
+    }
     for (const content of await freedBy(backend, event)) {
       await deleteUnused(deps, content, event.position);
     }

@@ -154,6 +154,27 @@ test("the folder of a task is removed when the task is deleted, unless an experi
   await eventually(async () => expect(await stored("contexts")).toEqual([]));
 });
 
+test("the codes and sessions of a task's pages are removed when the task is deleted", async () => {
+  for (const columns of [
+    "task_sessions (digest, task, port, token)",
+    "task_codes (digest, task, port, token, expires_at)",
+  ]) {
+    const expiry = columns.includes("expires_at") ? ", now() + interval '1 h'" : "";
+    for (const task of ["t31", "t32"]) {
+      await gateway.sql(
+        `insert into gateway.${columns} values ('${task}', '${task}', 0, 'k1'${expiry})`,
+      );
+    }
+  }
+  await gateway.append("task-t31", taskCreated(), { type: "TaskDeleted", data: {} });
+  await eventually(async () => {
+    const { rows } = await gateway.sql(
+      "select task from gateway.task_sessions union all select task from gateway.task_codes",
+    );
+    expect(rows.map(({ task }) => task)).toEqual(["t32", "t32"]);
+  });
+});
+
 test("a late report from a run of a deleted experiment is refused, and a rebuild restores no content", async () => {
   const experiment = await submit(await packed("print(3)\n"));
   await deleteForGood(experiment);

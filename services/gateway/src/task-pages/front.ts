@@ -10,10 +10,12 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Duplex } from "node:stream";
-import { runtimeLimits } from "@trainyard/runtime";
+import { problemHeaders, problemText, runtimeLimits } from "@trainyard/runtime";
+import { Problem } from "../http/problem.ts";
 import { asksForWebSocket } from "../http/upgrades.ts";
-import { ownPath } from "./html.ts";
+import { ownPath, sendSentence } from "./html.ts";
 import { taskPageLimits } from "./limits.ts";
+import { isNavigation } from "./request-rules.ts";
 import { addressedBy } from "./task-host.ts";
 import type { TaskPages } from "./task-pages.ts";
 
@@ -42,7 +44,7 @@ export function frontServer(
     const isOurs = addressed.kind === "platform" || request.url?.startsWith(ownPath) === true;
     if (isOurs) limitTime(request, response);
     if (addressed.kind === "task") void taskPages.answer(addressed, request, response);
-    else if (addressed.kind === "nothing") refuse(response);
+    else if (addressed.kind === "nothing") refuse(request, response, taskDomain);
     else answer(request, response);
   });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -51,7 +53,7 @@ export function frontServer(
     const addressed = addressOf(request, taskDomain);
     if (addressed.kind === "task") void taskPages.upgrade(addressed, request, socket, head);
     else if (addressed.kind === "platform") upgrade(request, socket, head);
-    else socket.end("HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\n\r\n");
+    else socket.end(`${refusedUpgrade}${whyRefused(taskDomain)}\n`);
   });
   return server;
 }
@@ -64,9 +66,22 @@ function addressOf(request: IncomingMessage, domain: string | null) {
     : addressedBy(request.headers.host, domain);
 }
 
-function refuse(response: ServerResponse): void {
-  response.writeHead(421, { "content-type": "text/plain; charset=utf-8", connection: "close" });
-  response.end("No task has this address. Below the domain of tasks nothing else is served.\n");
+const refusedUpgrade =
+  "HTTP/1.1 421 Misdirected Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n";
+
+/** Refuses a request for a host of nobody. A person may have meant the platform, which has none below the domain. */
+function refuse(request: IncomingMessage, response: ServerResponse, domain: string | null): void {
+  response.shouldKeepAlive = false;
+  if (isNavigation(request.headers)) return sendSentence(response, 421, whyRefused(domain));
+  const problem = new Problem(421, "no_such_host", whyRefused(domain));
+  response.writeHead(problem.status, problemHeaders(problem));
+  response.end(problemText(problem, request.url ?? ""));
+}
+
+function whyRefused(domain: string | null): string {
+  return domain === null
+    ? "no task has this address, and below localhost only pages of tasks are served"
+    : `no task has this address, and the Web UI and the API need a host outside of the domain of tasks (TRAINYARD_TASK_DOMAIN is ${domain})`;
 }
 
 /** Ends a connection whose request has not arrived whole within the limit. */

@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { frontServer } from "./front.ts";
+import { taskPageLimits } from "./limits.ts";
 import { pagesOfOneMax, startTaskPages, type TaskPageStage } from "../testing/task-page-stage.ts";
 
 let stage: TaskPageStage;
@@ -110,6 +111,17 @@ test("a change is sent once, also if the server closes the connection without an
   expect(reached).toEqual(["GET /", "DELETE /broken"]);
 });
 
+test("a server that does not answer an upgrade is given up after a minute", async () => {
+  const server = await stage.serve("t14", 8080, () => {});
+  const asked = once(server, "upgrade");
+  const cookie = await stage.cookie("t14");
+  const head = headOf("GET /ws", cookie).replaceAll("t12.", "t14.");
+  const socket = open(`${head}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  await asked;
+  await stage.pagesClock.advance(taskPageLimits.upgradeMs);
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 504 /);
+});
+
 test("one caller's requests that never end are bounded, and their end makes room", async () => {
   const cookie = await stage.cookie("t12");
   const hang = `${headOf("GET /hang", cookie)}\r\n`;
@@ -120,3 +132,32 @@ test("one caller's requests that never end are bounded, and their end makes room
   for (const one of hanging) one.destroy();
   await vi.waitFor(async () => expect(await ask()).toMatch(/^HTTP\/1.1 200 /));
 });
+
+test.each(["yard.example.com", "example.com"])(
+  "the platform opened at %s is refused with one sentence if the domain of tasks is example.com",
+  async (host) => {
+    const platform = vi.fn<() => void>();
+    const front = frontServer(
+      { taskPages: stage.taskPages, taskDomain: "example.com" },
+      platform,
+      platform,
+    );
+    await once(front.listen(0, "127.0.0.1"), "listening");
+    const answers = [
+      "Sec-Fetch-Mode: navigate",
+      "Accept: application/json",
+      "Connection: Upgrade\r\nUpgrade: websocket",
+    ].map((header) => {
+      const socket = connect((front.address() as AddressInfo).port, "127.0.0.1");
+      socket.write(`GET /api/v1/tokens HTTP/1.1\r\nHost: ${host}\r\n${header}\r\n\r\n`);
+      return text(socket);
+    });
+    for (const answer of await Promise.all(answers)) {
+      expect(answer).toMatch(
+        /^HTTP\/1.1 421 [\s\S]*need a host outside of the domain of tasks \(TRAINYARD_TASK_DOMAIN is example.com\)/,
+      );
+    }
+    expect(platform).not.toHaveBeenCalled();
+    front.close();
+  },
+);

@@ -2,6 +2,8 @@
 export const taskPageLimits = {
   /** The lifetime of a code that opens a session with a task's host. */
   codeSeconds: 60,
+  /** The most codes, and the most sessions, of one token; beyond it the oldest code or the least used session ends. */
+  sessionsOfTokenMax: 1_000,
   /** The least interval between two updates of a session's last use. */
   usedEverySeconds: 60,
   /**
@@ -17,4 +19,8 @@ export const taskPageLimits = {
   codeBodyBytesMax: 1_024,
   /** The connections to a task's server that are kept open between requests. */
   idleConnectionsMax: 8,
+  /** The time without a request after which such a connection is closed. */
+  idleConnectionMs: 60_000,
+  /** The time in which a task's server answers an upgrade. Requests may wait for an answer as long as they like. */
+  upgradeMs: 60_000,
 } as const;

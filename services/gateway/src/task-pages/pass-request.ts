@@ -4,6 +4,7 @@ import { pipeline } from "node:stream";
 import type { Target } from "@trainyard/tunnel";
 import { Problem } from "../http/problem.ts";
 import { problemOfTunnel } from "../tunnels/problem.ts";
+import type { UnreadStreams } from "../tunnels/unread-streams.ts";
 import { headersFromTask, headersToTask, type ToTask } from "./passed-headers.ts";
 import { TunnelAgent } from "./tunnel-agent.ts";
 
@@ -11,6 +12,7 @@ export type Passing = ToTask & {
   readonly agent: TunnelAgent;
   readonly allocation: string;
   readonly target: Target;
+  readonly unread: UnreadStreams;
   /** Aborts when the person's session or the run has ended. */
   readonly signal: AbortSignal;
 };
@@ -84,6 +86,7 @@ function attempt(
       upstream.destroy();
       return reject(error);
     }
+    passing.unread.watch(answer, () => answer.readableLength);
     answer.once("end", () => {
       isWhole = upstream.writableFinished;
     });
@@ -121,7 +124,14 @@ function bodyOf({ headers }: IncomingMessage): "none" | "chunked" | "sized" {
 export function problemOfTask(error: unknown, target: Target): Problem {
   const known = problemOfTunnel(error);
   if (known instanceof Problem) return known;
-  const server = target.kind === "port" ? `server at port ${target.port}` : "server of the page";
-  const detail = `the ${server} of the task broke the connection`;
-  return new Problem(502, "bad_gateway", detail);
+  return new Problem(
+    502,
+    "bad_gateway",
+    `the ${serverOf(target)} of the task broke the connection`,
+  );
+}
+
+/** The name of a task's server in sentences. */
+export function serverOf(target: Target): string {
+  return target.kind === "port" ? `server at port ${target.port}` : "server of the page";
 }

@@ -1,16 +1,20 @@
 /** Passes a WebSocket to the server of a task. */
 import { type IncomingMessage, request } from "node:http";
 import { type Duplex, pipeline } from "node:stream";
-import type { Passing } from "./pass-request.ts";
+import type { Clock } from "@trainyard/kernel";
+import type { Target } from "@trainyard/tunnel";
+import { Problem } from "../http/problem.ts";
+import { taskPageLimits } from "./limits.ts";
+import { type Passing, serverOf } from "./pass-request.ts";
 import { headersFromTask, headersToTask } from "./passed-headers.ts";
 import { TunnelAgent } from "./tunnel-agent.ts";
 
-/** Passes one upgrade. Resolves when it has ended; rejects if the task's server gave no answer. */
+/** Passes one upgrade. Resolves when it has ended; rejects if the task's server gave no answer within the limit. */
 export function passUpgrade(
   asked: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  passing: Passing,
+  passing: Passing & { readonly clock: Clock },
 ): Promise<void> {
   // The browser left while its session was looked at: "close" would not come again.
   if (socket.destroyed || socket.readableEnded) {
@@ -40,6 +44,11 @@ export function passUpgrade(
     upstream.destroy();
     resolve();
   });
+  const silent = passing.clock.timer(taskPageLimits.upgradeMs, () =>
+    upstream.destroy(noAnswer(passing.target)),
+  );
+  const answered = (): void => silent[Symbol.dispose]();
+  for (const event of ["upgrade", "response", "close"]) upstream.once(event, answered);
   upstream.once("error", reject);
   upstream.once("upgrade", (answer, stream, first) => {
     socket.off("end", cut);
@@ -60,6 +69,12 @@ export function passUpgrade(
   });
   upstream.end();
   return promise;
+}
+
+function noAnswer(target: Target): Problem {
+  const seconds = taskPageLimits.upgradeMs / 1_000;
+  const detail = `the ${serverOf(target)} of the task did not answer the upgrade within ${seconds} s`;
+  return new Problem(504, "gateway_timeout", detail);
 }
 
 function headOf({ statusCode, statusMessage }: IncomingMessage, headers: readonly string[]) {

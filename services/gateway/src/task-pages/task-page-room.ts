@@ -16,6 +16,7 @@ export type TaskPageRoomDeps = {
   readonly token: TokenLookup;
   readonly tunnels: { readonly open: OpenTunnel };
   readonly openStreams: TaskPagesDeps["openStreams"];
+  readonly unread: TaskPagesDeps["unread"];
 };
 
 export type TaskPageRoom = {
@@ -26,13 +27,22 @@ export type TaskPageRoom = {
 };
 
 export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
-  const { pool, clock, logger, serving, token, tunnels, openStreams } = deps;
+  const { pool, clock, logger, serving, token, tunnels, openStreams, unread } = deps;
   const open: OpenTunnel = (...stream) => tunnels.open(...stream);
   const sessions = new TaskSessions(pool);
   const callers = new TaskCallers({ sessions, token, clock, logger });
   return {
     taskSessions: sessions,
     callers,
-    taskPages: new TaskPages({ sessions, callers, serving, open, openStreams, logger }),
+    taskPages: new TaskPages({
+      sessions,
+      callers,
+      serving,
+      open,
+      openStreams,
+      unread,
+      clock,
+      logger,
+    }),
   };
 }

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { Clock } from "@trainyard/kernel";
 import { type Logger, problemHeaders, problemText } from "@trainyard/runtime";
 import type { Target } from "@trainyard/tunnel";
 import { asProblem } from "../http/as-problem.ts";
@@ -13,6 +14,7 @@ import { Problem } from "../http/problem.ts";
 import { cameByHttps } from "../http/session-cookie.ts";
 import type { OpenStreams } from "../live/open-streams.ts";
 import { WrongCodes } from "../http/wrong-codes.ts";
+import { bytesIn, type UnreadStreams } from "../tunnels/unread-streams.ts";
 import { ownPath, sendOpenPage, sendSentence } from "./html.ts";
 import { taskPageLimits } from "./limits.ts";
 import { type Passing, passRequest, problemOfTask } from "./pass-request.ts";
@@ -40,6 +42,8 @@ export type TaskPagesDeps = {
   readonly serving: (address: TaskAddress, caller: UserCaller) => Promise<ServingRun>;
   readonly open: OpenTunnel;
   readonly openStreams: Pick<OpenStreams, "open">;
+  readonly unread: UnreadStreams;
+  readonly clock: Clock;
   readonly logger: Logger;
 };
 
@@ -52,8 +56,8 @@ export class TaskPages {
 
   constructor(deps: TaskPagesDeps) {
     this.#deps = deps;
-    this.#agent = new TunnelAgent(deps.open, true);
-    this.#single = new TunnelAgent(deps.open, false);
+    this.#agent = new TunnelAgent(deps.open, deps.clock, true);
+    this.#single = new TunnelAgent(deps.open, deps.clock, false);
   }
 
   /** Answers a request to a task's host. Never rejects. */
@@ -69,6 +73,7 @@ export class TaskPages {
       using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
+      this.#deps.unread.watch(response, () => asked.readableLength + response.writableLength);
       await passRequest(asked, response, passing).catch((error: unknown) => {
         throw problemOfTask(error, run.target);
       });
@@ -92,9 +97,12 @@ export class TaskPages {
       using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
-      await passUpgrade(asked, socket, head, passing).catch((error: unknown) => {
-        throw problemOfTask(error, run.target);
-      });
+      this.#deps.unread.watch(socket, () => bytesIn(socket));
+      await passUpgrade(asked, socket, head, { ...passing, clock: this.#deps.clock }).catch(
+        (error: unknown) => {
+          throw problemOfTask(error, run.target);
+        },
+      );
     } catch (error) {
       const problem = asProblem(error, this.#deps.logger, "");
       if (socket.writable) socket.end(`HTTP/1.1 ${problem.status} \r\nConnection: close\r\n\r\n`);
@@ -148,6 +156,7 @@ export class TaskPages {
     const isRead = (method === "GET" || method === "HEAD") && headers.upgrade === undefined;
     return {
       ...run,
+      unread: this.#deps.unread,
       agent: isRead ? this.#agent : this.#single,
       signal,
       scheme: cameByHttps(headers) ? "https" : "http",

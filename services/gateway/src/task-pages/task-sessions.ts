@@ -4,7 +4,7 @@
  *
  *   code ──redeemed once, within 60 s──► session ──12 h unused──► (none)
  *
- * A row refers to the token, and to the session of the Web UI if one asked: it ends with both.
+ * A row refers to the token, and to the session of the Web UI if one asked: it ends with both, and with the task.
  */
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
@@ -47,26 +47,38 @@ export class TaskSessions {
   ): Promise<{ readonly code: string; readonly expiresAtMs: number }> {
     const code = randomBytes(32).toString("base64url");
     const { rows } = await this.#pool.query<{ ends: number }>(
-      `insert into gateway.task_codes (digest, task, port, token, session, expires_at)
+      `with surplus as (delete from gateway.task_codes where digest in (
+           select digest from gateway.task_codes where token = $4 order by expires_at desc offset $7))
+       insert into gateway.task_codes (digest, task, port, token, session, expires_at)
        values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))
        returning (extract(epoch from expires_at) * 1000)::float8 as ends`,
-      [digestOfSecret(code), task, port, token, session, taskPageLimits.codeSeconds],
+      [
+        ...[digestOfSecret(code), task, port, token, session, taskPageLimits.codeSeconds],
+        taskPageLimits.sessionsOfTokenMax - 1,
+      ],
     );
     return { code, expiresAtMs: rows[0]?.ends ?? 0 };
   }
 
   /**
-   * Opens the session of a code for its host. Returns null if the code is unknown, used, expired or of another host.
+   * Opens the session of a code for its host. Returns null if the code is unknown, used, expired or of another host. If
+   * the token has too many sessions, the one with the oldest use ends.
    */
   async redeem({ task, port }: TaskPlace, code: string): Promise<string | null> {
     const secret = randomBytes(32).toString("base64url");
     const { rows } = await this.#pool.query(
       `with code as (delete from gateway.task_codes
          where digest = $1 and task = $2 and port = $3 and expires_at > now()
-         returning token, session)
+         returning token, session),
+       surplus as (delete from gateway.task_sessions where digest in (
+         select digest from gateway.task_sessions where token in (select token from code)
+         order by used_at desc offset $5))
        insert into gateway.task_sessions (digest, task, port, token, session)
        select $4, $2, $3, token, session from code returning digest`,
-      [digestOfSecret(code), task, port, digestOfSecret(secret)],
+      [
+        ...[digestOfSecret(code), task, port, digestOfSecret(secret)],
+        taskPageLimits.sessionsOfTokenMax - 1,
+      ],
     );
     return rows.length === 0 ? null : secret;
   }
@@ -120,6 +132,12 @@ export class TaskSessions {
     );
     await this.#pool.query("delete from gateway.task_codes where expires_at < now()");
   }
+}
+
+/** Deletes the sessions and codes of a deleted task. */
+export async function endSessionsOfTask(pool: Pool, task: string): Promise<void> {
+  await pool.query("delete from gateway.task_sessions where task = $1", [task]);
+  await pool.query("delete from gateway.task_codes where task = $1", [task]);
 }
 
 function sessionOf({ digest, token, session, ends }: Row): TaskSession {

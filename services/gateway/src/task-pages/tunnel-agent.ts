@@ -1,10 +1,10 @@
 /**
  * Connections to the servers of tasks, through the tunnels of their runs. With `keepAlive` a connection is kept for the
- * next request to the same target of the same run.
+ * next request to the same target of the same run, for a while.
  */
-import { Agent, type ClientRequestArgs } from "node:http";
+import { Agent, type ClientRequest, type ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
-import { assert } from "@trainyard/kernel";
+import { assert, type Clock } from "@trainyard/kernel";
 import { nameOfTarget, parseTarget, type Target } from "@trainyard/tunnel";
 import { taskPageLimits } from "./limits.ts";
 
@@ -21,10 +21,14 @@ const never = new AbortController().signal;
 
 export class TunnelAgent extends Agent {
   readonly #open: OpenTunnel;
+  readonly #clock: Clock;
+  /** The ends of the connections that no request uses. */
+  readonly #idle = new WeakMap<Duplex, Disposable>();
 
-  constructor(open: OpenTunnel, keepAlive: boolean) {
+  constructor(open: OpenTunnel, clock: Clock, keepAlive: boolean) {
     super({ keepAlive, maxFreeSockets: taskPageLimits.idleConnectionsMax });
     this.#open = open;
+    this.#clock = clock;
   }
 
   /** The options for a request to a target of a run. Kept connections are known by this host: `t12#1 port-8080`. */
@@ -37,6 +41,19 @@ export class TunnelAgent extends Agent {
     const target = parseTarget(name);
     assert(target !== null, "the host of a request has the name of a target");
     void this.#connect(allocation, target, callback);
+  }
+
+  /** Node's own timeout for these connections needs a socket. */
+  override keepSocketAlive(stream: Duplex): void {
+    const end = this.#clock.timer(taskPageLimits.idleConnectionMs, () => stream.destroy());
+    this.#idle.set(stream, end);
+    stream.once("close", () => end[Symbol.dispose]());
+    return super.keepSocketAlive(stream);
+  }
+
+  override reuseSocket(stream: Duplex, request: ClientRequest): void {
+    this.#idle.get(stream)?.[Symbol.dispose]();
+    super.reuseSocket(stream, request);
   }
 
   async #connect(allocation: string, target: Target, callback?: Connected): Promise<void> {

@@ -8,6 +8,7 @@ import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
+import { ManualClock } from "@trainyard/testing";
 import type { Target } from "@trainyard/tunnel";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { digestOfSecret } from "../http/caller.ts";
@@ -18,6 +19,7 @@ import { TaskCallers } from "../task-pages/task-callers.ts";
 import { TaskPages } from "../task-pages/task-pages.ts";
 import type { OpenTunnel } from "../task-pages/tunnel-agent.ts";
 import type { Asker, TaskPlace, TaskSession, TaskSessions } from "../task-pages/task-sessions.ts";
+import { UnreadStreams } from "../tunnels/unread-streams.ts";
 
 /** Sessions of tasks in memory. `closed` has the digests of sessions of the Web UI that have ended. */
 class MemorySessions {
@@ -86,6 +88,9 @@ export type TaskPageStage = AsyncDisposable & {
   readonly tokens: Map<string, TokenDocument>;
   /** Serves a port of a task; 0 is its own page. */
   readonly serve: (task: string, port: number, answer: RequestListener) => Promise<Server>;
+  readonly taskPages: TaskPages;
+  /** The clock of the limits for connections to the servers of tasks. */
+  readonly pagesClock: ManualClock;
   /** The requests that reached the platform, by method and address. */
   readonly platform: string[];
   /** Returns the cookie of a new session with the host of a task. */
@@ -105,14 +110,7 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     clock: systemClock,
     logger,
   });
-  const open: OpenTunnel = async (allocation, target): Promise<Duplex> => {
-    const socket = connect(
-      ports.get(`${allocation}:${target.kind === "port" ? target.port : 0}`) ?? 1,
-      "127.0.0.1",
-    );
-    await once(socket, "connect");
-    return socket;
-  };
+  const pagesClock = new ManualClock();
   const taskPages = new TaskPages({
     sessions: sessions as unknown as TaskSessions,
     callers,
@@ -121,7 +119,9 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
       target: targetOf(task, port),
       secret: `secret of ${task}`,
     }),
-    open,
+    open: tunnelTo(ports),
+    clock: pagesClock,
+    unread: new UnreadStreams(systemClock, logger),
     openStreams: new OpenStreams({ ...noTopics, ofOneMax: pagesOfOneMax, ofAllMax: 1_000 }),
     logger,
   });
@@ -147,7 +147,9 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     port: await listen(front),
     sessions,
     tokens,
+    taskPages,
     platform,
+    pagesClock,
     serve: async (task, port, answer) => {
       const server = createServer(answer);
       ports.set(`${task}#1:${port}`, await listen(server));
@@ -165,6 +167,16 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
 function targetOf(task: string, port: number): Target {
   if (port === 0 && task === "t9") return { kind: "page" };
   return { kind: "port", port: port === 0 ? 8080 : port };
+}
+
+/** Returns a tunnel to servers of this process, by `<run>:<port>`. */
+function tunnelTo(ports: ReadonlyMap<string, number>): OpenTunnel {
+  return async (allocation, target): Promise<Duplex> => {
+    const name = `${allocation}:${target.kind === "port" ? target.port : 0}`;
+    const socket = connect(ports.get(name) ?? 1, "127.0.0.1");
+    await once(socket, "connect");
+    return socket;
+  };
 }
 
 /** Returns a platform that writes down what reaches it. */

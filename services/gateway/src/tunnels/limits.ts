@@ -13,6 +13,9 @@ export const tunnelRoomLimits = {
   /** The most open streams of one caller at one gateway, and of all callers. Requests to pages of tasks count, too. */
   streamsOfOneMax: 1_100,
   streamsMax: 4_096,
+  /** The bytes of all streams together that wait for slow readers, and the interval at which they are counted. */
+  unreadBytesMax: 256 * 1024 * 1024,
+  unreadLookMs: 100,
   /** A person's reader may stop, and then answers no ping: its WebSocket is dead after this many looks (10 min). */
   streamDeadLooks: 120,
 } as const;

@@ -13,6 +13,7 @@ import { peerDoor, Peers } from "./peers.ts";
 import { TunnelRows } from "./rows.ts";
 import type { Course } from "./runs.ts";
 import { Tunnels } from "./tunnels.ts";
+import { UnreadStreams } from "./unread-streams.ts";
 
 export type TunnelRoomDeps = {
   readonly pool: Pool;
@@ -28,6 +29,7 @@ export type TunnelRoom = {
   readonly doors: readonly UpgradeRoute[];
   /** Counts the streams of people, and their requests to pages of tasks. */
   readonly openStreams: OpenStreams;
+  readonly unread: UnreadStreams;
 };
 
 export function tunnelRoom(deps: TunnelRoomDeps): TunnelRoom {
@@ -36,9 +38,12 @@ export function tunnelRoom(deps: TunnelRoomDeps): TunnelRoom {
     (await cache.load(courseOfRun, allocation)).state;
   const peering = { keys, clock };
   const rows = new TunnelRows(pool);
-  const tunnels = new Tunnels({ rows, peers: new Peers(peering), course, clock, logger });
+  const unread = new UnreadStreams(clock, logger);
+  const peers = new Peers(peering);
+  const tunnels = new Tunnels({ rows, peers, unread, course, clock, logger });
   return {
     tunnels,
+    unread,
     openStreams: new OpenStreams({
       ofOneMax: tunnelRoomLimits.streamsOfOneMax,
       ofAllMax: tunnelRoomLimits.streamsMax,

@@ -8,6 +8,7 @@ import { tunnelRoomLimits } from "./limits.ts";
 import { Peers } from "./peers.ts";
 import { TunnelRows } from "./rows.ts";
 import { Tunnels } from "./tunnels.ts";
+import { UnreadStreams } from "./unread-streams.ts";
 
 const { signal } = new AbortController();
 const port = { kind: "port", port: 8080 } as const;
@@ -15,6 +16,7 @@ const port = { kind: "port", port: 8080 } as const;
 /** A room of a gateway whose PostgreSQL is away, with a tunnel of one run. */
 class Room {
   readonly clock = new ManualClock();
+  readonly #logger = createLogger("gateway", "silent");
   readonly opened: string[] = [];
   readonly rows = new TunnelRows({
     query: () => Promise.reject(new Error("connect ECONNREFUSED")),
@@ -23,8 +25,9 @@ class Room {
     rows: this.rows,
     peers: new Peers({ keys: new Map(), clock: this.clock }),
     course: async () => ({ state: "runs", agent: "rack" }),
+    unread: new UnreadStreams(this.clock, this.#logger),
     clock: this.clock,
-    logger: createLogger("gateway", "silent"),
+    logger: this.#logger,
   });
   isOpen = true;
   check: () => Promise<unknown> = async () => {};

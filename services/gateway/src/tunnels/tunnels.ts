@@ -16,10 +16,12 @@ import { tunnelRoomLimits } from "./limits.ts";
 import { noTunnel, type Peers } from "./peers.ts";
 import type { TunnelRows } from "./rows.ts";
 import { type Course, whyNotConnected } from "./runs.ts";
+import { bytesIn, type UnreadStreams } from "./unread-streams.ts";
 
 export type TunnelsDeps = {
   readonly rows: TunnelRows;
   readonly peers: Peers;
+  readonly unread: UnreadStreams;
   /** Returns the place and the state of a run, from the log. */
   readonly course: (allocation: string) => Promise<Course>;
   readonly clock: Clock;
@@ -76,7 +78,7 @@ export class Tunnels {
     const replica = await this.#deps.rows.replicaOf(allocation);
     if (replica !== null && replica !== this.#replica) {
       try {
-        return await this.#deps.peers.open(replica, allocation, name, signal);
+        return this.#watched(await this.#deps.peers.open(replica, allocation, name, signal));
       } catch (error) {
         if (!isAway(error)) throw error;
         this.#deps.logger.info({ err: error, replica, allocation }, "replica_has_no_tunnel");
@@ -91,7 +93,12 @@ export class Tunnels {
   async openHere(allocation: string, name: string, signal: AbortSignal): Promise<Duplex> {
     const kept = this.#kept.get(allocation);
     if (kept === undefined) throw noTunnel();
-    return kept.tunnel.open(name, signal);
+    return this.#watched(await kept.tunnel.open(name, signal));
+  }
+
+  #watched(stream: Duplex): Duplex {
+    this.#deps.unread.watch(stream, () => bytesIn(stream));
+    return stream;
   }
 
   /** Closes the tunnel of a run that has ended. */

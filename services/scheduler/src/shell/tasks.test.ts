@@ -124,6 +124,18 @@ describe("a run of a task", () => {
     expect(world.last("allocation-t2#1", "AllocationStopRequested").why).toBe(StopWhy.DRAIN);
   });
 
+  test("waits for its lost agent for two minutes, also if it fits elsewhere", async () => {
+    await using world = await World.scheduled(1, 1);
+    await world.run(run);
+    const agent = world.named("a1");
+    agent.silent = true;
+    await world.advance(32_000 + 110_000);
+    expect(world.names("agent-a1")).toContain("AgentLost");
+    expect(world.names(stream)).not.toContain("AllocationEnded");
+    await world.advance(12_000);
+    expect(world.last(stream, "AllocationEnded").cause).toBe(AllocationEndCause.AGENT_LOST);
+  });
+
   test("continues under the scheduler that takes over, also while its agent reports it", async () => {
     await using world = await World.open();
     const first = await world.scheduler();

@@ -2,7 +2,7 @@
 import type { Duplex } from "node:stream";
 import { parseTrialId, runId, taskRunId, isTaskId } from "@trainyard/kernel";
 import type { FoldCache } from "@trainyard/runtime";
-import { parseTarget, splice, type Target } from "@trainyard/tunnel";
+import { parseTarget, splice, type Target, type WebSocket } from "@trainyard/tunnel";
 import { type Caller, countedAs, type UserCaller } from "../../http/caller.ts";
 import type { OpenCalls } from "../../http/open-calls.ts";
 import { notFound, Problem } from "../../http/problem.ts";
@@ -12,6 +12,7 @@ import { tunnelRoomLimits } from "../../tunnels/limits.ts";
 import { latestRunOfTask, latestRunOfTrial } from "../../streams.ts";
 import { problemOfTunnel } from "../../tunnels/problem.ts";
 import type { Tunnels } from "../../tunnels/tunnels.ts";
+import type { UnreadStreams } from "../../tunnels/unread-streams.ts";
 import { mayUseTask } from "../tasks/access.ts";
 
 export type StreamsDeps = {
@@ -20,6 +21,7 @@ export type StreamsDeps = {
   readonly serveConnection: (connection: Duplex) => void;
   readonly openStreams: OpenStreams;
   readonly openCalls: OpenCalls;
+  readonly unread: UnreadStreams;
   readonly cache: FoldCache;
 };
 
@@ -40,7 +42,8 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
         const call = held.use(await deps.openCalls.open(caller));
         const signal = AbortSignal.any([gone, call.signal]);
         const kept = held.move();
-        accept({ deadLooks: tunnelRoomLimits.streamDeadLooks }, (connection) => {
+        accept({ deadLooks: tunnelRoomLimits.streamDeadLooks }, (connection, webSocket) => {
+          watchNear(deps, connection, webSocket);
           connection.once("close", () => kept.dispose());
           signal.addEventListener("abort", () => connection.destroy());
           deps.serveConnection(connection);
@@ -98,7 +101,7 @@ type Opening = {
 };
 
 async function serve(
-  { tunnels, openCalls }: StreamsDeps,
+  { tunnels, openCalls, unread }: StreamsDeps,
   open: OpenStreams,
   { caller, allocation, target }: Opening,
   { accept, gone }: Upgrade,
@@ -115,10 +118,19 @@ async function serve(
   if (signal.aborted || far.destroyed) return void far.destroy();
   const kept = held.move();
   far.once("close", () => kept.dispose());
-  accept({ deadLooks: tunnelRoomLimits.streamDeadLooks }, (near) => {
+  accept({ deadLooks: tunnelRoomLimits.streamDeadLooks }, (near, webSocket) => {
+    watchNear({ unread }, near, webSocket);
     signal.addEventListener("abort", () => near.destroy());
     void splice(near, far);
   });
+}
+
+/** Some of the bytes that the stream has not handed over count as bytes of the WebSocket, too. */
+function watchNear({ unread }: Pick<StreamsDeps, "unread">, near: Duplex, socket: WebSocket): void {
+  unread.watch(
+    near,
+    () => near.readableLength + Math.max(near.writableLength, socket.bufferedAmount),
+  );
 }
 
 const noTarget = (name: string): Problem =>

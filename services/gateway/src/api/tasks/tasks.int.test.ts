@@ -19,6 +19,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { dialWebSocket, serveTunnel, tunnelLink } from "@trainyard/tunnel";
 import { create } from "tar";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { taskPageLimits } from "../../task-pages/limits.ts";
 import {
   agentStart,
   created,
@@ -431,6 +432,43 @@ describe("a link to a page", () => {
     ["127.0.0.1", { port: 22 }, ["port_not_declared", expect.stringMatching(/^22 is none/)]],
   ])("asked at %s with %j is %j", async (host, body, expected) => {
     expect(await linked(host, body)).toEqual(expected);
+  });
+
+  /** The number of a token's codes or sessions, with whether its oldest is among them. */
+  const rows = async (table: "task_codes" | "task_sessions") =>
+    (
+      await gateway.sql(
+        `select count(*)::int as rows, bool_or(digest = 'old-1') as oldest from gateway.${table}`,
+      )
+    ).rows;
+
+  test("ends the oldest code or session of its token if there are too many", async () => {
+    const { sessionsOfTokenMax: max } = taskPageLimits;
+    await gateway.sql("delete from gateway.task_codes");
+    const { body } = await gateway.call("POST", "/api/v1/tasks/t910/sessions", {
+      body: { localPort: 99 },
+    });
+    const old = "'old-' || n, 't910', 0, (select token from gateway.task_codes)";
+    await gateway.sql(
+      `insert into gateway.task_sessions (digest, task, port, token, used_at)
+       select ${old}, now() - make_interval(secs => $1 - n) from generate_series(1, $1) as n`,
+      [max],
+    );
+    await gateway.sql(
+      `insert into gateway.task_codes (digest, task, port, token, expires_at)
+       select ${old}, now() + make_interval(secs => n::float8 / 1000) + interval '30 s'
+       from generate_series(1, $1) as n`,
+      [max - 1],
+    );
+    await linked("127.0.0.1", {});
+    expect(await rows("task_codes")).toEqual([{ rows: max, oldest: false }]);
+    const sent = request(`${gateway.url}/.trainyard/session`, {
+      method: "POST",
+      headers: { host: "t910.localhost:99", origin: "http://t910.localhost:99" },
+    }).end(String(body["url"]).split("#code=")[1]);
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    expect(answer.statusCode).toBe(204);
+    expect(await rows("task_sessions")).toEqual([{ rows: max, oldest: false }]);
   });
 
   test("of an ended task is refused with its reason", async () => {

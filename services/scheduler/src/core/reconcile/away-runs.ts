@@ -1,9 +1,12 @@
 /**
  * The runs whose agent is lost that end now: those that would get a place elsewhere in their pool, and those whose
- * agent is lost for too long. Until then the agent may return with the run. Places are given out on trial: to delayed
- * runs first, some of which follow a run that ended for its place, then to waiting runs and these in the order of the
- * queue. Quotas and other limits do not matter here: the run that follows waits in the queue like any other.
+ * agent is lost for too long. Until then the agent may return with the run. A task has no checkpoint from which it
+ * would continue elsewhere, and mostly no restart, so its run waits for all of this time. Places are given out on
+ * trial: to delayed runs first, some of which follow a run that ended for its place, then to waiting runs and these in
+ * the order of the queue. Quotas and other limits do not matter here: the run that follows waits in the queue like any
+ * other.
  */
+import { parseTaskRunId } from "@trainyard/kernel";
 import { fit, type Pool, type PoolAgents, placeOf } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
@@ -31,8 +34,11 @@ export class AwayRuns {
     const over = new Set<string>();
     for (const { id, status } of cluster.agents.values()) {
       if (status !== "lost") continue;
-      const runs = deadlines.isAwayTooLong(id, nowMs) ? over : away;
-      for (const run of cluster.placedOn(id)) runs.add(run);
+      const isOver = deadlines.isAwayTooLong(id, nowMs);
+      for (const run of cluster.placedOn(id)) {
+        if (isOver) over.add(run);
+        else if (parseTaskRunId(run) === null) away.add(run);
+      }
     }
     const fitting = away.size === 0 ? away : fittingOf(cluster, guard, away);
     this.#ending = new Set([...over, ...fitting]);

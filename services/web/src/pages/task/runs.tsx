@@ -3,9 +3,9 @@ import type { JSX } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { duration, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
+import list from "../../components/runs-list.module.css";
 import { runState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
-import styles from "./task.module.css";
 
 type Run = ReplyOf<"getTask">["runs"][number];
 
@@ -13,7 +13,7 @@ type Run = ReplyOf<"getTask">["runs"][number];
 export function Runs({ runs }: { readonly runs: readonly Run[] }): JSX.Element {
   if (runs.length === 0) return <EmptyState title="No run yet." />;
   return (
-    <ol className={styles["runs"]}>
+    <ol className={list["runs"]}>
       {runs.toReversed().map((run) => (
         <li key={run.id}>
           <RunOf run={run} />
@@ -29,7 +29,7 @@ function RunOf({ run }: { readonly run: Run }): JSX.Element {
   const lasted = (endedAtMs ?? requestedAtMs) - (startedAtMs ?? requestedAtMs);
   return (
     <section aria-label={`Run ${run.number}`}>
-      <header className={styles["run"]}>
+      <header className={list["run"]}>
         <h2>Run {run.number}</h2>
         <StateBadge state={runState(run)} />
         <span>{message.split("\n")[0]}</span>

@@ -3,6 +3,7 @@ import type { JSX } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { duration, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
+import list from "../../components/runs-list.module.css";
 import { runState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { useCheckpointSteps } from "./use-checkpoint-steps.ts";
@@ -20,7 +21,7 @@ export function Runs({ trial }: TabProps): JSX.Element {
     );
   }
   return (
-    <ol className={styles["runs"]}>
+    <ol className={list["runs"]}>
       {trial.runs.toReversed().map((run) => (
         <li key={run.id}>
           <Run run={run} trial={trial.id} step={steps.get(run.fromCheckpoint)} />
@@ -38,7 +39,7 @@ function Run({ run, trial, step }: Props): JSX.Element {
   const [said = "", ...more] = message.split("\n");
   return (
     <section aria-label={`Run ${run.number}`}>
-      <header className={styles["run"]}>
+      <header className={list["run"]}>
         <h2>Run {run.number}</h2>
         <StateBadge state={runState(run)} />
         <span className={styles["said"]}>{said}</span>

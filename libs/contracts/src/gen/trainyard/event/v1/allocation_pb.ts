@@ -581,8 +581,8 @@ export const SlotSchema: GenMessage<Slot> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 12);
 
 /**
- * The agent did not report for too long. Its runs keep its slots. A run of it ends when it fits elsewhere in its pool,
- * at the latest after two minutes; until then it waits for the agent.
+ * The agent did not report for too long. Its runs keep its slots. A run of a trial ends when it fits elsewhere in its
+ * pool, at the latest after two minutes, and a run of a task after two minutes; until then it waits for the agent.
  *
  * @generated from message trainyard.event.v1.AgentLost
  */
