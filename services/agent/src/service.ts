@@ -64,6 +64,7 @@ export async function createService(
   const registry = createRegistry(name);
   const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
+  const { tensorBoardBytes } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
@@ -74,7 +75,7 @@ export async function createService(
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const python = { sdkPath, inherited };
-  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python };
+  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, tensorBoardBytes, python };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
   const screens = stack.use(new Screens(clock, events));
   const deps = {

@@ -30,6 +30,7 @@ function bodyWith(
     work: "/work",
     sdkPath: null,
     holder: null,
+    board: null,
     storageFolders: [],
     slots,
     labels: {},

@@ -51,6 +51,7 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
     ...urls,
     checkpointDir: "",
     checkpointDiskShare: 0.5,
+    tensorBoardBytes: 0,
     supervisors: supervisorsOf("container", folder, ownVariables()),
     python: { sdkPath: null, inherited: ownVariables() },
     users: new RunUsers(null),

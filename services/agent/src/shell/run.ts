@@ -32,6 +32,7 @@ import { RunDeliveries } from "./run-deliveries.ts";
 import { howItEnded, RunEnding } from "./run-ending.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
+import { openBoards } from "../tensorboard/open-boards.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { useOf } from "../servers/use.ts";
@@ -50,6 +51,7 @@ export type RunDeps = {
   readonly checkpointDir: string;
   readonly supervisors: Supervisors;
   readonly checkpointDiskShare: number;
+  readonly tensorBoardBytes: number;
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;
@@ -239,6 +241,7 @@ export class Run implements AsyncDisposable {
     const reached = { folder: this.folder, pids: () => this.pids, use: () => useOf(this) };
     using _tunnel = openRunTunnel({ ...this.#deps, ...reached });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
+    using _boards = openBoards({ ...this.#deps, run: this });
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
     try {
