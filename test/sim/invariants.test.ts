@@ -108,17 +108,17 @@ function granted(allocation: string): Told {
   return [`allocation-${allocation}`, { type: "AllocationGranted", data }];
 }
 
-const taskCreated: Told = [
+const createdAs = (kind: string): Told => [
   "task-t1",
   {
     type: "TaskCreated",
     data: {
-      ...{ kind: "command", config: { entrypoint: "true", max_restarts: 1 }, name: "true" },
+      ...{ kind, config: { entrypoint: "true", max_restarts: 1 }, name: "true" },
       ...{ contextDigest: "", contextBytes: 0, owner: "", workspace: "", tokenId: "", sources: [] },
-      sources: [],
     },
   },
 ];
+const taskCreated = createdAs("command");
 const ofTask = ([, event]: Told): Told => ["task-t1", event];
 const taskRun = (run: number): Told => ofTask(requested(run));
 const taskRunEnded = (run: number, counts = false): Told => ofTask(runEnded(run, counts));
@@ -127,7 +127,18 @@ const taskEnded: Told = [
   { type: "TaskEnded", data: { outcome: TaskOutcome.FAILED, reason: "", restarts: 0 } },
 ];
 const taskKilled: Told = ["task-t1", { type: "TaskKillRequested", data: { reason: "" } }];
+const taskPaused: Told = ["task-t1", { type: "TaskPauseRequested", data: { reason: "" } }];
+const taskSave: Told = [
+  "task-t1",
+  { type: "TaskSaved", data: { checkpoint: "c", run: 1, files: 1, bytes: 1, step: 1 } },
+];
+const taskResumed: Told = ["task-t1", { type: "TaskResumed", data: {} }];
+const pausedEnd: Told = [
+  "task-t1",
+  { type: "TaskEnded", data: { outcome: TaskOutcome.PAUSED, reason: "", restarts: 0 } },
+];
 const ranOnce = [taskCreated, taskRun(1), taskRunEnded(1)] as const;
+const pausing = [createdAs("notebook"), taskRun(1), taskPaused, taskRunEnded(1)] as const;
 
 const lost: Told = ["agent-a1", { type: "AgentLost", data: { reason: "" } }];
 const begun = [created, activated, proposed(1), trialCreated()] as const;
@@ -144,6 +155,9 @@ test("a valid history has no violations", async () => {
   const history = [...begun, requested(1), runEnded(1), trialEnded, outcomeRecorded];
   expect(await judged([...history, searchCompleted, experimentEnded])).toEqual([]);
   expect(await judged([...ranOnce, taskEnded])).toEqual([]);
+  expect(
+    await judged([...pausing, pausedEnd, taskResumed, taskRun(2), taskRunEnded(2), taskEnded]),
+  ).toEqual([]);
 });
 
 const wrong: readonly (readonly [string, readonly Told[]])[] = [
@@ -186,6 +200,11 @@ const wrong: readonly (readonly [string, readonly Told[]])[] = [
   ["the task was killed", [...ranOnce.slice(0, 2), taskKilled, taskRunEnded(1, true), taskRun(2)]],
   ["the task had ended", [...ranOnce, taskEnded, taskRun(2)]],
   ["task t1 has not ended", [...ranOnce]],
+  ["its work is not kept", [taskCreated, taskRun(1), taskPaused]],
+  ["the task was paused", [...pausing, taskRun(2)]],
+  ["nobody has paused it", [createdAs("shell"), taskRun(1), taskRunEnded(1), pausedEnd]],
+  ["it cannot be resumed", [...ranOnce, taskEnded, taskResumed]],
+  ["it is no save of its last run", [...ranOnce, taskSave]],
   ["a1/0 is t1#1's", [granted("t1#1"), granted("1.2#1")]],
   ["a1/0 is 1.1#1's", [granted("1.1#1"), granted("1.2#1")]],
   ["a1 is lost", [lost, granted("1.1#1")]],

@@ -38,8 +38,8 @@ export class ModelIndex implements Index {
       const event = decodeEvent(stored);
       const id = idOf(stored.stream);
       if (event.type === "CheckpointCompleted") {
-        const { trial, run, step } = event.data;
-        const experiment = parseTrialId(trial)?.experiment ?? "";
+        const { trial, task = "", run, step } = event.data;
+        const experiment = parseTrialId(trial)?.experiment ?? task;
         this.#rows.set(id, { experiment, trial, run, step, retention: "kept", graceEndMs: 0 });
       }
       if (event.type === "CheckpointCondemned") {
@@ -65,6 +65,10 @@ export class ModelIndex implements Index {
       const { trial, run, step } = row;
       return [{ checkpoint, trial, run, step, value: null }];
     });
+  }
+
+  async saves(task: string): ReturnType<Index["saves"]> {
+    return (await this.candidates(task)).map((save) => ({ ...save, trial: task }));
   }
 
   async kept(experiment: string): Promise<readonly string[]> {

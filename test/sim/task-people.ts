@@ -1,6 +1,6 @@
 /**
- * Simulated users who run tasks: they create some, kill some while they wait or run, and delete some, over the bus.
- * They use numbers of their own, so that the experiments of a world do not depend on its tasks.
+ * Simulated users who run tasks: they create some, pause and resume some, kill some while they wait or run, and delete
+ * some, over the bus. They use numbers of their own, so that the experiments of a world do not depend on its tasks.
  */
 import type { MemoryHub } from "@trainyard/bus/testing";
 import { decodeEvent } from "@trainyard/contracts";
@@ -58,6 +58,12 @@ export class TaskPeople {
     const { chance, clock } = this.#deps;
     await pause(clock, chance.between(0, createdMs));
     const task = await this.#create();
+    if (chance.happens(0.3)) {
+      await pause(clock, chance.between(0, 30_000));
+      await this.#ask("PauseTask", { task, reason: "" });
+      await pause(clock, chance.between(0, 60_000));
+      await this.#ask("ResumeTask", { task });
+    }
     if (chance.happens(0.4)) {
       await pause(clock, chance.between(0, 30_000));
       await this.#ask("KillTask", { task, reason: "" });
@@ -70,11 +76,10 @@ export class TaskPeople {
 
   async #create(): Promise<string> {
     const request = {
-      kind: this.#deps.chance.pick(["command", "shell"]),
+      kind: this.#deps.chance.pick(["command", "shell", "notebook"]),
       config: configOf(this.#deps.chance),
       ...{ name: "sim", contextDigest: "", contextBytes: 0, contextDeletions: 0 },
       ...{ owner: "", workspace: "", tokenId: "", sources: [] },
-      sources: [],
     };
     const body = encodeRequest("experiments", "CreateTask", request);
     const reply = await this.#asking.ask("CreateTask", body);
@@ -83,7 +88,7 @@ export class TaskPeople {
   }
 
   /** A request that is refused is not repeated: the log may have lost the task. */
-  async #ask<Name extends "KillTask" | "DeleteTask">(
+  async #ask<Name extends "KillTask" | "DeleteTask" | "PauseTask" | "ResumeTask">(
     name: Name,
     request: Parameters<typeof encodeRequest<"experiments", Name>>[2],
   ): Promise<void> {
@@ -111,7 +116,7 @@ export function unendedTasks(log: MemoryLog): readonly string[] {
   for (const stored of log.store.events) {
     if (!stored.stream.startsWith("task-")) continue;
     const { type } = decodeEvent(stored);
-    if (type === "TaskCreated") open.add(stored.stream);
+    if (type === "TaskCreated" || type === "TaskResumed") open.add(stored.stream);
     if (type === "TaskEnded") open.delete(stored.stream);
   }
   return [...open];

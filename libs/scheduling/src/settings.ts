@@ -31,6 +31,8 @@ export type PoolSettings = {
   readonly slotlessPerAgent: number;
   /** The time after its start for which a run makes no room for others, unless it has made a new checkpoint. */
   readonly preemptExemptMs: number;
+  /** The idle_timeout of tasks whose configuration sets none; 0 for never. Absent for the cluster's. */
+  readonly idleTimeoutMs?: number;
 };
 
 export const defaultSettings: PoolSettings = {
@@ -59,6 +61,7 @@ export type RecordedSettings = {
  */
 export function settingsOf(policy: string, recorded: RecordedSettings = {}): PoolSettings {
   const { description, preemption, ageingMs, quotas, defaultPriority, slotlessPerAgent } = recorded;
+  const { idleTimeoutMs } = recorded;
   const compat = oneOf(compatNames, recorded.compat, defaultSettings.compat);
   // Determined's rules have no exemption.
   const exemptMs = compat === "determined" ? 0 : recorded.preemptExemptMs;
@@ -74,6 +77,7 @@ export function settingsOf(policy: string, recorded: RecordedSettings = {}): Poo
     defaultPriority: defaultPriority ?? defaultSettings.defaultPriority,
     slotlessPerAgent: slotlessPerAgent ?? defaultSettings.slotlessPerAgent,
     preemptExemptMs: exemptMs ?? defaultSettings.preemptExemptMs,
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
   };
 }
 

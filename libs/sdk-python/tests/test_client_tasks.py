@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import json
+import tarfile
 from typing import Any
 
+from test_client import archive, manifest
 from test_client_metrics import END, event
 from test_client_trials import ReadingTest
 
@@ -23,6 +27,31 @@ ENDED = {**TASK, "state": "ERROR", "reason": "exit code 3", "exitCode": 3}
 
 def line(text: str) -> dict[str, Any]:
     return {"trial": "t12", "run": 1, "source": "stdout", "text": text, "cursor": text}
+
+
+def small_files() -> bytes:
+    """An archive of a save: a folder, a script and a link."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, kind, mode in (
+            ("data", tarfile.DIRTYPE, 0o750),
+            ("run.sh", tarfile.REGTYPE, 0o700),
+            ("link", tarfile.SYMTYPE, 0o777),
+        ):
+            member = tarfile.TarInfo(name)
+            member.type, member.mode, member.mtime = kind, mode, 1_577_836_800
+            member.linkname = "run.sh" if kind == tarfile.SYMTYPE else ""
+            member.size = 2 if kind == tarfile.REGTYPE else 0
+            tar.addfile(member, io.BytesIO(b"ls"))
+    return packed.getvalue()
+
+
+def save_of(path: str) -> dict[str, bytes]:
+    """The files of a save whose large file has this path."""
+    large = {"path": path, "file": "files/a", "mode": 0o640, "mtime": 0}
+    described = {"format": "trainyard-work/1", "archives": ["small-1.tar"], "large": [large]}
+    files = {"work.json": json.dumps(described).encode(), "small-1.tar": small_files()}
+    return {**files, "files/a": b"large"}
 
 
 class TaskTest(ReadingTest):
@@ -96,3 +125,44 @@ class TaskTest(ReadingTest):
         self.answers["tasks/t12"] = (409, refused)
         with self.assertRaisesRegex(client.ApiError, "has not ended"):
             found[1].delete()
+
+    def test_the_folder_of_a_task_is_downloaded_from_its_newest_intact_save(self) -> None:
+        self.answers["tasks/t12"] = TASK
+        task = self.client.get_task("t12")
+        self.answers["tasks/t12/checkpoints"] = {"items": []}
+        with self.assertRaisesRegex(client.DownloadError, "nothing of task t12 is saved"):
+            task.download(self.folder / "none")
+        self.answers["tasks/t12/checkpoints"] = {"items": [{"uuid": "s1"}]}
+        files = save_of("data/a.bin")
+        self.answers["checkpoints/s1"] = {"uuid": "s1", "manifest": manifest(files)}
+        self.answers["checkpoints/s1/archive"] = archive(files)
+        folder = task.download(self.folder / "work")
+        self.assertEqual((folder / "link").read_text(), "ls")
+        self.assertEqual((folder / "data" / "a.bin").read_bytes(), b"large")
+        self.assertEqual((folder / "data").stat().st_mode & 0o777, 0o750)
+        self.assertEqual(
+            self.queries("tasks/t12/checkpoints")[-1],
+            {
+                "filter": ["state = COMPLETED"],
+                "order_by": ["steps_completed desc"],
+                "pageSize": ["1"],
+            },
+        )
+        with self.assertRaises(FileExistsError):
+            task.download(folder)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["work"])
+
+    def test_a_save_that_leads_out_of_its_folder_or_differs_leaves_nothing(self) -> None:
+        self.answers["tasks/t12"] = TASK
+        self.answers["tasks/t12/checkpoints"] = {"items": [{"uuid": "s1"}]}
+        task = self.client.get_task("t12")
+        for path in ("../a", "link/a"):
+            files = save_of(path)
+            self.answers["checkpoints/s1"] = {"uuid": "s1", "manifest": manifest(files)}
+            self.answers["checkpoints/s1/archive"] = archive(files)
+            with self.assertRaises((client.DownloadError, OSError)):
+                task.download(self.folder / "work")
+        self.answers["checkpoints/s1/archive"] = archive({**files, "files/a": b"other"})
+        with self.assertRaisesRegex(client.DownloadError, "differs from its recorded SHA-256"):
+            task.download(self.folder / "work")
+        self.assertEqual(list(self.folder.iterdir()), [])

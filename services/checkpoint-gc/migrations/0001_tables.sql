@@ -4,7 +4,9 @@
 -- Complete checkpoints.
 create table checkpoint_gc.checkpoints (
   checkpoint text collate "C" primary key,
+  -- The experiment, or the task whose folder is saved; empty for a folder that a person uploaded.
   experiment text collate "C" not null,
+  -- The trial; empty without one.
   trial text collate "C" not null,
   run integer not null,
   step double precision not null,
@@ -76,7 +78,7 @@ create table checkpoint_gc.overdue (
 );
 create index overdue_by_end on checkpoint_gc.overdue (ended_ms);
 
--- Trials that may need a checkpoint of another trial.
+-- Trials and tasks that may need a checkpoint.
 create table checkpoint_gc.referrers (
   checkpoint text collate "C" not null,
   trial text collate "C" not null,
@@ -117,7 +119,7 @@ create table checkpoint_gc.retries (
   why text not null
 );
 
--- Permanently deleted experiments that may still have rows of checkpoints and validations; the row is deleted with them.
+-- Permanently deleted experiments, and deleted tasks, that may still have rows of checkpoints and validations; the row is deleted with them.
 create table checkpoint_gc.leftovers (
   experiment text collate "C" primary key
 );

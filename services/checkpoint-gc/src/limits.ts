@@ -1,6 +1,8 @@
 export const gcLimits = {
   /** The competitors of each of two rankings that a condemnation names. */
   competitorsPerRanking: 8,
+  /** The complete saves of a task that stay: the latest one, and two in case it is damaged or saved a mistake. */
+  savesKept: 3,
   /** The default grace of a condemned checkpoint in seconds, which gives a person time to notice. */
   graceSeconds: 600,
   /** The most checkpoints that one pass settles or deletes. */

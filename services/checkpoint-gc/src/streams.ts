@@ -12,6 +12,7 @@ import {
 } from "./core/foreign/experiment.ts";
 import { evolveSearch, type SearchFacts, unknownSearch } from "./core/foreign/search.ts";
 import { type AdoptionFacts, evolveAdoption, notAdopted } from "./core/foreign/storage.ts";
+import { evolveTask, type TaskFacts, unknownTask } from "./core/foreign/task.ts";
 import { evolveTrial, type TrialFacts, unknownTrial } from "./core/foreign/trial.ts";
 import {
   type PolicyCommand,
@@ -47,6 +48,13 @@ export const trials: StreamFold<TrialFacts> = {
   category: "trial",
   initial: unknownTrial,
   evolve: evolveTrial,
+};
+
+export const tasks: StreamFold<TaskFacts> = {
+  name: "task",
+  category: "task",
+  initial: unknownTask,
+  evolve: evolveTask,
 };
 
 export const experiments: StreamFold<ExperimentFacts> = {

@@ -36,7 +36,7 @@ export const commandGroups: readonly Group[] = [
   { words: ["pool"], load: async () => (await import("./commands/pool.ts")).addPoolCommands },
   { words: ["job"], load: async () => (await import("./commands/job.ts")).addJobCommands },
   {
-    words: ["cmd", "command", "shell", "task"],
+    words: ["cmd", "command", "shell", "notebook", "tensorboard", "task"],
     load: async () => (await import("./commands/task.ts")).addTaskCommands,
   },
   {

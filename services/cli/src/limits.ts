@@ -33,6 +33,8 @@ export const cliLimits = {
   streamDeadLooks: 120,
   /** A terminal always reads what is typed: without an answer for 20 s its connection is made again. */
   terminalDeadLooks: 4,
-  /** The pause between two requests about a task that waits for its place. */
+  /** The pause between two requests about a task that waits for its place: short for the first ten seconds. */
+  taskPlaceSoonMs: 200,
+  taskPlaceSoonLooks: 50,
   taskPlaceAgainMs: 1_000,
 } as const;

@@ -123,12 +123,12 @@ describe("lines of an experiment that is deleted", () => {
 });
 
 describe("lines of a task", () => {
-  const tellTask = (task: string, ...types: readonly ("ended" | "deleted")[]) => {
+  const tellTask = (task: string, ...types: readonly ("ended" | "resumed" | "deleted")[]) => {
     const ended = { outcome: TaskOutcome.COMPLETED, reason: "", restarts: 0 };
-    const events = types.map(
-      (type): AnyEvent =>
-        type === "ended" ? { type: "TaskEnded", data: ended } : { type: "TaskDeleted", data: {} },
-    );
+    const events = types.map((type): AnyEvent => {
+      if (type === "ended") return { type: "TaskEnded", data: ended };
+      return { type: type === "resumed" ? "TaskResumed" : "TaskDeleted", data: {} };
+    });
     return logs.stage.tell(`task-${task}`, ...events);
   };
   const writeTask = (task: string) =>
@@ -155,12 +155,15 @@ describe("lines of a task", () => {
   test("are removed as many days after its end as the cluster keeps lines, and not before its end", async () => {
     await writeTask("t702");
     await writeTask("t703");
+    await writeTask("t704");
     await tellTask("t702", "ended");
+    await tellTask("t704", "ended", "resumed");
     aheadMs = 31 * dayMs;
     await sweep();
     expect(await countOf("t702")).toBe(3);
     await sweep({ retentionDays: 30 });
     expect([await countOf("t702"), await countOf("t703")]).toEqual([0, 3]);
+    expect(await countOf("t704")).toBe(3);
   });
 });
 

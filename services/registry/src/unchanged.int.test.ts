@@ -4,6 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openS3Store } from "@trainyard/blob/s3";
+import { isTaskId } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { S3Server, testUser } from "@trainyard/testing/s3";
@@ -13,6 +14,7 @@ import {
   experimentStoredIn,
   runEnded,
   runRequested,
+  taskStoredIn,
   TestRegistry,
   trialCreated,
 } from "./testing/test-registry.ts";
@@ -56,15 +58,18 @@ async function newTrial(trial: string): Promise<string> {
   return trial;
 }
 
-function plan(checkpoint: string, trial: string, files: Files) {
-  const message = { checkpoint, trial, run: 1, files: digested(files) };
+/** A trial, or a task whose folder is saved. */
+const makerOf = (id: string) => (isTaskId(id) ? { trial: "", task: id } : { trial: id });
+
+function plan(checkpoint: string, maker: string, files: Files, run = 1) {
+  const message = { ...makerOf(maker), checkpoint, run, files: digested(files) };
   return registry.stage.ask("registry", "PlanUpload", message);
 }
 
 /** Declares a checkpoint, sends the planned files and completes it. Returns the names of the sent files. */
-async function store(trial: string, files: Files) {
-  const { checkpoint } = await registry.declareIn({ trial });
-  const answer = await plan(checkpoint, trial, files);
+async function store(maker: string, files: Files, run = 1) {
+  const { checkpoint } = await registry.declareIn({ ...makerOf(maker), run });
+  const answer = await plan(checkpoint, maker, files, run);
   if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
   const sent: string[] = [];
   for (const { path, parts } of answer.reply.files) {
@@ -75,10 +80,15 @@ async function store(trial: string, files: Files) {
       sent.push(path);
     }
   }
-  const message = { checkpoint, trial, run: 1, manifest: digested(files) };
+  const message = { ...makerOf(maker), checkpoint, run, manifest: digested(files) };
   const completed = await registry.stage.ask("registry", "CompleteCheckpoint", message);
-  const data = { checkpoint, run: 1, step: 10 };
-  await registry.stage.tell(`trial-${trial}`, { type: "TrialCheckpointed", data });
+  const data = { checkpoint, run, step: 10 };
+  await (isTaskId(maker)
+    ? registry.stage.tell(`task-${maker}`, {
+        type: "TaskSaved",
+        data: { ...data, files: 1, bytes: 1 },
+      })
+    : registry.stage.tell(`trial-${maker}`, { type: "TrialCheckpointed", data }));
   return { checkpoint, sent, completed };
 }
 
@@ -98,6 +108,17 @@ test("an unchanged file is copied, even under another name, and a changed or an 
   expect(completed).toMatchObject({ kind: "ok" });
   expect(sent).toEqual(["head", "empty"]);
   expect(copies().map(({ key }) => key)).toEqual([`team/${checkpoint}/moved/embedding`]);
+});
+
+test("a file that a task's last save has is copied, also in the next run of the task", async () => {
+  const storage = { type: "s3", bucket: "models", endpoint_url: s3.url, prefix: "team" };
+  await registry.stage.tell("task-t1", taskStoredIn(storage), runRequested(1, ""));
+  await store("t1", { "files/data": "d".repeat(1_000), "small-1.tar": "1" });
+  await registry.stage.tell("task-t1", runEnded(1), runRequested(2, ""));
+  const again = { "files/data": "d".repeat(1_000), "small-1.tar": "2" };
+  const { checkpoint, sent, completed } = await store("t1", again, 2);
+  expect([completed.kind, sent]).toEqual(["ok", ["small-1.tar"]]);
+  expect(copies().map(({ key }) => key)).toEqual([`team/${checkpoint}/files/data`]);
 });
 
 test("a checkpoint with copied files stays whole when its source is deleted", async () => {

@@ -1,3 +1,4 @@
+import { durationSeconds } from "@trainyard/experiment-config/recorded";
 import {
   type ConnectionsConfig,
   connectionsOf,
@@ -18,6 +19,8 @@ export type SchedulerSettings = {
   /** 0 if agents that fall silent together are lost like single ones. */
   readonly massSilenceWaitMs: number;
   readonly forgetLostMs: number;
+  /** The idle_timeout of tasks whose configuration and pool set none; 0 for never. Absent for that of the kind. */
+  readonly taskIdleTimeoutMs?: number;
 };
 
 /** The settings of production. */
@@ -26,11 +29,19 @@ export const defaultSilence = {
   firstWordGraceMs: limits.firstWordGraceMs,
   massSilenceWaitMs: limits.massSilenceWaitMs,
   forgetLostMs: limits.forgetLostMs,
-} satisfies Omit<SchedulerSettings, "tokenKey">;
+} satisfies Omit<SchedulerSettings, "tokenKey" | "taskIdleTimeoutMs">;
 
 export type SchedulerConfig = ConnectionsConfig & SchedulerSettings;
 
 const wait = (otherwise: number) => z.coerce.number().int().min(0).default(otherwise);
+
+/** A time, such as 30m, in milliseconds. */
+const time = z.string().transform((text, context) => {
+  const seconds = durationSeconds(/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+  if (seconds !== null) return seconds * 1_000;
+  context.addIssue({ code: "custom", message: "must be a time, such as 30m, or 0 for never" });
+  return z.NEVER;
+});
 
 const schema = z.object({
   ...connectionVariables,
@@ -39,10 +50,12 @@ const schema = z.object({
   TRAINYARD_AGENT_FIRST_WORD_MS: wait(limits.firstWordGraceMs),
   TRAINYARD_AGENT_MASS_SILENCE_MS: wait(limits.massSilenceWaitMs),
   TRAINYARD_AGENT_FORGET_MS: wait(limits.forgetLostMs),
+  TRAINYARD_TASK_IDLE_TIMEOUT: time.optional(),
 });
 
 export function parseConfig(environment: Readonly<Record<string, string>>): SchedulerConfig {
   const env = parseEnvironment(schema, environment);
+  const { TRAINYARD_TASK_IDLE_TIMEOUT: taskIdleTimeoutMs } = env;
   return {
     ...connectionsOf(env),
     tokenKey: signingKeyOf(env),
@@ -50,5 +63,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Sche
     firstWordGraceMs: env.TRAINYARD_AGENT_FIRST_WORD_MS,
     massSilenceWaitMs: env.TRAINYARD_AGENT_MASS_SILENCE_MS,
     forgetLostMs: env.TRAINYARD_AGENT_FORGET_MS,
+    ...(taskIdleTimeoutMs === undefined ? {} : { taskIdleTimeoutMs }),
   };
 }

@@ -161,4 +161,6 @@ export const limits = {
   masterPorts: 2_500,
   /** The number of ports of a run: the rendezvous port and the next ones, for its launchers and its processes. */
   portsPerRun: 4,
+  /** The default idle_timeout of a TensorBoard: nothing is lost by its end, and a new one has the same files. */
+  tensorboardIdleMs: 5 * 60 * 1_000,
 } as const;

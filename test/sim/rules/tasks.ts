@@ -6,6 +6,7 @@ import type { Report } from "../invariants.ts";
 type TaskFacts = {
   readonly maxRestarts: number;
   readonly preemptible: boolean;
+  readonly keepsWork: boolean;
   runs: number;
   /** True until the newest run has ended. */
   unended: boolean;
@@ -13,12 +14,24 @@ type TaskFacts = {
   last: EventData<"RunEnded"> | null;
   restarts: number;
   killed: boolean;
+  paused: boolean;
   ended: boolean;
+  /** True from the continuation of the task to its next run. */
+  resumed: boolean;
 };
+
+/** What may be recorded of an ended task: its saves may arrive late, and a person may resume or delete it. */
+const afterEnd: ReadonlySet<string> = new Set([
+  "TaskSaved",
+  "RunCheckpointsNamed",
+  "TaskResumed",
+  "TaskDeleted",
+]);
 
 /**
  * The rule of tasks: a task has one run at a time, another one only after a failure within `max_restarts`, after a stop
- * for others if it is preemptible, or if the run was never launched, and none after a kill. It ends with its last run.
+ * for others if it is preemptible or keeps its work, or if the run was never launched, and none after a kill or a pause
+ * until it is resumed. It ends with its last run.
  */
 export class TaskRules {
   readonly #facts = new Map<string, TaskFacts>();
@@ -29,7 +42,7 @@ export class TaskRules {
     if (event.type === "TaskCreated") return this.#create(id, event.data, report);
     const task = this.#facts.get(id);
     if (task === undefined) return report("the task was never created");
-    if (task.ended && event.type !== "TaskDeleted") report("the task had ended");
+    if (task.ended && !afterEnd.has(event.type)) report("the task had ended");
     switch (event.type) {
       case "RunRequested":
         return request(task, event.data.run, report);
@@ -38,7 +51,7 @@ export class TaskRules {
         task.started = true;
         return isUnended(task, event.data.run, report);
       case "RunStopRequested":
-        if (!task.killed) report("nobody has killed the task");
+        if (!task.killed && !task.paused) report("nobody has killed or paused the task");
         return isUnended(task, event.data.run, report);
       case "RunEnded":
         isUnended(task, event.data.run, report);
@@ -49,8 +62,28 @@ export class TaskRules {
         if (task.killed) report("it was killed before");
         task.killed = true;
         return;
+      case "TaskPauseRequested":
+        if (task.paused || task.killed) report("it was stopped before");
+        if (!task.keepsWork) report("its work is not kept");
+        task.paused = true;
+        return;
+      case "TaskSaved":
+      case "RunCheckpointsNamed":
+        if (!task.keepsWork || event.data.run !== task.runs)
+          report("it is no save of its last run");
+        return;
       case "TaskEnded":
         return end(task, event.data, report);
+      case "TaskResumed":
+        if (!task.ended || !task.keepsWork) report("it cannot be resumed");
+        Object.assign(task, {
+          ended: false,
+          killed: false,
+          paused: false,
+          restarts: 0,
+          resumed: true,
+        });
+        return;
       case "TaskDeleted":
         if (!task.ended) report("it has not ended");
         return;
@@ -76,10 +109,10 @@ export class TaskRules {
 
   #create(id: string, { config, kind }: EventData<"TaskCreated">, report: Report): void {
     if (this.#facts.has(id)) report("it was created before");
-    const { maxRestarts, preemptible } = recordedTask(config, kind);
+    const { maxRestarts, preemptible, keepsWork } = recordedTask(config, kind);
     this.#facts.set(id, {
-      ...{ maxRestarts, preemptible, runs: 0, unended: false, started: false, last: null },
-      ...{ restarts: 0, killed: false, ended: false },
+      ...{ maxRestarts, preemptible, keepsWork, runs: 0, unended: false, started: false },
+      ...{ last: null, restarts: 0, killed: false, paused: false, ended: false, resumed: false },
     });
   }
 }
@@ -89,22 +122,35 @@ function request(task: TaskFacts, run: number, report: Report): void {
   if (task.unended) report(`run ${task.runs} had not ended`);
   if (run !== task.runs + 1) report(`run ${run} is out of turn`);
   if (task.killed) report("the task was killed");
+  if (task.paused) report("the task was paused");
   if (last === null && run !== 1) report("no run has ended");
-  if (last?.why === RunEndWhy.FINISHED) report("the last run has finished");
-  if (last?.countsAsRestart === true) task.restarts += 1;
-  else if (last !== null && !isExcused(last, task.preemptible)) report("the end does not count");
+  if (!task.resumed) repeat(task, report);
   if (task.restarts > task.maxRestarts) {
     report(`it is restart ${task.restarts} of ${task.maxRestarts}`);
   }
   task.runs = run;
   task.unended = true;
   task.started = false;
+  task.resumed = false;
 }
 
-/** True for a stop of a preemptible task, and for a run that was never launched. */
-function isExcused({ why, launchFailure }: EventData<"RunEnded">, preemptible: boolean): boolean {
+/** Judges a run that follows another one by itself. */
+function repeat(task: TaskFacts, report: Report): void {
+  const { last } = task;
+  if (last?.why === RunEndWhy.FINISHED) report("the last run has finished");
+  if (last?.countsAsRestart === true) task.restarts += 1;
+  else if (last !== null && !isExcused(last, task)) report("the end does not count");
+}
+
+/** True for a stop of a task that is preemptible or keeps its work, and for a run that was never launched. */
+function isExcused(
+  { why, launchFailure }: EventData<"RunEnded">,
+  { preemptible, keepsWork }: TaskFacts,
+): boolean {
   if (why === RunEndWhy.WITHDRAWN || launchFailure?.platformAway === true) return true;
-  return preemptible && (why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED);
+  return (
+    (preemptible || keepsWork) && (why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED)
+  );
 }
 
 function isUnended(task: TaskFacts, run: number, report: Report): void {
@@ -114,7 +160,11 @@ function isUnended(task: TaskFacts, run: number, report: Report): void {
 function end(task: TaskFacts, { outcome }: EventData<"TaskEnded">, report: Report): void {
   if (task.unended || task.last === null) report(`run ${task.runs} had not ended`);
   task.ended = true;
-  const hasFinished = task.last?.why === RunEndWhy.FINISHED;
+  if (outcome === TaskOutcome.PAUSED) {
+    if (!task.paused && task.last?.why !== RunEndWhy.IDLE) report("nobody has paused it");
+    return;
+  }
+  const hasFinished = task.last?.why === RunEndWhy.FINISHED || task.last?.why === RunEndWhy.IDLE;
   if (hasFinished !== (outcome === TaskOutcome.COMPLETED)) report("its run ended otherwise");
   if (outcome === TaskOutcome.KILLED && !task.killed) report("nobody has killed it");
 }

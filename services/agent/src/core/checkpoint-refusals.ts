@@ -15,6 +15,8 @@ export const finalCodes: ReadonlySet<string> = new Set([
   "run_ended",
   "run_superseded",
   "storage_unsupported",
+  "task_deleted",
+  "work_not_kept",
 ]);
 
 /** The code for a run whose grant the log does not have. The platform accepts nothing from it. */

@@ -16,7 +16,7 @@ export type IndexFact =
   | (OfRun & { readonly kind: "arrived"; readonly key: ReportKey })
   /** The end of a run, with the last validation that it names; null if it names none. A later one may name it. */
   | (OfRun & { readonly kind: "run_ended"; readonly lastValidation: string | null })
-  /** A trial, or an experiment whose trials start from it, may need the checkpoint. */
+  /** A trial, a task, or an experiment whose trials start from it, may need the checkpoint. */
   | { readonly kind: "refers"; readonly checkpoint: string; readonly referrer: string }
   /** The references of an ended trial count again when the trial is continued. */
   | { readonly kind: "references_rest" | "references_count"; readonly referrer: string }
@@ -27,7 +27,7 @@ export function indexFacts(event: AnyEvent, id: string): readonly IndexFact[] {
   switch (event.type) {
     case "CheckpointDeclared": {
       const { trial, run, step, lastValidation = "" } = event.data;
-      // A folder that a person uploaded belongs to no run.
+      // The facts are about validations: the run of a task has none, and an uploaded folder has no run.
       if (trial === "") return [];
       return [{ kind: "declared", checkpoint: id, trial, run, step, lastValidation }];
     }
@@ -48,11 +48,14 @@ export function indexFacts(event: AnyEvent, id: string): readonly IndexFact[] {
     case "ExperimentCreated":
       return refers(recordedSource(event.data.config)?.checkpoint ?? "", id);
     case "TrialEnded":
+    case "TaskEnded":
       return [{ kind: "references_rest", referrer: id }];
     case "TrialContinued":
+    case "TaskResumed":
       return [{ kind: "references_count", referrer: id }];
     // The end of an experiment removes no reference: a continued experiment starts trials from the checkpoint again.
     case "ExperimentDeleted":
+    case "TaskDeleted":
       return [{ kind: "references_end", referrer: id }];
     default:
       return [];

@@ -66,3 +66,18 @@ export async function condemn(
   const decided = await work.decide(retentions, checkpoint, { kind: "condemn", condemnation });
   assert(!isRejection(decided), `checkpoint ${checkpoint} may be condemned`);
 }
+
+/** Condemns, without a grace, all checkpoints of a deleted experiment or task that nothing needs. */
+export async function condemnAll(
+  deps: JudgeDeps,
+  work: Work,
+  owner: string,
+  why: Required<Pick<CondemnGrounds, "experiment" | "by" | "reason">>,
+): Promise<void> {
+  await deps.time.look();
+  const policy = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 0 };
+  for (const checkpoint of await deps.index.kept(owner)) {
+    await condemn({ ...deps, graceMs: 0 }, work, checkpoint, { policy, competitors: [], ...why });
+    await work.part();
+  }
+}

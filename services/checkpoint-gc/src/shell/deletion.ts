@@ -60,6 +60,7 @@ import type { Index } from "./index-view.ts";
 import type { LogClock, LogTime } from "./log-time.ts";
 import { judged } from "./condemn-by-policy.ts";
 import { needOf } from "./needs.ts";
+import { needOfRank } from "./saves.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
 import { adoptions, checkpoints, experiments, retentions } from "../streams.ts";
 
@@ -184,7 +185,7 @@ export class Deletion {
   async #lookForUndo(work: Work, checkpoint: string): Promise<void> {
     const { trial } = await work.load(checkpoints, checkpoint);
     const experiment = parseTrialId(trial)?.experiment;
-    // A folder that a person uploaded belongs to no experiment.
+    // A save of a task and an uploaded folder belong to no experiment.
     if (experiment === undefined) return;
     const { deletion } = await work.guard(experiments, experiment);
     if (deletion !== "asked") return;
@@ -198,7 +199,8 @@ export class Deletion {
     if (need !== null) return need;
     // A deletion by a person does not depend on the policy.
     if ((await work.load(foldOf(retentions), checkpoint)).by !== "") return null;
-    const { trial } = await work.load(checkpoints, checkpoint);
+    const { trial, task } = await work.load(checkpoints, checkpoint);
+    if (task !== "") return needOfRank(this.#index, work, task, checkpoint);
     const experiment = parseTrialId(trial)?.experiment;
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
     if ((await work.guard(experiments, experiment)).deletion === "done") return null;

@@ -19,6 +19,7 @@ import type { CheckpointIndex, ShownRow } from "./index-view.ts";
 import type { LogTime } from "./log-time.ts";
 import { policyOf } from "./condemn-by-policy.ts";
 import { needsOf, type Reader } from "./needs.ts";
+import { savesPolicy } from "./saves.ts";
 import { checkpoints, experiments, retentions } from "../streams.ts";
 
 export type ExplainDeps = {
@@ -34,7 +35,7 @@ export async function explain(
 ): Promise<Plain<RetentionPage> | Rejection> {
   await index.view.reach(await log.head());
   const reader = readerOf(executor);
-  if (experiment === "") return explainFolder(reader, index, checkpoint);
+  if (experiment === "") return explainOther(reader, log, index, checkpoint);
   const { exists, metric, smallerIsBetter } = await reader.load(experiments, experiment);
   if (!exists) return reject("experiment_not_found", `there is no experiment ${experiment}`);
   const policy = asked ?? (await policyOf(reader, experiment));
@@ -52,19 +53,29 @@ export async function explain(
   return { verdicts: await withHold(log, verdicts), more: rows.length > most, policy };
 }
 
-/** A folder that a person uploaded is judged by no policy and competes with no checkpoint. */
-async function explainFolder(
+/**
+ * Explains a save of a task, which competes with those of its task, or a folder that a person uploaded, which no policy
+ * judges.
+ */
+async function explainOther(
   reader: Reader,
+  log: EventLog,
   index: CheckpointIndex,
   checkpoint: string,
 ): Promise<Plain<RetentionPage>> {
+  const { task } = await reader.load(checkpoints, checkpoint);
+  const ranked = standings(task === "" ? [] : await index.saves(task), savesPolicy, true);
   const verdicts: Plain<RetentionVerdict>[] = [];
-  for (const row of await index.shown("", checkpoint, "", 1)) {
-    const verdict = await verdictOf(reader, index, row, undefined, undefined);
-    const keptBy = verdict.by === "" ? [...verdict.keptBy, uploadedReason] : verdict.keptBy;
-    verdicts.push({ ...verdict, keptBy, keeps: keptBy.length > 0 });
+  for (const row of await index.shown(task, checkpoint, "", 1)) {
+    const verdict = await verdictOf(reader, index, row, ranked.get(checkpoint), undefined);
+    verdicts.push(task === "" ? uploaded(verdict) : verdict);
   }
-  return { verdicts, more: false };
+  return { verdicts: await withHold(log, verdicts), more: false };
+}
+
+function uploaded(verdict: Plain<RetentionVerdict>): Plain<RetentionVerdict> {
+  const keptBy = verdict.by === "" ? [...verdict.keptBy, uploadedReason] : verdict.keptBy;
+  return { ...verdict, keptBy, keeps: keptBy.length > 0 };
 }
 
 const uploadedReason = "it was uploaded from a folder: only a person deletes it";

@@ -11,16 +11,16 @@ export function changesOf(stored: StoredEvent, table: TableNames): readonly Chan
   const [event, id] = [decodeEvent(stored), idOf(stored.stream)];
   const change = changeOf(event, id, table);
   const facts = indexFacts(event, id).flatMap((fact) => changesByFact(fact, stored, table));
-  const due = event.type === "ExperimentDeleted" ? deletionsOf(id, table) : [];
+  const due = leftOf(event).map((name) => leftBy(id, table(name)));
   return [...(change === null ? [] : [change]), ...due, ...facts];
 }
 
 function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null {
   switch (event.type) {
     case "CheckpointCompleted": {
-      const { trial, run, step } = event.data;
-      // A folder that a person uploaded belongs to no experiment and is not ranked.
-      const experiment = trial === "" ? "" : parseTrialId(trial)?.experiment;
+      const { trial, task, run, step } = event.data;
+      // An uploaded folder belongs to no experiment and is not ranked.
+      const experiment = trial === "" ? (task ?? "") : parseTrialId(trial)?.experiment;
       if (experiment === undefined) return null;
       return {
         text: `insert into ${table("checkpoints")}
@@ -59,12 +59,15 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
   }
 }
 
-/** Returns the rows that ask for the deletion of what is left of a deleted experiment. */
-function deletionsOf(experiment: string, table: TableNames): readonly Change[] {
-  return ["tensorboards", "leftovers"].map((name) => ({
-    text: `insert into ${table(name)} (experiment) values ($1) on conflict do nothing`,
-    values: [experiment],
-  }));
+/** Returns the tables whose rows ask for the deletion of what is left of a deleted experiment or task. */
+function leftOf({ type }: AnyEvent): readonly string[] {
+  if (type === "TaskDeleted") return ["leftovers"];
+  return type === "ExperimentDeleted" ? ["tensorboards", "leftovers"] : [];
+}
+
+function leftBy(owner: string, table: string): Change {
+  const text = `insert into ${table} (experiment) values ($1) on conflict do nothing`;
+  return { text, values: [owner] };
 }
 
 function changesByFact(

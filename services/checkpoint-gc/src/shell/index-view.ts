@@ -31,6 +31,7 @@ type CandidateRow = Omit<Candidate, "value" | "awaits"> & {
 export type Index = Pick<
   CheckpointIndex,
   | "candidates"
+  | "saves"
   | "kept"
   | "referrers"
   | "due"
@@ -48,6 +49,8 @@ export type Index = Pick<
 
 /** The categories whose events all wake the deletion or the sweeper, also when they change no row. */
 const heard: ReadonlySet<string> = new Set(["storage", "retention", "measurement"]);
+
+const deletions: ReadonlySet<string> = new Set(["ExperimentDeleted", "TaskDeleted"]);
 
 /** A retry that is further ahead than the longest delay was set by a wrong clock, so it is due at once. */
 const triedBy = (now: string): string =>
@@ -82,7 +85,7 @@ export class CheckpointIndex {
         for (const experiment of experimentsOf(stored)) onCandidate(experiment);
       }
       const adopted = categories.has("storage");
-      const isDeleted = events.some(({ type }) => shortNameOf(type) === "ExperimentDeleted");
+      const isDeleted = events.some(({ type }) => deletions.has(shortNameOf(type)));
       if (adopted || isDeleted || categories.has("retention")) onChange(adopted);
     };
     const concerns = (event: StoredEvent): boolean =>
@@ -158,6 +161,20 @@ export class CheckpointIndex {
     });
   }
 
+  /**
+   * Returns the saves of a task that compete: all that are whole, undamaged, and not deleted by a person. They have no
+   * values.
+   */
+  async saves(task: string): Promise<readonly Candidate[]> {
+    const rows = await this.#query<Pick<Candidate, "checkpoint" | "run" | "step">>(
+      `select checkpoint, run, step from checkpoint_gc.checkpoints
+       where experiment = $1 and retention in ('kept', 'condemned')
+         and not manual and not damaged and files = 'all'`,
+      [task],
+    );
+    return rows.map((row) => ({ ...row, trial: task, value: null }));
+  }
+
   /** Returns all checkpoints of an experiment whose deletion has not started. */
   async there(experiment: string): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
@@ -168,7 +185,7 @@ export class CheckpointIndex {
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  /** Returns all checkpoints of an experiment that are not condemned. */
+  /** Returns all checkpoints of an experiment or task that are not condemned. */
   async kept(experiment: string): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
       `select checkpoint from checkpoint_gc.checkpoints
@@ -241,7 +258,10 @@ export class CheckpointIndex {
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  /** Returns a page of an experiment's checkpoints by id, deleted ones included; `checkpoint` narrows it to one. */
+  /**
+   * Returns a page of the checkpoints of an experiment or task by id, deleted ones included; `checkpoint` narrows it to
+   * one.
+   */
   async shown(
     experiment: string,
     checkpoint: string,

@@ -1,8 +1,13 @@
-import { parseTrialId, trialId } from "@trainyard/kernel";
+import { isTaskId, parseTrialId, trialId } from "@trainyard/kernel";
 import type { Work } from "@trainyard/runtime";
-import { needOfPins, needOfProposals, needOfTrial } from "../core/retention-rule/references.ts";
+import {
+  needOfPins,
+  needOfProposals,
+  needOfTask,
+  needOfTrial,
+} from "../core/retention-rule/references.ts";
 import type { Index } from "./index-view.ts";
-import { checkpoints, experiments, searches, trials } from "../streams.ts";
+import { checkpoints, experiments, searches, tasks, trials } from "../streams.ts";
 
 /** Reads states, for a decision (with guards) or for a query (from a cache). */
 export type Reader = Pick<Work, "load" | "guard">;
@@ -30,7 +35,7 @@ export async function* needsOf(
   const facts = await work.guard(checkpoints, checkpoint);
   const found = [needOfPins(facts), await needOfUnsettled(work, facts.trial)];
   for (const need of found) if (need !== null) yield need;
-  const own = facts.trial === "" ? [] : [facts.trial];
+  const own = [facts.trial, facts.task].filter((id) => id !== "");
   for (const referrer of new Set([...own, ...(await index.referrers(checkpoint))])) {
     const need = await needOfReferrer(work, referrer, checkpoint);
     if (need !== null) yield need;
@@ -39,7 +44,7 @@ export async function* needsOf(
   if (proposed !== null) yield proposed;
 }
 
-/** Returns why a trial, or an experiment whose trials all start from the checkpoint, needs it. */
+/** Returns why a trial, a task, or an experiment whose trials all start from the checkpoint, needs it. */
 async function needOfReferrer(
   work: Reader,
   referrer: string,
@@ -47,6 +52,9 @@ async function needOfReferrer(
 ): Promise<string | null> {
   if (parseTrialId(referrer) !== null) {
     return needOfTrial(referrer, await work.guard(trials, referrer), checkpoint);
+  }
+  if (isTaskId(referrer)) {
+    return needOfTask(referrer, await work.guard(tasks, referrer), checkpoint);
   }
   const { ended, source } = await work.guard(experiments, referrer);
   return ended || source !== checkpoint ? null : `trials of experiment ${referrer} begin from it`;
@@ -76,7 +84,7 @@ async function needOfProposed(
  * checkpoints are uploaded or undeclared, because they will compete.
  */
 export async function needOfUnsettled(work: Reader, trial: string): Promise<string | null> {
-  // A folder that a person uploaded belongs to no trial.
+  // A save of a task and an uploaded folder belong to no trial.
   if (trial === "") return null;
   const { named } = await work.guard(trials, trial);
   for (const checkpoint of named) {

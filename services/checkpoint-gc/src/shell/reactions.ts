@@ -1,12 +1,13 @@
 /**
  * Reacts to other services' events with condemnations. An experiment's checkpoints are judged when it ends, and again
- * when a reference to one of them ends.
+ * when a reference to one of them ends; the saves of a task with each new one.
  */
 import { parseTrialId } from "@trainyard/kernel";
 import { foldOf, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { needOfPins } from "../core/retention-rule/references.ts";
 import { needOfUnsettled } from "./needs.ts";
-import { condemn, judged, type JudgeDeps } from "./condemn-by-policy.ts";
+import { condemn, condemnAll, judged, type JudgeDeps } from "./condemn-by-policy.ts";
+import { sweepSaves } from "./saves.ts";
 import { checkpoints, experiments, retentions, trials } from "../streams.ts";
 
 export type ReactionDeps = JudgeDeps;
@@ -24,6 +25,7 @@ export function reactionHandlers(deps: ReactionDeps): ReactionHandlers {
     },
     ExperimentDeletionUndone: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
     ExperimentDeleted: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
+    TaskDeleted: ({ id, stored }, work) => sweepSaves(deps, work, id, stored.position),
     RetentionPolicySet: ({ id, stored }, work) => sweep(deps, work, id, stored.position),
     CheckpointPinned: async ({ id }, work) => {
       const { status } = await work.load(foldOf(retentions), id);
@@ -46,7 +48,8 @@ async function settled(
   checkpoint: string,
   position: number,
 ): Promise<void> {
-  const { trial } = await work.load(checkpoints, checkpoint);
+  const { trial, task } = await work.load(checkpoints, checkpoint);
+  if (task !== "") return sweepSaves(deps, work, task, position);
   if (trial === "") return;
   const { named } = await work.load(trials, trial);
   const experiment = parseTrialId(trial)?.experiment ?? "";
@@ -62,7 +65,8 @@ async function sweepAround(
   checkpoint: string,
   position: number,
 ): Promise<void> {
-  const { trial } = await work.load(checkpoints, checkpoint);
+  const { trial, task } = await work.load(checkpoints, checkpoint);
+  if (task !== "") return sweepSaves(deps, work, task, position);
   const experiment = parseTrialId(trial)?.experiment;
   if (experiment !== undefined) await sweep(deps, work, experiment, position);
 }
@@ -80,20 +84,12 @@ async function sweep(
   const { ended, deletion } = await work.guard(experiments, experiment);
   if (!ended || deletion === "asked") return;
   await deps.index.view.reach(position);
-  if (deletion === "done") return condemnAll(deps, work, experiment);
+  if (deletion === "done") {
+    const why = { by: `experiment-${experiment}`, reason: "its experiment was deleted" };
+    return condemnAll(deps, work, experiment, { experiment, ...why });
+  }
   for (const [checkpoint, given] of await judged(deps, work, experiment)) {
     await condemn(deps, work, checkpoint, given);
-    await work.part();
-  }
-}
-
-async function condemnAll(deps: ReactionDeps, work: Work, experiment: string): Promise<void> {
-  await deps.time.look();
-  const nothingKept = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 0 };
-  for (const checkpoint of await deps.index.kept(experiment)) {
-    const given = { policy: nothingKept, competitors: [], experiment };
-    const why = { by: `experiment-${experiment}`, reason: "its experiment was deleted" };
-    await condemn({ ...deps, graceMs: 0 }, work, checkpoint, { ...given, ...why });
     await work.part();
   }
 }

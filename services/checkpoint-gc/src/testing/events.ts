@@ -211,3 +211,36 @@ export const deletionRequested = (): AnyEvent => ({
 });
 export const deletionUndone = (): AnyEvent => ({ type: "ExperimentDeletionUndone", data: {} });
 export const deletedForGood = (): AnyEvent => ({ type: "ExperimentDeleted", data: {} });
+
+export function taskCreated(root: string): AnyEvent {
+  const checkpoint_storage = { type: "directory", container_path: root };
+  return {
+    type: "TaskCreated",
+    data: {
+      ...{ kind: "notebook", config: { checkpoint_storage }, name: "", owner: "" },
+      ...{ contextDigest: "", contextBytes: 0, workspace: "", tokenId: "", sources: [] },
+    },
+  };
+}
+
+/** The declaration and the completion of a task's save, with two files. */
+export function saved(
+  task: string,
+  run: number,
+  step: number,
+  root: string,
+  storageId: string,
+): readonly AnyEvent[] {
+  const made = { trial: "", task, run, step };
+  const storage = { type: "directory", container_path: root };
+  return [
+    {
+      type: "CheckpointDeclared",
+      data: { ...made, storage, format: "trainyard-work/1", storageId },
+    },
+    {
+      type: "CheckpointCompleted",
+      data: { ...made, manifestDigest: "d", files: 2, bytes: 5 },
+    },
+  ];
+}

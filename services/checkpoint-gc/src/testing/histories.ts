@@ -221,6 +221,7 @@ export class HistoryRun {
         facts.see(store.events);
         return facts.referrers(checkpoint);
       },
+      saves: async () => [],
       overdue: nothing,
       forgetOverdue: async () => {},
       due: nothing,

@@ -100,12 +100,7 @@ export class TestGc implements AsyncDisposable {
     id: string = randomUUID(),
     { root, storageId, storage }: Place = this,
   ): Promise<string> {
-    const folder = join(root, id);
-    if (storage === undefined) {
-      await mkdir(join(folder, "deep"), { recursive: true });
-      await writeFile(join(folder, "deep", "weights"), "www");
-      await writeFile(join(folder, "metadata.json"), "{}");
-    }
+    if (storage === undefined) await this.checkpointFiles(id, root);
     if (loss !== null) {
       await this.stage.tell(`measurement-${trial}`, validated(trial, step, loss));
     }
@@ -116,6 +111,14 @@ export class TestGc implements AsyncDisposable {
     );
     await this.stage.tell(`trial-${trial}`, trialCheckpointed(id, 1, step));
     return id;
+  }
+
+  /** Writes the two files of a checkpoint. */
+  async checkpointFiles(id: string, root = this.root): Promise<void> {
+    const folder = join(root, id);
+    await mkdir(join(folder, "deep"), { recursive: true });
+    await writeFile(join(folder, "deep", "weights"), "www");
+    await writeFile(join(folder, "metadata.json"), "{}");
   }
 
   /** Ends a trial. `sealed` lists the checkpoints that its run has left. */

@@ -13,6 +13,7 @@ export type SettingOptions = {
   readonly fit?: string;
   readonly ageing?: string;
   readonly preemptExempt?: string;
+  readonly idleTimeout?: string;
   readonly quota?: readonly string[];
   readonly compat?: string;
   readonly defaultPriority?: string;
@@ -53,6 +54,10 @@ export function addSettingOptions(command: Command): Command {
       choice("--compat <rules>", "schedule by the rules of Determined", ...rulesOf, "none"),
     )
     .option("--default-priority <number>", "of experiments that set none; lower is placed first")
+    .option(
+      "--idle-timeout <time>",
+      "end tasks of the pool that set none after 30m without use, say; or none",
+    )
     .option("--slotless-per-agent <number>", "the most runs without slots on one agent")
     .option("--description <text>", "what the pool is for")
     .option(
@@ -67,6 +72,7 @@ type NewSettings = Omit<Plain<PoolSettings>, "quotas"> & { quotas: Plain<Quota>[
 /** Returns the settings with the named options changed; a quota option changes only its workspace's quota. */
 export function settingsWith(before: Plain<PoolSettings>, options: SettingOptions): NewSettings {
   const { ageing, compat, defaultPriority, preemptExempt, slotlessPerAgent } = options;
+  const { idleTimeout } = options;
   const named = {
     ...pick(options, "description", "preemption", "backfill", "fit"),
     ...(compat === undefined ? {} : { compat: compat === "none" ? "" : compat }),
@@ -74,6 +80,9 @@ export function settingsWith(before: Plain<PoolSettings>, options: SettingOption
     ...(preemptExempt === undefined
       ? {}
       : { preemptExemptMs: periodOf("--preempt-exempt", preemptExempt) }),
+    ...(idleTimeout === undefined
+      ? {}
+      : { idleTimeoutMs: periodOf("--idle-timeout", idleTimeout) }),
     ...(defaultPriority === undefined
       ? {}
       : { defaultPriority: wholeNumberOf("--default-priority", defaultPriority, 1) }),

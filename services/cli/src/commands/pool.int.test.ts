@@ -125,6 +125,16 @@ test("the exemption from preemption is set, and begins with its default when the
   ]);
 });
 
+test("the idle timeout of a pool's tasks is a time, or none for never", async () => {
+  for (const time of ["30m", "none"]) {
+    expect((await gateway.yard("pool", "update", "gpus", "--idle-timeout", time)).code).toBe(0);
+  }
+  expect(changes().map(([, body]) => body)).toMatchObject([
+    { settings: { idleTimeoutMs: 1_800_000 } },
+    { settings: { idleTimeoutMs: 0 } },
+  ]);
+});
+
 test("a pool update with none removes a setting", async () => {
   const none = [
     "--ageing",
@@ -189,6 +199,7 @@ test("a pool is described with its settings, its reservation, and the slots that
     "ageing one priority per 1h 30m",
     "rules of Trainyard",
     "default priority 42",
+    "idle timeout that of the cluster",
     "slotless per agent 100",
     "autoscaling 1 to 8 agents of 4 slots, idle for at most 10m, starting for at most 20m",
     "agents 2/3 connected",

@@ -135,6 +135,11 @@ function reservedText({ slotsReserved, reservedFor }: Plain<Pool>): string {
   return `${slotsReserved} slots for run ${reservedFor}, the first that has no place`;
 }
 
+function idleText(ms: number | undefined): string {
+  if (ms === undefined) return "that of the cluster";
+  return ms === 0 ? "none" : durationText(ms);
+}
+
 function settingFields({ policy, settings }: Plain<Pool>): readonly (readonly [string, string])[] {
   const { autoscaling, ageingMs = 0, compat = "", preemptExemptMs = 0 } = settings ?? {};
   return [
@@ -147,6 +152,7 @@ function settingFields({ policy, settings }: Plain<Pool>): readonly (readonly [s
     ["ageing", ageingMs === 0 ? "none" : `one priority per ${durationText(ageingMs)}`],
     ["rules of", compat === "" ? "Trainyard" : compat],
     ["default priority", String(settings?.defaultPriority ?? "")],
+    ["idle timeout", idleText(settings?.idleTimeoutMs)],
     ["slotless per agent", String(settings?.slotlessPerAgent ?? "")],
     [
       "autoscaling",

@@ -26,10 +26,19 @@ async function open(
   args: readonly string[],
   { port: text, local = false }: Options,
 ): Promise<void> {
-  const task = argument(args, 0);
   const port = text === undefined ? 0 : wholeNumberOf("--port", text, 1);
+  await openPage(context, { task: argument(args, 0), port, local });
+}
+
+type Page = Omit<Asked, "localPort"> & { readonly local: boolean; readonly position?: string };
+
+/** Prints the link to a page of a task once it runs. Serves the page here if the cluster has no domain for it. */
+export async function openPage(
+  context: Context,
+  { task, port, local, ...created }: Page,
+): Promise<void> {
   const { client, output } = context;
-  await hasStarted({ client, output, task });
+  await hasStarted({ client, output, task, ...created });
   if (local) return serveHere(context, { task, port });
   try {
     await printLink(context, { task, port, localPort: 0 }, "");

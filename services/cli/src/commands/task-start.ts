@@ -15,12 +15,12 @@ import { cliLimits } from "../limits.ts";
 import { collect } from "../option-values.ts";
 import { firstLine } from "../output.ts";
 import { packContext } from "../pack-context.ts";
-import { taskWithPlace } from "../terminal/task-place.ts";
+import { isTaskOver, taskWithPlace } from "../terminal/task-place.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 import { followedLines } from "./logs.ts";
 import { addShellOpen, openTerminal, requireInteractive } from "./terminal.ts";
 
-type StartOptions = {
+export type StartOptions = {
   readonly config?: string;
   readonly context?: string;
   readonly set?: readonly string[];
@@ -35,22 +35,23 @@ type ShellOptions = StartOptions & { readonly detach?: boolean };
 export function addStartCommands(program: Command): void {
   const commands = program.command("cmd").alias("command").description("run commands");
   addStartOptions(commands.command("run"))
+    .option("--context <folder>", "the folder of files that it starts in")
     .argument("[command...]", "after --: the command and its arguments")
     .option("-f, --follow", "show its output until it ends, and end with its exit code")
     .description("run a command: yard cmd run -- nvidia-smi")
     .action(withPlatform<RunOptions>(runCommand));
   const shells = program.command("shell").description("terminals on the cluster");
   addStartOptions(shells.command("start"))
+    .option("--context <folder>", "the folder of files that it starts in")
     .option("--detach", "start it without opening its terminal; so does -o json")
     .description("start a shell, which runs until it is closed or killed, and open its terminal")
     .action(withPlatform<ShellOptions>(startShell));
   addShellOpen(shells);
 }
 
-function addStartOptions(command: Command): Command {
+export function addStartOptions(command: Command): Command {
   return command
     .option("--config <file>", "its YAML file")
-    .option("--context <folder>", "the folder of files that it starts in")
     .addOption(
       new Option("--set <key=value>", "set a key over the file's, repeatable").argParser(collect),
     )
@@ -86,7 +87,7 @@ async function startShell(
   if (opens && started !== null) await openTerminal(context, started);
 }
 
-async function requestOf(
+export async function requestOf(
   kind: string,
   command: readonly string[],
   { config, context, set = [], workspace = "", dryRun = false }: StartOptions,
@@ -107,7 +108,7 @@ async function requestOf(
 type Started = { readonly task: string; readonly position: string };
 
 /** Creates a task, and prints its id and page. Returns null if it was only checked. */
-async function start(
+export async function start(
   { client, output }: Context,
   request: RequestInitOf<"createTask">,
   { follow = false, idempotencyKey }: RunOptions,
@@ -150,10 +151,6 @@ async function followCommand(
     if (!signal.aborted) throw error;
   }
 }
-
-const over: ReadonlySet<string> = new Set(["COMPLETED", "KILLED", "ERROR"]);
-
-export const isTaskOver = ({ state }: Pick<Plain<Task>, "state">): boolean => over.has(state);
 
 /**
  * Returns the task once it has ended. Its log has ended before, so only a replica that is behind does not know it yet.

@@ -1,7 +1,8 @@
 /** Tests of the commands about tasks, with a simulated gateway. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create } from "tar";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   type PlayedAnswer,
@@ -30,6 +31,8 @@ const failed = { ...task, id: "t13", state: "ERROR", reason: "exit code 3\nlong"
 let gateway: PlayedGateway;
 let folder: string;
 let ended: object = failed;
+/** The archive of the task's save; null for none. */
+let packedSave: Buffer | null = null;
 
 const line = (text: string, source: string) =>
   `id: ${text}\ndata: ${JSON.stringify({ trial: "t12", run: 1, text, source, cursor: text })}\n\n`;
@@ -39,7 +42,7 @@ const end = "event: end\ndata: {}\n\n";
 function answer({ call, body }: { readonly call: string; readonly body: unknown }): PlayedAnswer {
   if (call === "POST /api/v1/tasks") {
     const { validateOnly = false } = body as { readonly validateOnly?: boolean };
-    const warnings = ["idle_timeout is accepted and has no effect yet"];
+    const warnings = ["ready_timeout has no effect on a command"];
     return { body: { warnings, position: "7", ...(validateOnly ? {} : { task }) } };
   }
   if (call.includes("logs:follow")) {
@@ -48,6 +51,10 @@ function answer({ call, body }: { readonly call: string; readonly body: unknown 
   if (call.startsWith("GET /api/v1/tasks/t12/logs")) {
     return { body: { items: [{ trial: "t12", text: "one" }] } };
   }
+  if (call.startsWith("GET /api/v1/tasks/t12/checkpoints")) {
+    return { body: { items: packedSave === null ? [] : [{ uuid: "c0ffee" }] } };
+  }
+  if (call.startsWith("GET /api/v1/checkpoints/")) return { body: packedSave ?? {} };
   if (call.startsWith("GET /api/v1/tasks/t12")) return { body: ended };
   if (call.startsWith("GET /api/v1/tasks/t13")) {
     return { body: { ...failed, lastLogLines: ["boom"] } };
@@ -76,9 +83,7 @@ test("a command is sent with its words, its file, its folder and its overrides",
   const words = ["--", "python", "-c", "print(1)", "-f"];
   const { code, lines, err } = await gateway.yard("cmd", "run", ...options, ...words);
   expect([code, lines]).toEqual([0, ["created command t12"]]);
-  expect(err).toBe(
-    `warning: idle_timeout is accepted and has no effect yet\n${gateway.url}/tasks/t12\n`,
-  );
+  expect(err).toBe(`warning: ready_timeout has no effect on a command\n${gateway.url}/tasks/t12\n`);
   const [{ body, idempotencyKey } = { body: {}, idempotencyKey: "" }] = gateway.requests;
   expect(idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
   expect(body).toMatchObject({
@@ -173,6 +178,29 @@ test("a task is described with its ports, its runs and its last lines", async ()
   ]);
 });
 
+test("a task is described with its latest save, and with a folder that is not saved", async () => {
+  const savedAtMs = Date.UTC(2026, 10, 2);
+  const lastSave = { checkpoint: "c1", run: 2, files: 3, bytes: 9, savedAtMs };
+  const unsaved = "the folder is larger than 10 GiB: it is in /data/t12 on a1 for a week";
+  ended = {
+    ...task,
+    kind: "tensorboard",
+    state: "PAUSED",
+    lastSave,
+    unsaved,
+    sources: ["12", "13.4"],
+  };
+  const { lines } = await gateway.yard("task", "describe", "t12");
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "state PAUSED",
+      "sources 12 13.4",
+      "saved 2026-11-02 00:00:00 by run 2: 3 files of 9 bytes, checkpoint c1",
+      `unsaved ${unsaved}`,
+    ]),
+  );
+});
+
 test("the lines of a task are printed, and followed", async () => {
   expect((await gateway.yard("task", "logs", "t12")).out).toBe("one\n");
   const { out } = await gateway.yard("task", "logs", "-f", "t12", "--stream", "stderr");
@@ -192,6 +220,21 @@ test("several tasks are killed or deleted; a refusal of one does not keep the ot
   expect([one.code, one.err]).toEqual([2, "Task t12 has not ended: kill it first.\n"]);
 });
 
+test("tasks are paused and resumed, and their state is printed", async () => {
+  const paused = await gateway.yard("task", "pause", "t13");
+  const resumed = await gateway.yard("task", "resume", "t13", "t14");
+  expect([...paused.lines, ...resumed.lines]).toEqual([
+    "task t13: STOPPING",
+    "task t13: STOPPING",
+    "task t14: STOPPING",
+  ]);
+  expect(gateway.requests.map(({ call }) => call)).toEqual([
+    "POST /api/v1/tasks/t13/pause",
+    "POST /api/v1/tasks/t13/resume",
+    "POST /api/v1/tasks/t14/resume",
+  ]);
+});
+
 test("-o json prints the messages of the API", async () => {
   const json = async (...words: string[]) =>
     JSON.parse((await gateway.yard("-o", "json", ...words)).out) as Record<string, unknown>;
@@ -200,4 +243,25 @@ test("-o json prints the messages of the API", async () => {
   expect(await json("task", "describe", "t13")).toMatchObject({ id: "t13", exitCode: 3 });
   expect(await json("task", "kill", "t13")).toMatchObject({ task: { state: "STOPPING" } });
   expect(await json("task", "schema")).toMatchObject({ title: "Trainyard task" });
+});
+
+test("task download writes the folder of the newest intact save, and names a task that has none", async () => {
+  await mkdir(join(folder, "save"));
+  await writeFile(join(folder, "notes.txt"), "kept\n");
+  await create({ cwd: folder, file: join(folder, "save", "small-1.tar") }, ["notes.txt"]);
+  const told = { format: "trainyard-work/1", archives: ["small-1.tar"], large: [] };
+  await writeFile(join(folder, "save", "work.json"), JSON.stringify(told));
+  await create({ gzip: true, cwd: join(folder, "save"), file: join(folder, "save.tgz") }, ["."]);
+  packedSave = await readFile(join(folder, "save.tgz"));
+  const to = join(folder, "to");
+  expect(await gateway.yard("task", "download", "t12", to)).toMatchObject({ code: 0 });
+  expect(await readFile(join(to, "notes.txt"), "utf8")).toBe("kept\n");
+  const [listed, archive] = gateway.requests.map(({ call }) => new URL(call.slice(4), "http://g"));
+  expect(Object.fromEntries(listed?.searchParams ?? [])).toEqual({
+    ...{ filter: "state = COMPLETED", orderBy: "steps_completed desc", pageSize: "1" },
+  });
+  expect(archive?.pathname).toBe("/api/v1/checkpoints/c0ffee/archive");
+  packedSave = null;
+  const { code, err } = await gateway.yard("task", "download", "t12", join(folder, "other"));
+  expect([code, err.trim()]).toEqual([1, expect.stringContaining("Nothing of task t12 is saved")]);
 });

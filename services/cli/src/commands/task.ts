@@ -1,4 +1,4 @@
-/** The commands about tasks: commands and shells on the cluster. */
+/** The commands about tasks: commands, shells, notebooks and TensorBoards on the cluster. */
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
@@ -6,6 +6,7 @@ import {
   ListTasksResponseSchema,
   type Task,
   type TaskPort,
+  type TaskSave,
   TaskResponseSchema,
   TaskSchema,
 } from "@trainyard/contracts/api";
@@ -18,13 +19,18 @@ import { allPages } from "../pages.ts";
 import { Failure } from "../usage-error.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addPortForward } from "./port-forward.ts";
+import { addTaskDownload } from "./task-download.ts";
 import { addTaskOpen } from "./task-open.ts";
+import { addServerCommands } from "./task-servers.ts";
 import { addStartCommands } from "./task-start.ts";
 import { addTaskExec } from "./terminal.ts";
 
 export function addTaskCommands(program: Command): void {
   addStartCommands(program);
-  const group = program.command("task").description("commands and shells on the cluster");
+  addServerCommands(program);
+  const group = program
+    .command("task")
+    .description("commands, shells, notebooks and TensorBoards on the cluster");
   addRowOptions(group.command("list").alias("ls"))
     .description("tasks, the newest first")
     .action(withPlatform<RowOptions>(list));
@@ -38,6 +44,7 @@ export function addTaskCommands(program: Command): void {
     .action(withPlatform<LogOptions>(logs));
   addTaskExec(group);
   addTaskOpen(group);
+  addTaskDownload(group);
   addPortForward(group, "task");
   for (const [verb, call, description, done] of verbs) {
     group
@@ -56,8 +63,10 @@ export function addTaskCommands(program: Command): void {
 }
 
 const verbs = [
+  ["pause", "pauseTask", "save its folder and end its processes", "paused"],
+  ["resume", "resumeTask", "continue it with the files of its latest save", "resumed"],
   ["kill", "killTask", "end its processes at once", "killed"],
-  ["delete", "deleteTask", "delete an ended task with its log lines", "deleted"],
+  ["delete", "deleteTask", "delete an ended task with its log lines and saves", "deleted"],
 ] as const;
 
 async function list(
@@ -118,6 +127,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["slots", String(task.slots)],
     ["priority", String(task.priority)],
     ["ports", task.ports.map(portText).join(", ")],
+    ["sources", task.sources.join(" ")],
+    ["saved", saveText(task.lastSave)],
+    ["unsaved", task.unsaved],
     ["restarts", String(task.restarts)],
     ["created", time(task.createdAtMs)],
     ["started", time(task.startedAtMs)],
@@ -129,6 +141,12 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.line(`run ${number}  ${state}  ${where}  ${why}`.trimEnd());
   }
   for (const line of task.lastLogLines) output.line(`  | ${line}`);
+}
+
+function saveText(save: Plain<TaskSave> | undefined): string {
+  if (save === undefined) return "";
+  const { savedAtMs, files, bytes, run, checkpoint } = save;
+  return `${time(savedAtMs)} by run ${run}: ${files} files of ${bytes} bytes, checkpoint ${checkpoint}`;
 }
 
 const portText = ({ port, isTcp }: Plain<TaskPort>): string =>
@@ -149,7 +167,7 @@ async function logs(context: Context, args: readonly string[], options: LogOptio
 }
 
 type Verb = {
-  readonly call: "killTask" | "deleteTask";
+  readonly call: (typeof verbs)[number][1];
   readonly done: string;
 };
 
@@ -176,7 +194,7 @@ async function actOn(
   if (refused > 0) throw new Failure(`${refused} of ${ids.length} tasks were not ${done}.`);
 }
 
-/** A kill of an ended task changes nothing, and is answered with its state. */
+/** A verb may change nothing, and takes its time otherwise, so it is answered with the state of the task. */
 function textOf(task: Plain<Task> | undefined, done: string): string {
-  return done === "killed" && task !== undefined ? task.state : done;
+  return done !== "deleted" && task !== undefined ? task.state : done;
 }

@@ -8,7 +8,9 @@ import { firstLine, type Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
 
 const waiting: ReadonlySet<string> = new Set(["QUEUED", "STARTING"]);
-const over: ReadonlySet<string> = new Set(["COMPLETED", "KILLED", "ERROR"]);
+const over: ReadonlySet<string> = new Set(["PAUSED", "COMPLETED", "KILLED", "ERROR"]);
+
+export const isTaskOver = ({ state }: Pick<Plain<Task>, "state">): boolean => over.has(state);
 
 export type TaskPlace = {
   readonly client: Client;
@@ -23,7 +25,7 @@ export type TaskPlace = {
 export async function taskWithPlace(place: TaskPlace): Promise<Plain<Task>> {
   const { client, output, task, position = "", signal } = place;
   let said = "";
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const found = await client.call(
       "getTask",
       { task, minPosition: position },
@@ -34,7 +36,9 @@ export async function taskWithPlace(place: TaskPlace): Promise<Plain<Task>> {
     const text = `task ${task}: ${found.state}${why}`;
     if (text !== said) output.note(text);
     said = text;
-    await pause(client.clock, cliLimits.taskPlaceAgainMs, signal);
+    const isSoon = looks < cliLimits.taskPlaceSoonLooks;
+    const againMs = isSoon ? cliLimits.taskPlaceSoonMs : cliLimits.taskPlaceAgainMs;
+    await pause(client.clock, againMs, signal);
   }
 }
 
@@ -46,7 +50,7 @@ export async function hasStarted(place: TaskPlace): Promise<boolean> {
   });
   if (found === null) return false;
   const { id, state, reason } = found;
-  if (!over.has(state)) return true;
+  if (!isTaskOver(found)) return true;
   const why = reason === "" ? "" : `: ${firstLine(reason)}`;
   throw new Failure(`Task ${id} has ended ${state}${why}.`);
 }

@@ -1,5 +1,5 @@
 /** Advances a trial: loads the state that the rule needs, and decides the step that the rule returns. */
-import { assert, isRejection, parseTrialId, runId } from "@trainyard/kernel";
+import { allocationId, assert, isRejection, parseTrialId, runId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/decisions/next-step.ts";
@@ -17,12 +17,14 @@ import {
   trials,
 } from "../streams.ts";
 
-/** How long the next run of a trial waits. */
+/** How long the next run of a trial or a task waits. */
 export type Waits = {
-  /** Whether a wait for checkpoints is over. `untilMs` is its end in the trial's stream. */
-  isOver(trial: string, untilMs: number): boolean;
+  /** Whether a wait for checkpoints is over. `untilMs` is its end in the stream of the trial or task. */
+  isOver(owner: string, untilMs: number): boolean;
   /** The trials whose next run waits for checkpoints. */
   trials(): Iterable<string>;
+  /** The tasks whose next run waits for saves, and others that a wait names. */
+  tasks(): Iterable<string>;
   readonly delays: TryDelays;
 };
 
@@ -75,20 +77,24 @@ async function originOf(work: Work, trial: TrialState): Promise<Origin> {
   return { kind: "gone", checkpoint: warmStart, why };
 }
 
+/** The last run of a trial or a task, and the checkpoints that it has left. */
+type Waiting = Pick<TrialState, "runs" | "named" | "awaitedUntilMs"> & {
+  readonly unended: object | null;
+};
+
 /**
- * Whether a checkpoint of the last run may still complete, or has completed while its event is not in the trial's
- * stream yet. A slightly stale read only prolongs the wait.
+ * Whether a checkpoint of the last run may still complete, or has completed while its event is not in the stream of the
+ * trial or task yet. A slightly stale read only prolongs the wait.
  */
-async function isAwaiting(
+export async function isAwaiting(
   work: Work,
   id: string,
-  trial: TrialState,
-  waits: Waits,
+  { unended, awaitedUntilMs, runs, named }: Waiting,
+  waits: Pick<Waits, "isOver">,
 ): Promise<boolean> {
-  const { unended, awaitedUntilMs } = trial;
   if (unended !== null || awaitedUntilMs === 0 || waits.isOver(id, awaitedUntilMs)) return false;
-  if (await isNoHostLeft(work, runId(id, trial.runs))) return false;
-  for (const checkpoint of trial.named) {
+  if (await isNoHostLeft(work, allocationId(id, runs))) return false;
+  for (const checkpoint of named) {
     const { settled, complete } = await work.load(checkpoints, checkpoint);
     if (!settled || complete) return true;
   }

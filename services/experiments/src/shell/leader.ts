@@ -1,7 +1,7 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import type { CommandTable, DeletionGate, Logger, Term, TermContext } from "@trainyard/runtime";
-import { Awaiting, awaitingCheck } from "./awaiting.ts";
+import { Awaiting, awaitingCheck, awaitingTasksFold } from "./awaiting.ts";
 import { commandTable } from "./commands.ts";
 import { openDeletions } from "./deletions.ts";
 import type { TryDelays } from "../core/trial/tries.ts";
@@ -53,16 +53,21 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
           count(event);
           fanOuts.observe(event);
           awaiting.dues.observe(event);
+          awaiting.taskDues.observe(event);
           deletions.observe(event);
           unended.observe(event);
         },
       },
       commands: {
         ...commandTable(executor, ids, deps),
-        ...taskCommands(executor, ids, unended),
+        ...taskCommands(executor, ids, unended, awaiting),
       } satisfies CommandTable<"experiments">,
-      checks: [awaitingCheck(log, logger), unendedCheck(log, logger)],
-      loops: [fanOuts.loop, awaiting.dues.loop, deletions.loop],
+      checks: [
+        awaitingCheck(log, logger),
+        awaitingCheck(log, logger, awaitingTasksFold),
+        unendedCheck(log, logger),
+      ],
+      loops: [fanOuts.loop, awaiting.dues.loop, awaiting.taskDues.loop, deletions.loop],
     };
   };
 }

@@ -15,7 +15,14 @@ import { type Proposal, takeUpTrials } from "./continuation.ts";
 import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
 import { allocations, checkpoints, experiments, logSignals, searches, trials } from "../streams.ts";
-import { endTaskRun, startTaskRun } from "./task-reactions.ts";
+import {
+  advanceWaitingTask,
+  awaitSave,
+  endTaskRun,
+  nameSaves,
+  noteSave,
+  startTaskRun,
+} from "./task-reactions.ts";
 
 /**
  * The fan-outs that take over when an event concerns more trials than a reaction may read. Repeated calls are harmless.
@@ -72,6 +79,8 @@ export function reactionHandlers(
     AgentReturned: nameCheckpoints,
     AgentRemoved: (_, work) => hostIsGone(work, waits),
     CheckpointCompleted: async (event, work) => {
+      const { task } = event.data;
+      if (task !== undefined) return noteSave(event, task, work, waits);
       await noteCheckpoint(event, work);
       await advanceWaiting(work, event.data.trial, waits);
     },
@@ -187,7 +196,7 @@ async function startRun(event: Reaction<"AllocationStarted">, work: Work): Promi
 async function endRun(event: Reaction<"AllocationEnded">, work: Work, waits: Waits): Promise<void> {
   const { id, data, stored } = event;
   const ofTask = parseTaskRunId(id);
-  if (ofTask !== null) return endTaskRun(event, ofTask, work, waits.delays);
+  if (ofTask !== null) return endTaskRun(event, ofTask, work, waits);
   const parts = parseRunId(id);
   if (parts === null) return;
   const allocation = await work.load(allocations, id);
@@ -206,14 +215,17 @@ async function isStartDamaged(work: Work, trial: string): Promise<boolean> {
   return (await work.guard(checkpoints, unended.from)).damaged;
 }
 
-/** Names the checkpoints of lost runs that a reconnected agent still has. */
+/** Names the checkpoints and saves of lost runs that a reconnected agent still has. */
 async function nameCheckpoints(
   { data, stored }: Reaction<"AgentReturned">,
   work: Work,
 ): Promise<void> {
   for (const { allocation, checkpoints: sealed } of data.left?.runs ?? []) {
+    if (sealed.length === 0) continue;
+    const ofTask = parseTaskRunId(allocation);
+    if (ofTask !== null) await nameSaves(work, ofTask, sealed, stored.timeMs);
     const parts = parseRunId(allocation);
-    if (parts === null || sealed.length === 0) continue;
+    if (parts === null) continue;
     const left = { sealed, atMs: stored.timeMs };
     await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
     await work.part();
@@ -225,6 +237,7 @@ async function awaitUpload(
   { id, data, stored }: Reaction<"CheckpointUploadProgressed">,
   work: Work,
 ): Promise<void> {
+  if (data.task !== undefined) return awaitSave({ id, data, stored }, data.task, work);
   if (parseTrialId(data.trial) === null) return;
   const moved = { run: data.run, checkpoint: id, atMs: stored.timeMs };
   await decideTrial(work, data.trial, { kind: "await_upload", ...moved });
@@ -232,14 +245,19 @@ async function awaitUpload(
 
 /** Ends the wait for a checkpoint that will never be complete. */
 async function settled(work: Work, checkpoint: string, waits: Waits): Promise<void> {
-  const { trial } = await work.load(checkpoints, checkpoint);
+  const { trial, task } = await work.load(checkpoints, checkpoint);
   await advanceWaiting(work, trial, waits);
+  await advanceWaitingTask(work, task, waits);
 }
 
 /** Ends the waits for checkpoints that only the removed host had. */
 async function hostIsGone(work: Work, waits: Waits): Promise<void> {
   for (const trial of [...waits.trials()]) {
     await advanceWaiting(work, trial, waits);
+    await work.part();
+  }
+  for (const task of [...waits.tasks()]) {
+    await advanceWaitingTask(work, task, waits);
     await work.part();
   }
 }

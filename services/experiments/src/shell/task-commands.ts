@@ -8,27 +8,42 @@ import {
   type CommandContext,
   type CommandTable,
   type Executor,
+  foldOf,
   refusalOfContents,
+  type Work,
 } from "@trainyard/runtime";
 import type { TaskCommand } from "../core/task/commands.ts";
 import { tasks } from "../streams.ts";
+import type { Waits } from "./advance.ts";
+import { advanceTask } from "./advance-task.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import type { UnendedTasks } from "./unended-tasks.ts";
 
 const kinds: readonly string[] = taskKinds;
 
-export function taskCommands(executor: Executor, ids: ExperimentIds, unended: UnendedTasks) {
+export function taskCommands(
+  executor: Executor,
+  ids: ExperimentIds,
+  unended: UnendedTasks,
+  waits: Pick<Waits, "isOver" | "delays">,
+) {
   const change = async (id: string, { identity }: CommandContext, wanted: TaskCommand) => {
-    if (!isTaskId(id)) {
-      const shown = JSON.stringify(id.slice(0, 80));
-      return reject("task_not_found", `${shown} is not the id of a task, such as t12`);
-    }
-    const result = await executor.execute(identity, async (work) => {
-      const decided = await work.decide(tasks, id, wanted);
-      if (isRejection(decided)) return { ...decided, detail: `task ${id}: ${decided.detail}` };
-      return undefined;
-    });
+    if (!isTaskId(id)) return noTask(id);
+    const result = await executor.execute(identity, (work) => decide(work, id, wanted));
     return accepted(result);
+  };
+  /** A resumed task counts for its workspace again. */
+  const resume = async (id: string, { identity }: CommandContext) => {
+    if (!isTaskId(id)) return noTask(id);
+    const { state } = await executor.cache.load(foldOf(tasks), id);
+    const decideIt = () =>
+      executor.execute(identity, async (work) => {
+        const refused = await decide(work, id, { kind: "resume" });
+        if (refused === undefined) await advanceTask(work, id, waits);
+        return refused;
+      });
+    if (state.status !== "ended") return accepted(await decideIt());
+    return accepted(await unended.creating(identity.commitId, state.workspace, decideIt));
   };
   return {
     CreateTask: async (request, { identity }) => {
@@ -52,9 +67,23 @@ export function taskCommands(executor: Executor, ids: ExperimentIds, unended: Un
     },
     KillTask: ({ task, reason }, context) => change(task, context, { kind: "kill", reason }),
     PauseTask: ({ task, reason }, context) => change(task, context, { kind: "pause", reason }),
-    ResumeTask: ({ task }, context) => change(task, context, { kind: "resume" }),
+    ResumeTask: ({ task }, context) => resume(task, context),
     DeleteTask: ({ task }, context) => change(task, context, { kind: "delete" }),
   } satisfies Partial<CommandTable<"experiments">>;
+}
+
+function noTask(id: string): Rejection {
+  const shown = JSON.stringify(id.slice(0, 80));
+  return reject("task_not_found", `${shown} is not the id of a task, such as t12`);
+}
+
+async function decide(
+  work: Work,
+  id: string,
+  command: TaskCommand,
+): Promise<Rejection | undefined> {
+  const decided = await work.decide(tasks, id, command);
+  return isRejection(decided) ? { ...decided, detail: `task ${id}: ${decided.detail}` } : undefined;
 }
 
 function createdFrom(request: Plain<CreateTask>): EventData<"TaskCreated"> | Rejection {

@@ -56,7 +56,7 @@ async function send<Name extends CommandName<"experiments">>(
   request: CommandRequestOf<"experiments", Name>,
   commitId: string = newEventId(),
 ): Promise<string> {
-  const table = taskCommands(stage.executor, ids, unended);
+  const table = taskCommands(stage.executor, ids, unended, waits);
   const handler = commandHandlers("experiments", table, logger)[name];
   if (handler === undefined) throw new Error(`${name} is not a command`);
   const headers = { commitId, authid: "u1", traceparent: "", correlationid: "" };

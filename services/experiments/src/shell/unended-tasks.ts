@@ -1,6 +1,7 @@
 /**
  * The tasks that have not ended, with their workspaces, for the limit of each workspace. They are folded from the log.
- * Tasks whose event the fold has not seen yet, and creations that are being decided, count too.
+ * Tasks whose event the fold has not seen yet, and creations that are being decided, count too. An ended task, such as
+ * a paused one, counts again when it is resumed and gets a run.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -14,7 +15,7 @@ import {
   type Logger,
 } from "@trainyard/runtime";
 
-/** `commit` is the id of the commit that created the task: a client repeats it if the answer was lost. */
+/** `commit` is the id of the commit that created or resumed the task: a client repeats it if the answer was lost. */
 type Unended = { readonly workspace: string; readonly commit: string };
 
 const unendedFold: LogFoldSpec<Unended> = {
@@ -25,8 +26,8 @@ const unendedFold: LogFoldSpec<Unended> = {
     if (categoryOf(stored.stream) !== "task") return;
     const type = shortNameOf(stored.type);
     if (type === "TaskEnded") tasks.delete(idOf(stored.stream));
-    const event = type === "TaskCreated" ? decodeEvent(stored) : null;
-    if (event?.type !== "TaskCreated") return;
+    const event = type === "RunRequested" ? decodeEvent(stored) : null;
+    if (event?.type !== "RunRequested" || tasks.has(idOf(stored.stream))) return;
     const { workspace } = event.data;
     tasks.set(idOf(stored.stream), { workspace, commit: stored.commitId });
   },
@@ -68,7 +69,10 @@ export class UnendedTasks {
     if (categoryOf(stored.stream) === "task") this.#unseen.delete(idOf(stored.stream));
   }
 
-  /** Decides a creation, unless the workspace is full. A copy that arrives meanwhile gets the same decision. */
+  /**
+   * Decides a creation or a continuation, unless the workspace is full. A copy that arrives meanwhile gets the same
+   * decision.
+   */
   async creating(commit: string, workspace: string, decide: () => Decision): Decision {
     const copied = this.#deciding.get(commit);
     if (copied !== undefined) return copied.decision;

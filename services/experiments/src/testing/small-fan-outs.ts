@@ -10,9 +10,14 @@ const none = async (): Promise<void> => {
 };
 
 /** The waits of a test in which all hosts and the log have one clock. */
-export const waitsBy = (clock: Pick<Clock, "nowMs">, trials: readonly string[] = []): Waits => ({
+export const waitsBy = (
+  clock: Pick<Clock, "nowMs">,
+  trials: readonly string[] = [],
+  tasks: readonly string[] = [],
+): Waits => ({
   isOver: (_, untilMs) => clock.nowMs() >= untilMs,
   trials: () => trials,
+  tasks: () => tasks,
   delays: defaultDelays,
 });
 

@@ -52,6 +52,23 @@ export function taskEnded(
   return { type: "TaskEnded", data: { outcome, reason, restarts: 0, ...overrides } };
 }
 
+export const taskResumed: EventOf<"TaskResumed"> = { type: "TaskResumed", data: {} };
+
+export const pauseRequested = (reason = ""): EventOf<"TaskPauseRequested"> => ({
+  type: "TaskPauseRequested",
+  data: { reason },
+});
+
+export const pauseStop = (run: number): EventOf<"RunStopRequested"> => ({
+  type: "RunStopRequested",
+  data: { run, mode: StopMode.GRACEFUL, why: StopWhy.PAUSE, graceMs: 300_000 },
+});
+
+/** A save of a run. Later ones have larger steps. */
+export function taskSaved(checkpoint: string, run: number, step: number): EventOf<"TaskSaved"> {
+  return { type: "TaskSaved", data: { checkpoint, run, step, files: 3, bytes: 9 } };
+}
+
 export const taskDeleted: EventOf<"TaskDeleted"> = { type: "TaskDeleted", data: {} };
 
 export const runFinished = (run = 1): EventOf<"RunEnded"> => runEnded(run, RunEndWhy.FINISHED);

@@ -119,6 +119,7 @@ export class Retention {
     for await (const { type, timeMs } of streamEvents(log, streamName("task", task))) {
       if (shortNameOf(type) === "TaskDeleted") return "over";
       if (shortNameOf(type) === "TaskEnded") endedMs = timeMs;
+      if (shortNameOf(type) === "TaskResumed") endedMs = null;
     }
     return this.#isOver(endedMs, settings.retentionDays) ? "over" : "kept";
   }

@@ -243,7 +243,10 @@ export function trialCreated(number: number, experiment = "1"): AnyEvent {
 
 /** A task whose saves are stored below this folder. */
 export function taskCreated(root: string): AnyEvent {
-  const checkpoint_storage = { type: "directory", container_path: root };
+  return taskStoredIn({ type: "directory", container_path: root });
+}
+
+export function taskStoredIn(checkpoint_storage: Variables): AnyEvent {
   return {
     type: "TaskCreated",
     data: {

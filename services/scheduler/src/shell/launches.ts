@@ -30,6 +30,7 @@ export class Launches {
   readonly #key: SigningKey;
   readonly #identity: Pick<LogIdentity, "id">;
   readonly #guard: Guard;
+  readonly #taskIdleTimeoutMs: number | undefined;
   readonly #built = new Map<string, BuiltLaunch>();
 
   constructor(
@@ -38,12 +39,14 @@ export class Launches {
     key: SigningKey,
     identity: Pick<LogIdentity, "id">,
     guard: Guard,
+    taskIdleTimeoutMs?: number,
   ) {
     this.#cluster = cluster;
     this.#executor = executor;
     this.#key = key;
     this.#identity = identity;
     this.#guard = guard;
+    this.#taskIdleTimeoutMs = taskIdleTimeoutMs;
   }
 
   /**
@@ -90,6 +93,10 @@ export class Launches {
           task: (await cache.load(taskWork, allocation.task)).state,
           token,
           secret: taskSecret(this.#key.secret, id),
+          idle: {
+            poolMs: this.#cluster.pool(allocation.resources.pool).settings.idleTimeoutMs,
+            clusterMs: this.#taskIdleTimeoutMs,
+          },
           log,
         })
       : launchOf(allocation, agent, {

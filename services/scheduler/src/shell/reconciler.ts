@@ -101,7 +101,10 @@ export class Reconciler {
       },
     });
     const { executor, settings, identity, guard } = deps;
-    this.#launches = new Launches(cluster, executor, settings.tokenKey, identity, guard);
+    this.#launches = new Launches(
+      ...([cluster, executor, settings.tokenKey, identity, guard] as const),
+      settings.taskIdleTimeoutMs,
+    );
     this.#runs = new ReportedRuns(cluster, requestOf);
   }
 

@@ -1,5 +1,11 @@
 import { WantedState } from "@trainyard/contracts/agent";
-import { AllocationEndCause, StopMode, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
+import {
+  AllocationEndCause,
+  EndReason,
+  StopMode,
+  StopWhy,
+  TaskOutcome,
+} from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { atRest } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
@@ -79,6 +85,75 @@ describe("a run of a task", () => {
       cause: AllocationEndCause.LAUNCH_FAILED,
       message: "the configuration has no entrypoint",
     });
+  });
+
+  test("starts from the save that its request names, without an entrypoint for a notebook", async () => {
+    await using world = await World.scheduled(1);
+    await world.task("t1", { entrypoint: "" }, "notebook");
+    await world.run(run, {}, { fromCheckpoint: "c1", fromStep: 7 });
+    expect(world.named("a1").launched).toMatchObject([
+      { latestCheckpoint: "c1", stepsCompleted: 7, entrypoint: { case: undefined } },
+    ]);
+  });
+
+  test("is resumed as a job again after the task's end", async () => {
+    await using world = await World.scheduled(1);
+    await world.task("t1", {}, "notebook");
+    await world.run(run);
+    world.named("a1").end(run, { code: 0 });
+    await atRest();
+    await ended(world, "t1");
+    await world.append("task-t1", { type: "TaskResumed", data: {} });
+    await world.run("t1#2", {}, { fromCheckpoint: "c1" });
+    expect(await send(world, "UpdateJob", { job: "t1", priority: 5 })).not.toHaveProperty(
+      "rejected",
+    );
+    expect(world.named("a1").launched.at(-1)).toMatchObject({ run: 2, latestCheckpoint: "c1" });
+  });
+
+  test("has the idle timeout of its configuration, or else of the pool, or else of its kind", async () => {
+    await using world = await World.scheduled(1);
+    const served = { environment: { proxy_ports: [{ proxy_port: 80 }] } };
+    const asked: readonly (readonly [string, string, object])[] = [
+      ["t1", "notebook", {}],
+      ["t2", "tensorboard", {}],
+      ["t3", "notebook", { idle_timeout: 60 }],
+      ["t4", "tensorboard", { idle_timeout: 0 }],
+      ["t5", "command", { idle_timeout: 60 }],
+      ["t6", "command", { idle_timeout: 60, ...served }],
+    ];
+    const launched = async (of: typeof asked) => {
+      for (const [id, kind, config] of of) {
+        await world.task(id, { ...config }, kind);
+        await world.run(`${id}#1`, { slots: 0 });
+      }
+      await world.advance(1_000);
+      const launches = new Map(world.named("a1").launched.map((one) => [one.task?.id, one.task]));
+      return of.map(([id]) => launches.get(id)?.idleTimeoutSeconds);
+    };
+    expect(await launched(asked)).toEqual([undefined, 300, 60, undefined, undefined, 60]);
+    const settings = { quotas: [], idleTimeoutMs: 1_800_000 };
+    const pool = { pool: "default", policy: "priority", settings, create: false };
+    await send(world, "ConfigurePool", pool);
+    const later: typeof asked = [
+      ["t7", "notebook", {}],
+      ["t8", "tensorboard", {}],
+      ["t9", "command", {}],
+      ["t10", "shell", { idle_timeout: 0 }],
+    ];
+    expect(await launched(later)).toEqual([1_800, 1_800, undefined, undefined]);
+  });
+
+  test("that nobody uses has not failed, and says where its unsaved folder is", async () => {
+    await using world = await World.scheduled(1);
+    await world.run(run);
+    const unsaved = "the folder is larger than 10 GiB: it is in /data/t1 on a1 for a week";
+    const endRecord = { reason: EndReason.IDLE, message: "nobody used it for 30 minutes" };
+    world.named("a1").end(run, { signal: "SIGTERM" }, { endRecord, unsaved });
+    await atRest();
+    const { fault, ...end } = world.last(stream, "AllocationEnded");
+    expect([end, fault]).toMatchObject([{ endRecord, unsaved }, undefined]);
+    expect(world.names("agent-a1")).not.toContain("AgentDistrusted");
   });
 
   test("is withdrawn from the queue or killed on its agent when its task is killed", async () => {

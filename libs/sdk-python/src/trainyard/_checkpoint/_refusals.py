@@ -22,6 +22,8 @@ FINAL = frozenset(
         "run_ended",
         "run_superseded",
         "storage_unsupported",
+        "task_deleted",
+        "work_not_kept",
     }
 )
 

@@ -16,11 +16,11 @@ from ._shown import Shown, text_of, time_of
 class Checkpoint(Shown):
     """A checkpoint. Its fields have the values of the time of the request:
 
-    ``uuid``, ``experiment``, ``trial``, ``run``, ``steps_completed`` (training steps), ``state`` (ACTIVE,
-    COMPLETED, ERROR, DAMAGED, PARTIALLY_DELETED, CONDEMNED or DELETED), ``reason``, ``bytes``, ``metadata`` (of the
-    script), ``pins`` (``holder``, ``by``, ``reason``, ``pinnedAtMs``), ``declared_at_ms`` and ``completed_at_ms``
-    (milliseconds since 1970; None before). ``metrics`` (validated at its step) and ``hyperparameters`` are fetched
-    at the first access for a checkpoint from a list.
+    ``uuid``, ``experiment``, ``trial``, ``task`` (whose folder is saved; empty for a trial's checkpoint), ``run``,
+    ``steps_completed`` (training steps), ``state`` (ACTIVE, COMPLETED, ERROR, DAMAGED, PARTIALLY_DELETED, CONDEMNED
+    or DELETED), ``reason``, ``bytes``, ``metadata`` (of the script), ``pins`` (``holder``, ``by``, ``reason``,
+    ``pinnedAtMs``), ``declared_at_ms`` and ``completed_at_ms`` (milliseconds since 1970; None before). ``metrics``
+    (validated at its step) and ``hyperparameters`` are fetched at the first access for a checkpoint from a list.
     """
 
     _shown: ClassVar = ("uuid", "trial", "steps_completed", "state", "bytes", "completed_at_ms")
@@ -31,6 +31,7 @@ class Checkpoint(Shown):
         self.uuid = str(message["uuid"])
         self.experiment = text_of(message, "experiment")
         self.trial = text_of(message, "trial")
+        self.task = text_of(message, "task")
         self.run = int(message.get("run") or 0)
         self.steps_completed = number_of(message.get("stepsCompleted") or 0)
         self.state = text_of(message, "state")

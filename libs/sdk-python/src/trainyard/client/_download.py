@@ -1,4 +1,4 @@
-"""Downloads a version of a model into a folder.
+"""Downloads a version of a model, the files of a checkpoint, or the folder of a task.
 
 Archives of the platform are unpacked as they arrive. Only regular files below one folder are written.
 """
@@ -17,6 +17,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlencode
 
+from .._work import _unpack as saves
+from ..errors import CheckpointError
 from ._api import Api, segment
 from ._errors import DownloadError
 
@@ -45,17 +47,42 @@ def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path
 
 def download_files(api: Api, uuid: str, folder: Path, globs: Sequence[str]) -> Path:
     """Downloads the files of a checkpoint. See ``Checkpoint.download``."""
+    with new_folder(folder) as partial:
+        _fetch(api, uuid, partial, globs)
+    return folder
+
+
+def download_save(api: Api, task: str, folder: Path) -> Path:
+    """Downloads the folder of a task from its newest intact save. See ``Task.download``."""
+    query = [("filter", "state = COMPLETED"), ("order_by", "steps_completed desc")]
+    listed = api.get(f"/api/v1/tasks/{segment(task)}/checkpoints", [*query, ("pageSize", "1")])
+    items = listed.get("items") or []
+    if not items:
+        raise DownloadError(f"nothing of task {task} is saved: it has no complete save")
+    uuid = str(items[0]["uuid"])
+    with new_folder(folder) as partial:
+        save = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            _fetch(api, uuid, save)
+            saves.unpack(save, partial, moves=True)
+        except CheckpointError as error:
+            raise DownloadError(str(error)) from error
+        finally:
+            shutil.rmtree(save, ignore_errors=True)
+    return folder
+
+
+def _fetch(api: Api, uuid: str, folder: Path, globs: Sequence[str] = ()) -> None:
+    """Downloads the files of a checkpoint and compares them with its manifest."""
     path = f"/api/v1/checkpoints/{segment(uuid)}"
     checkpoint = api.get(path)
     manifest = {str(one["path"]): str(one["sha256"]) for one in checkpoint.get("manifest") or []}
     query = f"?{urlencode([('globs', glob) for glob in globs])}" if globs else ""
-    with new_folder(folder) as partial:
-        digests = unpack(api, f"{path}/archive{query}", partial)
-        if globs:
-            # The platform chose the files: each of them must be as recorded.
-            manifest = {name: sha256 for name, sha256 in manifest.items() if name in digests}
-        _compare(manifest, digests)
-    return folder
+    digests = unpack(api, f"{path}/archive{query}", folder)
+    if globs:
+        # The platform chose the files: each of them must be as recorded.
+        manifest = {name: sha256 for name, sha256 in manifest.items() if name in digests}
+    _compare(manifest, digests)
 
 
 @contextmanager

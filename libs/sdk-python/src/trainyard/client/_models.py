@@ -84,8 +84,9 @@ class ModelVersion(Shown):
     ``model``, ``number``, ``semantic_version`` (empty for none), ``aliases``, ``description``, ``notes``,
     ``labels``, ``metadata``, ``state`` (REGISTERED or REMOVED); its origin: ``checkpoint`` (UUID), ``experiment``,
     ``trial``, ``run``, ``steps_completed`` (training steps), ``metrics`` (validation metrics at that step),
-    ``hyperparameters``, ``data`` (of the configuration), ``code_digest`` (SHA-256, hex; empty for none); and
-    ``uploaded_by`` (the person who uploaded the folder; empty for a trial's checkpoint).
+    ``hyperparameters``, ``data`` (of the configuration), ``code_digest`` (SHA-256, hex; empty for none);
+    ``uploaded_by`` (the person who uploaded the folder) and ``task`` (whose folder was saved), both empty for a
+    trial's checkpoint.
     """
 
     _shown: ClassVar = ("model", "number", "semantic_version", "aliases", "trial", "metrics")
@@ -113,6 +114,7 @@ class ModelVersion(Shown):
         self.data: dict[str, Any] = dict(message.get("data") or {})
         self.code_digest = str(message.get("codeDigest") or "")
         self.uploaded_by = str(message.get("uploadedBy") or "")
+        self.task = str(message.get("task") or "")
 
     def download(self, folder: PathLike | None = None) -> Path:
         """Writes the version into a new or empty folder, by default ``./MODEL-NUMBER``: ``checkpoint/`` with its

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from .._code import CodeError, Config, config_text, packed
@@ -75,6 +76,17 @@ class Task(Shown, Logged):
         """Ends the task's processes at once, and returns the task. An ended task stays as it is."""
         answer = self._api.call("POST", f"{self._path}/kill", {"reason": reason})
         return Task(self._api, answer["task"])
+
+    def download(self, path: PathLike | None = None) -> Path:
+        """Downloads the files of the task's newest intact save, as ``yard task download`` does, and returns their
+        folder: ``path``, or one named after the task. The task may have changed files since.
+
+        Raises DownloadError if nothing of the task is saved, and FileExistsError for a folder that has files.
+        """
+        # A local import: most scripts download nothing.
+        from ._download import download_save
+
+        return download_save(self._api, self.id, Path(path or self.id))
 
     def delete(self) -> None:
         """Deletes the ended task with its log lines. Raises ApiError ``task_not_ended`` while it has not ended."""

@@ -4,8 +4,10 @@ type Section = NonNullable<EventData<"CheckpointDeclared">["storage"]>;
 
 export type CheckpointFacts = {
   readonly declared: boolean;
-  /** The trial of the checkpoint; empty until it is declared, and for a folder that a person uploaded. */
+  /** The trial of the checkpoint; empty until it is declared, for a save of a task and for an uploaded folder. */
   readonly trial: string;
+  /** The task whose folder is saved; empty for other checkpoints. */
+  readonly task: string;
   readonly storage: Section;
   /** The id of the storage, as the writer of the checkpoint saw it; absent if the writer named none. */
   readonly storageId?: string | undefined;
@@ -23,6 +25,7 @@ export type CheckpointFacts = {
 export const unknownCheckpoint: CheckpointFacts = {
   declared: false,
   trial: "",
+  task: "",
   storage: {},
   settled: false,
   complete: false,
@@ -39,6 +42,7 @@ export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): Check
         ...state,
         declared: true,
         trial: event.data.trial,
+        task: event.data.task ?? "",
         storage: event.data.storage ?? {},
         storageId: event.data.storageId,
       };

@@ -9,6 +9,7 @@
  * fewer steps is better.
  */
 import type { EventData } from "@trainyard/contracts";
+import { isTaskId } from "@trainyard/kernel";
 import { gcLimits } from "../../limits.ts";
 import type { Policy } from "../foreign/experiment.ts";
 
@@ -24,6 +25,7 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
 
 export type Candidate = {
   readonly checkpoint: string;
+  /** The trial, or the task whose folder is saved. */
   readonly trial: string;
   readonly run: number;
   readonly step: number;
@@ -69,12 +71,16 @@ export function standings(
   const bestOfTrial = ranksByTrial(validated);
   const latestOfTrial = ranksByTrial(candidates.toSorted(byAge));
   return new Map(
-    candidates.map(({ checkpoint, value, awaits }) => {
+    candidates.map(({ checkpoint, trial, value, awaits }) => {
       const latest = latestOfTrial.get(checkpoint);
       const ranks = [
         ...keeps(best.get(checkpoint), policy.saveExperimentBest, "best of the experiment"),
         ...keeps(bestOfTrial.get(checkpoint), policy.saveTrialBest, "best of its trial"),
-        ...keeps(latest, policy.saveTrialLatest, "latest of its trial"),
+        ...keeps(
+          latest,
+          policy.saveTrialLatest,
+          `latest of its ${isTaskId(trial) ? "task" : "trial"}`,
+        ),
       ];
       const waits = ranks.length === 0 && value === null && awaits !== undefined;
       const keptBy = waits ? [awaits] : ranks;

@@ -1,4 +1,5 @@
 import type { AnyEvent } from "@trainyard/contracts";
+import { TaskOutcome } from "@trainyard/contracts/events";
 import { fold } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
 import {
@@ -10,7 +11,8 @@ import {
 } from "../../testing/events.ts";
 import { evolveCheckpoint, unknownCheckpoint } from "../foreign/checkpoint.ts";
 import { evolveTrial, unknownTrial } from "../foreign/trial.ts";
-import { needOfPins, needOfTrial } from "./references.ts";
+import { evolveTask, unknownTask } from "../foreign/task.ts";
+import { needOfPins, needOfTask, needOfTrial } from "./references.ts";
 
 const need = (...events: readonly AnyEvent[]) =>
   needOfTrial("1.1", fold(evolveTrial, unknownTrial, events), "c");
@@ -46,6 +48,32 @@ describe("a trial needs a checkpoint", () => {
       need(runRequested(1, "c"), runEnded(1), trialCheckpointed("d", 1, 9)),
       null,
     ],
+  ])("%s", (_, found, expected) => expect(found).toBe(expected));
+});
+
+describe("a task needs a save", () => {
+  const saved = (checkpoint: string): AnyEvent => ({
+    type: "TaskSaved",
+    data: { ...{ checkpoint, run: 1, step: 1_000_001 }, ...{ files: 1, bytes: 1 } },
+  });
+  const ended: AnyEvent = {
+    type: "TaskEnded",
+    data: { outcome: TaskOutcome.PAUSED, reason: "", restarts: 0 },
+  };
+  const ofTask = (...events: readonly AnyEvent[]) =>
+    needOfTask("t1", fold(evolveTask, unknownTask, events), "c");
+
+  test.each([
+    ["that its run starts from", ofTask(runRequested(2, "c")), "run t1#2 starts from it"],
+    ["that is its latest", ofTask(runRequested(1), saved("c")), "task t1 continues from it"],
+    [
+      "that is its latest, also while it is paused",
+      ofTask(runRequested(1), saved("c"), runEnded(1), ended),
+      "task t1 continues from it",
+    ],
+    ["not: an earlier one", ofTask(saved("c"), saved("d")), null],
+    ["not: one that an ended run started from", ofTask(runRequested(2, "c"), runEnded(2)), null],
+    ["not: once it is deleted", ofTask(saved("c"), ended, { type: "TaskDeleted", data: {} }), null],
   ])("%s", (_, found, expected) => expect(found).toBe(expected));
 });
 

@@ -2,6 +2,7 @@
 import { holderText } from "@trainyard/kernel";
 import type { CheckpointFacts } from "../foreign/checkpoint.ts";
 import type { SearchFacts } from "../foreign/search.ts";
+import type { TaskFacts } from "../foreign/task.ts";
 import type { TrialFacts } from "../foreign/trial.ts";
 
 export const referencesChecked: readonly string[] = [
@@ -12,7 +13,19 @@ export const referencesChecked: readonly string[] = [
   "proposed trials that begin from it",
   "unended experiments whose trials begin from it",
   "checkpoints of its trial that are not settled yet",
+  "tasks that continue from it",
 ];
+
+/** Returns why a task needs a save; null if it does not. An ended task may be resumed from its latest one. */
+export function needOfTask(
+  id: string,
+  { deleted, latest, unended }: TaskFacts,
+  checkpoint: string,
+): string | null {
+  if (deleted) return null;
+  if (unended?.fromCheckpoint === checkpoint) return `run ${id}#${unended.run} starts from it`;
+  return latest === checkpoint ? `task ${id} continues from it` : null;
+}
 
 /** Returns why a trial needs the checkpoint; null if it does not. */
 export function needOfTrial(id: string, trial: TrialFacts, checkpoint: string): string | null {

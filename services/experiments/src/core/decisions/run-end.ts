@@ -84,6 +84,8 @@ function lastWord({ endRecord }: Ended): RunEndWhy | null {
       return RunEndWhy.INVALID_HYPERPARAMETERS;
     case EndReason.ERROR:
       return RunEndWhy.FAILED;
+    case EndReason.IDLE:
+      return RunEndWhy.IDLE;
     default:
       return null;
   }

@@ -2,8 +2,10 @@ import type { AnyEvent } from "@trainyard/contracts";
 
 /** A checkpoint, from the registry's events. */
 export type CheckpointState = {
-  /** The trial of the checkpoint; empty until it is declared. */
+  /** The trial of the checkpoint; empty until it is declared, and for others. */
   readonly trial: string;
+  /** The task whose folder is saved; empty for other checkpoints. */
+  readonly task: string;
   /** Whether the registry has seen all bytes of the checkpoint. */
   readonly complete: boolean;
   /** Whether the upload has ended: complete, failed or abandoned. */
@@ -14,6 +16,7 @@ export type CheckpointState = {
 
 export const initialCheckpoint: CheckpointState = {
   trial: "",
+  task: "",
   complete: false,
   settled: false,
   damaged: false,
@@ -22,9 +25,11 @@ export const initialCheckpoint: CheckpointState = {
 export function evolveCheckpoint(state: CheckpointState, event: AnyEvent): CheckpointState {
   switch (event.type) {
     case "CheckpointDeclared":
-      return { ...state, trial: event.data.trial };
-    case "CheckpointCompleted":
-      return { trial: event.data.trial, complete: true, settled: true, damaged: false };
+      return { ...state, trial: event.data.trial, task: event.data.task ?? "" };
+    case "CheckpointCompleted": {
+      const { trial, task = "" } = event.data;
+      return { trial, task, complete: true, settled: true, damaged: false };
+    }
     case "CheckpointFailed":
     case "CheckpointAbandoned":
       return { ...state, complete: false, settled: true };

@@ -1,10 +1,11 @@
 /**
  * Decides what follows the end of a task's run: the next run, or the end of the task.
  *
- * A run that the scheduler stopped for others is queued again only if the task is preemptible: nothing of a task is
- * saved, so a person has to allow that it begins from the start. A run that failed or was lost is repeated within
- * `max_restarts`, which is 0 by default. A launch that waited for a service of the platform has run nothing, so it is
- * repeated without counting, a few times in a row.
+ * A run that the scheduler stopped for others is queued again if the task keeps its work, since the next run continues
+ * with it. Otherwise it is only if the task is preemptible: a person has to allow that it begins from the start. A run
+ * that failed or was lost is repeated within `max_restarts`, which is 0 by default. A launch that waited for a service
+ * of the platform has run nothing, so it is repeated without counting, a few times in a row. A run whose folder could
+ * not be saved is not repeated: its owner decides what to do with the folder.
  */
 import { RunEndWhy, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
@@ -19,13 +20,27 @@ const again: AfterRun = { next: "run", countsAsRestart: false };
 
 /** `row` is the number of failures in a row, including this end. */
 export function afterRun(state: TaskState, ended: EndTaskRun, row: number): AfterRun {
-  const { why, run, message, launchFailure } = ended;
-  const { plan, kill, tries } = state;
+  const { why, run, message, launchFailure, unsaved } = ended;
+  const { plan, kill, pause, tries } = state;
+  if (kill !== undefined && why !== RunEndWhy.FINISHED) {
+    return end(TaskOutcome.KILLED, kill || "killed");
+  }
+  if (pause !== undefined && kill === undefined && why !== RunEndWhy.LOST) {
+    return end(TaskOutcome.PAUSED, pause || "paused");
+  }
   if (why === RunEndWhy.FINISHED) return end(TaskOutcome.COMPLETED, "finished");
-  if (kill !== undefined) return end(TaskOutcome.KILLED, kill || "killed");
+  if (why === RunEndWhy.IDLE) {
+    const outcome = plan.keepsWork ? TaskOutcome.PAUSED : TaskOutcome.COMPLETED;
+    return end(outcome, message || "nobody used it");
+  }
   if (why === RunEndWhy.WITHDRAWN) return again;
   const stop = stopOf(ended);
-  if (stop !== null) return stop.repeats && plan.preemptible ? again : failed(stop.sentence);
+  const mayRepeat = pause === undefined && unsaved === undefined;
+  if (stop !== null) {
+    const repeats = stop.repeats && (plan.preemptible || plan.keepsWork);
+    return repeats && mayRepeat ? again : failed(stop.sentence);
+  }
+  if (!mayRepeat) return failed(`run ${run}: ${message || "it failed"}`);
   if (launchFailure?.platformAway === true && row <= limits.lostTriesMax) return again;
   if (tries.restarts < plan.maxRestarts) return { next: "run", countsAsRestart: true };
   const after = tries.restarts === 0 ? "" : ` (after ${tries.restarts} restarts)`;

@@ -15,11 +15,22 @@ const atMs = fc.constantFrom(0, 1_000, limits.trainedMs);
 const values = <Value extends number | string>(all: Readonly<Record<string, Value>>) =>
   fc.constantFrom(...Object.values(all));
 
-const command: fc.Arbitrary<TaskCommand> = fc.oneof(
-  fc.constantFrom(taskConfig, repeatedConfig).map((config) => ({
-    kind: "create" as const,
-    created: taskCreated(config).data,
-  })),
+const checkpoint = fc.constantFrom("c1", "c2", "c3");
+const left = fc.record({
+  atMs,
+  sealed: fc.array(fc.record({ checkpoint, step: fc.nat(9), bytes: fc.nat() }), { maxLength: 2 }),
+});
+
+const ofKind = (...kinds: readonly string[]): fc.Arbitrary<TaskCommand> =>
+  fc
+    .tuple(fc.constantFrom(taskConfig, repeatedConfig), fc.constantFrom(...kinds))
+    .map(([config, kind]) => ({
+      kind: "create" as const,
+      created: taskCreated(config, kind).data,
+    }));
+
+/** Commands for tasks that keep nothing and, if they are created otherwise, for all. */
+const others: fc.Arbitrary<TaskCommand> = fc.oneof(
   fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant(""), atMs }),
   fc
     .record({
@@ -30,18 +41,36 @@ const command: fc.Arbitrary<TaskCommand> = fc.oneof(
       fault: fc.option(values<Fault>(Fault)),
       code: fc.integer({ min: 0, max: 255 }),
       isAway: fc.boolean(),
+      given: fc.option(left),
+      unsaved: fc.option(fc.constant("the disk of a1 is full")),
     })
-    .map(({ fault, code, isAway, ...rest }) => ({
+    .map(({ fault, code, isAway, given, unsaved, ...rest }) => ({
       ...{ kind: "end_run" as const, exits: [exit(code)], message: "", agents: ["a1"] },
       ...rest,
       delays: defaultDelays,
       ...(fault === null ? {} : { fault }),
+      ...(given === null ? {} : { left: given }),
+      ...(unsaved === null ? {} : { unsaved }),
       ...(isAway ? { launchFailure: { agents: [], silent: [], platformAway: true } } : {}),
     })),
   fc.record({ kind: fc.constant("kill" as const), reason: fc.string() }),
   fc.constant({ kind: "delete" } as const),
+  fc.record({ kind: fc.constant("pause" as const), reason: fc.string() }),
+  fc.constant({ kind: "resume" } as const),
+  fc.record({
+    kind: fc.constant("request_run" as const),
+    from: fc.option(fc.record({ checkpoint, step: fc.nat(9) })),
+    delays: fc.constant(defaultDelays),
+  }),
+  fc
+    .record({ checkpoint, run, step: fc.nat(9), files: fc.nat(), bytes: fc.nat() })
+    .map((saved) => ({ kind: "note_save" as const, saved })),
+  fc.record({ kind: fc.constant("name_saves" as const), run, left }),
+  fc.record({ kind: fc.constant("await_upload" as const), run, checkpoint, atMs }),
 );
+const command = fc.oneof(ofKind("command"), others);
 const commands = fc.array(command, { maxLength: 60 });
+const keptCommands = fc.array(fc.oneof(ofKind("shell", "notebook"), others), { maxLength: 60 });
 
 /** Returns the states and events of a decider after commands in any order. */
 function decideAll(all: readonly TaskCommand[]) {
@@ -86,9 +115,29 @@ describe("a task, after any sequence of commands", () => {
     );
   });
 
+  test("that keeps its work has at most one unended run, none unless it is open, and runs numbered from 1", () => {
+    fc.assert(
+      fc.property(keptCommands, (all) => {
+        const { events, states } = decideAll(all);
+        for (const { status, unended } of states) {
+          if (unended !== null) expect(status).toBe("open");
+        }
+        const runs = events.flatMap((event) =>
+          event.type === "RunRequested" ? [event.data.run] : [],
+        );
+        expect(runs).toEqual(runs.map((_, n) => n + 1));
+        const names = events.map(({ type }) => type);
+        expect(names.join()).not.toMatch(
+          /TaskEnded,(?!TaskDeleted|TaskResumed|TaskSaved|RunCheck)/,
+        );
+        expect(names.join()).not.toMatch(/Task(Pause|Kill)Requested,RunRequested/);
+      }),
+    );
+  });
+
   test("records nothing for a repeated command", () => {
     fc.assert(
-      fc.property(commands, command, (all, one) => {
+      fc.property(fc.oneof(commands, keptCommands), command, (all, one) => {
         const { state } = decideAll([...all, one]);
         const again = taskDecider.decide(state, one);
         expect(isRejection(again) || again.length === 0).toBe(true);

@@ -150,7 +150,8 @@ function endRun(state: TrialState, command: EndRun): Decision {
 
 const tooShort = "it reached its time limit without a new checkpoint";
 
-function awaitedUntilMs({ sealed, atMs }: Left): number {
+/** Returns the time until which a next run waits for checkpoints that the last one has left. */
+export function awaitedUntilMs({ sealed, atMs }: Left): number {
   // An invalid size adds nothing: otherwise the wait would have no end.
   const bytes = sealed.reduce((sum, one) => sum + (one.bytes > 0 ? one.bytes : 0), 0);
   const waitMs = limits.checkpointsWaitMs + bytes / limits.checkpointBytesPerMs;

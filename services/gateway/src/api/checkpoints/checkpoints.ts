@@ -135,7 +135,7 @@ async function declare(
       ...run,
       checkpoint,
       step,
-      format,
+      format: format || (run.task === undefined ? "" : saveFormat),
       ...(metadata === undefined ? {} : { metadata }),
       ...(storageId === undefined ? {} : { storageId }),
       ...(lastValidation === undefined ? {} : { lastValidation }),
@@ -212,6 +212,9 @@ function reportDamage(
   const message = { trial, run, checkpoint, detail };
   return backend.command("registry", "ReportDamage", message, context);
 }
+
+/** The format of the saves of tasks. A writer of a later one names it. */
+const saveFormat = "trainyard-work/1";
 
 /** The run of a trial or a task that stores a checkpoint; trial "" and no task for a person, who uploads a folder. */
 type Writer = { readonly trial: string; readonly run: number; readonly task?: string };

@@ -93,3 +93,23 @@ test("an uploaded checkpoint and its version show the person who uploaded them",
     body: { checkpoint, trial: "", experiment: "", uploadedBy: "ada", registeredBy: "bob" },
   });
 });
+
+test("a version of a task's save shows the task", async () => {
+  const saved = "bbbbbbbb-0000-4000-8000-000000000001";
+  const about = { trial: "", task: "t1", run: 1, step: 1_000_001 };
+  await gateway.append(`checkpoint-${saved}`, {
+    type: "CheckpointDeclared",
+    data: { ...about, format: "trainyard-work/1" },
+  });
+  const words = { description: "", notes: "", labels: [], by: "bob" };
+  const { task: _task, ...made } = about;
+  const of = { ...made, checkpoint: saved, semanticVersion: "", metrics: {}, number: 1 };
+  const position = await gateway.append(
+    "model-notes",
+    { type: "ModelCreated", data: { ...words, workspace: "" } },
+    { type: "VersionRegistered", data: { ...words, ...of } },
+  );
+  const path = `/api/v1/models/notes/versions/latest?minPosition=${position}`;
+  const { body } = await gateway.call("GET", path);
+  expect(body).toMatchObject({ checkpoint: saved, trial: "", task: "t1" });
+});

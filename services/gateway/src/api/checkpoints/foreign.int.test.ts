@@ -19,6 +19,7 @@ const declared = (trial: string, task?: string): AnyEvent => ({
 });
 /** The makers that the calls of runs named to the registry. */
 let makers: readonly object[] = [];
+let formats: readonly string[] = [];
 type Noted = { readonly trial: string; readonly run: number; readonly task?: string | undefined };
 const noted = ({ trial, run, task }: Noted): void => {
   makers = [...makers, { trial, run, task }];
@@ -33,7 +34,8 @@ beforeAll(async () => {
     PlanFiles: async () => ({ files: [] }),
     DeclareCheckpoint: async (request) => {
       noted(request);
-      return { checkpoint: request.checkpoint, path: request.format, store: "", position: 1 };
+      formats = [...formats, request.format];
+      return { checkpoint: request.checkpoint, path: "/c", store: "", position: 1 };
     },
     PlanUpload: async (request) => {
       noted(request);
@@ -144,7 +146,7 @@ describe("the run of a task", () => {
     return [status, answer["code"]];
   };
   const calls = [
-    ["", { checkpoint: saved, stepsCompleted: 1_000_001, format: "trainyard-work/1" }],
+    ["", { checkpoint: saved, stepsCompleted: 1_000_001 }],
     [`/${saved}/ahead`, { paths: ["small.tar"] }],
     [`/${saved}/upload`, { files: [] }],
     [`/${saved}/complete`, { manifest: [] }],
@@ -153,7 +155,9 @@ describe("the run of a task", () => {
 
   test("stores saves of its task, and of no other", async () => {
     makers = [];
+    formats = [];
     for (const [call, body] of calls) expect(await store(call, body)).toEqual([200, undefined]);
+    expect(formats).toEqual(["trainyard-work/1"]);
     expect(makers).toEqual(calls.map(() => ({ trial: "", run: 1, task: "t1" })));
     for (const run of ["t2#1", "t1#2", "1.1#1"]) {
       expect(await store(...calls[0], run)).toEqual([403, "not_your_run"]);
@@ -172,8 +176,18 @@ describe("the run of a task", () => {
       expect(await planned(uuid, token)).toEqual([403, 403, "not_your_checkpoint"]);
     }
     expect(await planned(saved)).toEqual([403, 403, "not_your_checkpoint"]);
-    const other = await gateway.call("GET", `/api/v1/checkpoints/${saved}`, { token });
-    expect([other.status, other.body["code"]]).toEqual([403, "not_for_tasks"]);
+  });
+
+  test("has its saves listed, shown and explained for people, apart from those of experiments", async () => {
+    const page = await gateway.call("GET", "/api/v1/tasks/t1/checkpoints");
+    const { items } = page.body as { readonly items: readonly object[] };
+    expect(items).toMatchObject([{ uuid: saved, task: "t1", trial: "", experiment: "" }]);
+    const shown = await gateway.call("GET", `/api/v1/checkpoints/${saved}`);
+    expect(shown.body).toMatchObject({ task: "t1", run: 1, state: "ACTIVE" });
+    const ofExperiment = await gateway.call("GET", "/api/v1/experiments/1/checkpoints");
+    expect(JSON.stringify(ofExperiment.body)).not.toContain(saved);
+    const unknown = await gateway.call("GET", "/api/v1/tasks/t900/checkpoints");
+    expect([unknown.status, unknown.body["code"]]).toEqual([404, "task_not_found"]);
   });
 
   test("reads other checkpoints and uploads folders for its owner, and reads no save of another task", async () => {

@@ -8,6 +8,7 @@ import { startTestGateway, type TestGateway } from "../../testing/test-gateway.t
 let gateway: TestGateway;
 const [earlier, latest, gone] = [randomUUID(), randomUUID(), randomUUID()];
 const uploaded = randomUUID();
+const saved = randomUUID();
 
 const declared = (step: number): AnyEvent => ({
   type: "CheckpointDeclared",
@@ -42,6 +43,12 @@ beforeAll(async () => {
     data: { ...of, manifestDigest: "d", files: 1, bytes: 1 },
   };
   await gateway.append(`checkpoint-${uploaded}`, folder, whole);
+  const ofTask = { trial: "", task: "t1", run: 1, step: 1_000_001 };
+  await gateway.append(
+    `checkpoint-${saved}`,
+    { type: "CheckpointDeclared", data: { ...ofTask, format: "trainyard-work/1" } },
+    { type: "CheckpointCompleted", data: { ...ofTask, manifestDigest: "d", files: 1, bytes: 1 } },
+  );
   const position = await gateway.append(`checkpoint-${gone}`, declared(3), completed(3), damaged);
   await gateway.call("GET", `/api/v1/trials/1.1?minPosition=${position}`);
 });
@@ -109,6 +116,7 @@ describe("an experiment that starts from a checkpoint", () => {
     ["an unknown checkpoint", { source_checkpoint_uuid: randomUUID() }, "no such checkpoint"],
     ["an invalid UUID", { source_checkpoint_uuid: "../x" }, "no such checkpoint"],
     ["a damaged checkpoint", { source_checkpoint_uuid: gone }, "it is DAMAGED"],
+    ["a save of a task", { source_checkpoint_uuid: saved }, "is of the folder of task t1"],
     ["an unknown trial", { source_trial_id: "9.9" }, "no such trial"],
     ["a number, as Determined's", { source_trial_id: 4 }, "write the trial's id in quotes"],
     [

@@ -103,7 +103,7 @@ function acknowledgeStop(state: AllocationState): Decision {
 
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
-  const { cause, exits, endRecord, message } = cutEnd(command);
+  const { cause, exits, endRecord, message, unsaved } = cutEnd(command);
   const { launchFailure, lastValidation, fault } = command;
   const isExit = cause === AllocationEndCause.EXITED || cause === AllocationEndCause.KILLED;
   // An error after SIGTERM is nobody's fault.
@@ -120,6 +120,7 @@ function end(state: AllocationState, command: Command<"end">): Decision {
       ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
       ...(lastValidation === undefined ? {} : { lastValidation }),
       ...(fault === undefined || isByStop ? {} : { fault }),
+      ...(unsaved === undefined ? {} : { unsaved }),
     },
   };
   const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;

@@ -11,7 +11,7 @@ import type { AllocationCommand } from "./state.ts";
 export type End = AllocationCommand & { readonly kind: "end" };
 
 /** Keeps all parts and shortens each text; the texts of many nodes share the limit. */
-export function cutEnd({ kind, cause, exits, endRecord, message }: End): End {
+export function cutEnd({ kind, cause, exits, endRecord, message, unsaved }: End): End {
   const each = Math.floor(limits.exitMessagesCharsMax / Math.max(1, exits.length));
   const charactersMax = Math.min(limits.messageCharsMax, each);
   return {
@@ -20,11 +20,12 @@ export function cutEnd({ kind, cause, exits, endRecord, message }: End): End {
     exits: exits.map((exit) => cutExit(exit, charactersMax)),
     endRecord: endRecord === null ? null : cutRecord(endRecord, limits.messageCharsMax),
     message: storableText(message, limits.messageCharsMax),
+    ...(unsaved === undefined ? {} : { unsaved: storableText(unsaved, limits.messageCharsMax) }),
   };
 }
 
 /** Keeps only the parts that say how the run ended, for a log that refused the complete event. */
-export function barestEnd({ kind, cause, endRecord, message, fault }: End): End {
+export function barestEnd({ kind, cause, endRecord, message, fault, unsaved }: End): End {
   return {
     ...(fault === undefined ? {} : { fault }),
     kind,
@@ -32,6 +33,7 @@ export function barestEnd({ kind, cause, endRecord, message, fault }: End): End 
     exits: [],
     endRecord: endRecord === null ? null : cutRecord(endRecord, limits.barestCharsMax),
     message: storableText(message, limits.barestCharsMax),
+    ...(unsaved === undefined ? {} : { unsaved: storableText(unsaved, limits.barestCharsMax) }),
   };
 }
 

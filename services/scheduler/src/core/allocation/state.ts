@@ -90,4 +90,6 @@ export type AllocationCommand =
       readonly lastValidation?: string;
       /** The cause of a failed end; absent for successes and stops. */
       readonly fault?: Fault;
+      /** The sentence why the folder of a task is not saved, and where it is; absent if it is saved. */
+      readonly unsaved?: string;
     };

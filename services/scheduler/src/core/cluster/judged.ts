@@ -42,7 +42,7 @@ export function judge(cluster: Cluster, run: Allocation, end: End, moment: Momen
 export function hasFailed({ cause, exits, endRecord }: End): boolean {
   const reason = endRecord?.reason;
   if (reason === EndReason.ERROR || reason === EndReason.INVALID_HYPERPARAMETERS) return true;
-  if (cause !== AllocationEndCause.EXITED) return false;
+  if (cause !== AllocationEndCause.EXITED || reason === EndReason.IDLE) return false;
   return reason !== EndReason.ACKNOWLEDGED_STOP && exits.some(isFailure);
 }
 

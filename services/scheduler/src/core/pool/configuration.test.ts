@@ -19,6 +19,7 @@ describe("a pool's configuration", () => {
     ["an ageing that is no number", { ageingMs: Number.NaN }, "ageing_ms is NaN"],
     ["an ageing without end", { ageingMs: Number.POSITIVE_INFINITY }, "ageing_ms is Infinity"],
     ["an exemption that is no number", { preemptExemptMs: Number.NaN }, "preempt_exempt_ms is NaN"],
+    ["a negative idle timeout", { idleTimeoutMs: -1 }, "idle_timeout_ms is -1"],
     ["a negative exemption", { preemptExemptMs: -1 }, "preempt_exempt_ms is -1"],
     ["no run without slots", { slotlessPerAgent: 0 }, "slotless_per_agent is 0, but it has to be"],
     ["half a run without slots", { slotlessPerAgent: 0.5 }, "slotless_per_agent is 0.5"],

@@ -77,7 +77,7 @@ function settingsProblem(settings: Recorded | undefined): string | null {
   if (settings === undefined) return null;
   const { description, compat, backfill, fit } = settings;
   const { ageingMs, preemptExemptMs, defaultPriority, quotas, autoscaling } = settings;
-  const { slotlessPerAgent = 1 } = settings;
+  const { slotlessPerAgent = 1, idleTimeoutMs } = settings;
   return (
     lengthProblem("description", description) ??
     unknownOf("compat", compat, compatNames) ??
@@ -87,6 +87,7 @@ function settingsProblem(settings: Recorded | undefined): string | null {
     rangeProblem("slotless_per_agent", slotlessPerAgent, [1, limits.slotlessPerAgentMax]) ??
     durationProblem("ageing_ms", ageingMs) ??
     durationProblem("preempt_exempt_ms", preemptExemptMs) ??
+    durationProblem("idle_timeout_ms", idleTimeoutMs) ??
     quotasProblem(quotas) ??
     autoscalingProblem(autoscaling)
   );

@@ -40,6 +40,9 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
   const sealed = ranks.flatMap(sealedOf);
   const launchFailure = launchFailureOf(ranks);
   const lastValidation = lastValidationOf(ranks);
+  const [unsaved] = ranks.flatMap(({ state }) =>
+    state.kind === "ended" && state.report.unsaved !== undefined ? [state.report.unsaved] : [],
+  );
   return {
     kind: "end",
     cause,
@@ -49,6 +52,7 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
     sealed,
     ...(launchFailure === null ? {} : { launchFailure }),
     ...(lastValidation === undefined ? {} : { lastValidation }),
+    ...(unsaved === undefined ? {} : { unsaved }),
   };
 }
 
@@ -131,6 +135,7 @@ const harshness: readonly EndReason[] = [
   EndReason.ACKNOWLEDGED_STOP,
   EndReason.ERROR,
   EndReason.INVALID_HYPERPARAMETERS,
+  EndReason.IDLE,
 ];
 
 /**

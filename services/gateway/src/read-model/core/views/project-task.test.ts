@@ -129,6 +129,7 @@ test("a kill is shown until the task has ended, whatever its run does", () => {
 test.each([
   [TaskOutcome.COMPLETED, "COMPLETED", 0],
   [TaskOutcome.FAILED, "ERROR", 3],
+  [TaskOutcome.PAUSED, "PAUSED", 0],
 ])(
   "an ended task (%i) has its outcome and exit code, and later events do not change it",
   (outcome, state, exitCode) => {
@@ -141,6 +142,60 @@ test.each([
     expect(after(granted, started, ended(), over, waits)).toMatchObject(done);
   },
 );
+
+test("a task shows its latest save, that it is being paused, and then that it continues", () => {
+  const saved: Step = [
+    own,
+    { type: "TaskSaved", data: { checkpoint: "c1", run: 1, files: 3, bytes: 9, step: 7 } },
+  ];
+  const lastSave = { checkpoint: "c1", run: 1, files: 3, bytes: 9, savedAtMs: 4 };
+  const pausing: readonly Step[] = [
+    [own, { type: "TaskPauseRequested", data: { reason: "lunch" } }],
+    [
+      own,
+      {
+        type: "RunStopRequested",
+        data: { run: 1, mode: StopMode.GRACEFUL, why: StopWhy.PAUSE, graceMs: 1 },
+      },
+    ],
+  ];
+  const steps = [granted, started, saved, ...pausing];
+  const stopping = { state: "STOPPING", reason: "it is being paused", lastSave };
+  expect(after(...steps)).toMatchObject(stopping);
+  const unsaved = "the folder is larger than 10 GiB: it is in /data/t7 on rack for a week";
+  const over: Step = [
+    own,
+    {
+      type: "TaskEnded",
+      data: { outcome: TaskOutcome.PAUSED, reason: "lunch", restarts: 1, exitCode: 0, unsaved },
+    },
+  ];
+  const paused = [...steps, ended({ unsaved }), over];
+  expect(after(...paused)).toMatchObject({ state: "PAUSED", reason: "lunch", unsaved });
+  const resumed: Step = [own, { type: "TaskResumed", data: {} }];
+  const again: Step = [own, requested(2, 7)];
+  const task = after(...paused, resumed, again);
+  expect(task).toMatchObject({ state: "QUEUED", reason: "", restarts: 0, lastSave, unsaved });
+  expect([task?.endedAtMs, task?.exitCode]).toEqual([undefined, undefined]);
+  expect(after(...paused, resumed, again, ended())).toMatchObject({ unsaved: "" });
+});
+
+test("a task that waits for the saves of its last run says so", () => {
+  const task = after(granted, started, ended({ awaitedUntilMs: 9 }));
+  expect(task).toMatchObject({ state: "QUEUED", reason: "it waits until its files are saved" });
+});
+
+test.each([
+  ["command", false, false],
+  ["shell", false, true],
+  ["notebook", true, true],
+  ["tensorboard", true, false],
+])("a %s has a page of its own: %s, and its folder is saved: %s", (kind, hasPage, keepsWork) => {
+  const documents = new DocumentSet();
+  const event = taskCreated({ kind, config: { entrypoint: "a" } });
+  project({ stream: own, timeMs: 0, position: 1 }, event, documents);
+  expect(documents.get("task", "t7")).toMatchObject({ hasPage, keepsWork });
+});
 
 test("a failed run that is repeated leaves the task queued, with the reason of the delay", () => {
   const again: Step = [

@@ -108,6 +108,9 @@ export const taskProjections: Projections = {
       restarts: doc.restarts + (data.countsAsRestart ? 1 : 0),
       unsaved: data.unsaved ?? "",
       ...withRun(doc, data.run, () => endedRun(data, timeMs)),
+      ...(data.awaitedUntilMs === undefined
+        ? {}
+        : { reason: "it waits until its files are saved" }),
     }));
   },
   TaskKillRequested({ id, data }, documents) {
@@ -132,7 +135,8 @@ export const taskProjections: Projections = {
   TaskResumed({ id }, documents) {
     documents.replace("task", id, ({ endedAtMs: _ended, exitCode: _code, ...doc }) => ({
       ...doc,
-      ...{ state: "QUEUED", reason: "", restarts: 0, unsaved: "", killed: false },
+      // The folder of an earlier run that is not saved stays named until the next run has ended.
+      ...{ state: "QUEUED", reason: "", restarts: 0, killed: false },
     }));
   },
   TaskDeleted({ id }, documents) {

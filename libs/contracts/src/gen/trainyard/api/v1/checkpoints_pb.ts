@@ -426,7 +426,8 @@ export type DeclareCheckpointRequest = Message<"trainyard.api.v1.DeclareCheckpoi
   lastValidation?: string | undefined;
 
   /**
-   * The format of the files, a name of at most 255 characters, for example trainyard-work/1; empty for a model's.
+   * The format of the files, a name of at most 255 characters. Empty for a model's, and for a save of a task in the
+   * format trainyard-work/1.
    *
    * @generated from field: string format = 7;
    */

@@ -328,7 +328,7 @@ export type UnfinishedCheckpoint = Message<"trainyard.api.v1.UnfinishedCheckpoin
   checkpoint: string;
 
   /**
-   * The trial; empty for a folder that a person uploads.
+   * The trial, or the task whose folder is saved; empty for a folder that a person uploads.
    *
    * @generated from field: string trial = 2;
    */

@@ -1205,7 +1205,7 @@ export type UnfinishedEntry = Message<"trainyard.command.v1.UnfinishedEntry"> & 
   checkpoint: string;
 
   /**
-   * The trial; empty for a folder that a person uploads.
+   * The trial, or the task whose folder is saved; empty for a folder that a person uploads.
    *
    * @generated from field: string trial = 2;
    */

@@ -11,10 +11,11 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/task.proto.
  */
 export const file_trainyard_event_v1_task: GenFile = /*@__PURE__*/
-  fileDesc("Ch10cmFpbnlhcmQvZXZlbnQvdjEvdGFzay5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsYBCgtUYXNrQ3JlYXRlZBIMCgRraW5kGAEgASgJEicKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgDIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgEIAEoCRIVCg1jb250ZXh0X2J5dGVzGAUgASgBEg0KBW93bmVyGAYgASgJEhEKCXdvcmtzcGFjZRgHIAEoCRIQCgh0b2tlbl9pZBgIIAEoCRIPCgdzb3VyY2VzGAkgAygJIiMKEVRhc2tLaWxsUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCSIkChJUYXNrUGF1c2VSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJIkoKCVRhc2tTYXZlZBISCgpjaGVja3BvaW50GAEgASgJEgsKA3J1bhgCIAEoDRINCgVmaWxlcxgDIAEoDRINCgVieXRlcxgEIAEoASINCgtUYXNrUmVzdW1lZCKnAQoJVGFza0VuZGVkEjAKB291dGNvbWUYASABKA4yHy50cmFpbnlhcmQuZXZlbnQudjEuVGFza091dGNvbWUSDgoGcmVhc29uGAIgASgJEhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEhAKCHJlc3RhcnRzGAQgASgNEhQKB3Vuc2F2ZWQYBSABKAlIAYgBAUIMCgpfZXhpdF9jb2RlQgoKCF91bnNhdmVkIg0KC1Rhc2tEZWxldGVkKpIBCgtUYXNrT3V0Y29tZRIcChhUQVNLX09VVENPTUVfVU5TUEVDSUZJRUQQABIaChZUQVNLX09VVENPTUVfQ09NUExFVEVEEAESFwoTVEFTS19PVVRDT01FX0tJTExFRBACEhcKE1RBU0tfT1VUQ09NRV9GQUlMRUQQAxIXChNUQVNLX09VVENPTUVfUEFVU0VEEARiBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("Ch10cmFpbnlhcmQvZXZlbnQvdjEvdGFzay5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsYBCgtUYXNrQ3JlYXRlZBIMCgRraW5kGAEgASgJEicKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgDIAEoCRIWCg5jb250ZXh0X2RpZ2VzdBgEIAEoCRIVCg1jb250ZXh0X2J5dGVzGAUgASgBEg0KBW93bmVyGAYgASgJEhEKCXdvcmtzcGFjZRgHIAEoCRIQCgh0b2tlbl9pZBgIIAEoCRIPCgdzb3VyY2VzGAkgAygJIiMKEVRhc2tLaWxsUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCSIkChJUYXNrUGF1c2VSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJIlgKCVRhc2tTYXZlZBISCgpjaGVja3BvaW50GAEgASgJEgsKA3J1bhgCIAEoDRINCgVmaWxlcxgDIAEoDRINCgVieXRlcxgEIAEoARIMCgRzdGVwGAUgASgBIg0KC1Rhc2tSZXN1bWVkIqcBCglUYXNrRW5kZWQSMAoHb3V0Y29tZRgBIAEoDjIfLnRyYWlueWFyZC5ldmVudC52MS5UYXNrT3V0Y29tZRIOCgZyZWFzb24YAiABKAkSFgoJZXhpdF9jb2RlGAMgASgFSACIAQESEAoIcmVzdGFydHMYBCABKA0SFAoHdW5zYXZlZBgFIAEoCUgBiAEBQgwKCl9leGl0X2NvZGVCCgoIX3Vuc2F2ZWQiDQoLVGFza0RlbGV0ZWQqkgEKC1Rhc2tPdXRjb21lEhwKGFRBU0tfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhoKFlRBU0tfT1VUQ09NRV9DT01QTEVURUQQARIXChNUQVNLX09VVENPTUVfS0lMTEVEEAISFwoTVEFTS19PVVRDT01FX0ZBSUxFRBADEhcKE1RBU0tfT1VUQ09NRV9QQVVTRUQQBGIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
- * A person started a command, a shell, a notebook or a TensorBoard. Its model code was stored under its digest before this event.
+ * A person started a command, a shell, a notebook or a TensorBoard. Its model code was stored under its digest before
+ * this event.
  *
  * @generated from message trainyard.event.v1.TaskCreated
  */
@@ -147,6 +148,13 @@ export type TaskSaved = Message<"trainyard.event.v1.TaskSaved"> & {
    * @generated from field: double bytes = 4;
    */
   bytes: number;
+
+  /**
+   * The step of the checkpoint. Later saves have larger ones.
+   *
+   * @generated from field: double step = 5;
+   */
+  step: number;
 };
 
 /**
