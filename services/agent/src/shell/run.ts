@@ -32,7 +32,7 @@ import { RunDeliveries } from "./run-deliveries.ts";
 import { howItEnded, RunEnding } from "./run-ending.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
-import { openBoards } from "../tensorboard/open-boards.ts";
+import { openBoards } from "./task-boards.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { useOf } from "../servers/use.ts";

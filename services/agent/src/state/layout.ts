@@ -50,8 +50,8 @@
  *                               is up
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json; of a task
  *                               holder.sock, the socket of its holder
- *     tensorboard/              of the run of a TensorBoard: copies of its trials' files, which are the agent's and which
- *                               the run's user may read; removed with work/
+ *     tensorboard/              of a TensorBoard: copies of its trials' files, which the run's user may read; removed
+ *                               with work/
  *     home/                     HOME of a run with a user of its own
  *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *

@@ -112,7 +112,7 @@ test("files beyond the limit of bytes are left out, and the first trial of them 
   ]);
 });
 
-test("experiments without files and names that the disk cannot have are told", async () => {
+test("experiments without files and names that the disk cannot have are reported", async () => {
   await using world = await BoardWorld.open();
   world.put("1.1", {});
   world.put("2.1", { a: "1", "a/b": "2", c: "3" });

@@ -10,7 +10,7 @@ export type PassDeps = {
   readonly bytesMax: number;
 };
 
-/** What people should know about a pass. */
+/** The outcome of a pass, as far as people should know it. */
 export type PassResult = {
   /** The experiments none of whose chosen trials has a file. */
   readonly withoutFiles: readonly string[];

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { requestAsRun } from "../shell/delivery.ts";
 import { launchOf } from "../testing/examples.ts";
 import { type BoardFile, GatewayBoards } from "./board-source.ts";
 
@@ -56,7 +57,7 @@ beforeEach(() => {
 });
 afterAll(() => void server.close());
 
-const boards = () => new GatewayBoards({ ...launchOf("t1#1"), token: "secret" }, url);
+const boards = () => new GatewayBoards({ ...launchOf("t1#1"), token: "secret" }, url, requestAsRun);
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = [];

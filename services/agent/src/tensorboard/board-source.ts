@@ -9,7 +9,6 @@ import {
   type TensorBoardTrial,
 } from "@trainyard/contracts/api";
 import type { Launch } from "@trainyard/contracts/agent";
-import { requestAsRun } from "../shell/delivery.ts";
 import { limits } from "../limits.ts";
 
 export type BoardFile = Plain<TensorBoardFile>;
@@ -49,11 +48,27 @@ const filePages = codecOf<Plain<ListTensorBoardFilesResponse>>(ListTensorBoardFi
 /** The codes after which nothing more can be read. */
 const finalCodes: ReadonlySet<string> = new Set(["run_ended", "task_ended", "history_lost"]);
 
+/** Asks the gateway with a run's token. An answer of another program counts as none of the platform. */
+type RunRequest = (
+  launch: Plain<Launch>,
+  url: string,
+  body: null,
+  signal: AbortSignal,
+) => Promise<{
+  readonly status: number;
+  readonly isOfPlatform: boolean;
+  readonly text: string;
+  readonly code: string;
+  readonly why: string;
+}>;
+
 export class GatewayBoards implements BoardSource {
   readonly #launch: Plain<Launch>;
   readonly #url: string;
+  readonly #request: RunRequest;
 
-  constructor(launch: Plain<Launch>, apiUrl: string) {
+  constructor(launch: Plain<Launch>, apiUrl: string, request: RunRequest) {
+    this.#request = request;
     this.#launch = launch;
     this.#url = `${apiUrl}/api/v1/runs/${encodeURIComponent(launch.allocation)}/tensorboard`;
   }
@@ -99,7 +114,7 @@ export class GatewayBoards implements BoardSource {
   }
 
   async #get(path: string, signal: AbortSignal): Promise<string> {
-    const answer = await requestAsRun(this.#launch, `${this.#url}${path}`, null, signal);
+    const answer = await this.#request(this.#launch, `${this.#url}${path}`, null, signal);
     const { status, isOfPlatform, text, code, why } = answer;
     if (isOfPlatform && status === 200) return text;
     throw new BoardsAway(why, isOfPlatform && finalCodes.has(code));

@@ -70,7 +70,7 @@ test("a server that does not answer counts as looked at", async () => {
   expect(board.world.passes).toBeGreaterThan(1);
 });
 
-test("an outage is told once and tried again, also while nobody looks", async () => {
+test("an outage is logged once and tried again, also while nobody looks", async () => {
   await using board = await stage();
   board.world.away = new BoardsAway("the gateway is away");
   board.looked(1);

@@ -1,8 +1,9 @@
 import type { Clock } from "@trainyard/kernel";
 import type { RunFolder } from "../state/run-folder.ts";
-import { BoardFolder, boardFolderOf, makeBoardFolder } from "./board-folder.ts";
-import { GatewayBoards } from "./board-source.ts";
-import { type BoardDeps, keepBoards } from "./keep-boards.ts";
+import { requestAsRun } from "./delivery.ts";
+import { BoardFolder, boardFolderOf, makeBoardFolder } from "../tensorboard/board-folder.ts";
+import { GatewayBoards } from "../tensorboard/board-source.ts";
+import { type BoardDeps, keepBoards } from "../tensorboard/keep-boards.ts";
 
 type BoardRunDeps = Pick<BoardDeps, "events"> & {
   readonly run: {
@@ -27,7 +28,7 @@ export function openBoards(given: BoardRunDeps): Disposable | null {
   if (root === null) return null;
   makeBoardFolder(root);
   const stop = new AbortController();
-  const source = new GatewayBoards(folder.launch, apiUrl);
+  const source = new GatewayBoards(folder.launch, apiUrl, requestAsRun);
   const { allocation } = folder.launch;
   const note = (line: string): void => run.tell([line]);
   const kept = { source, folder: new BoardFolder(root), bytesMax, allocation, note };
