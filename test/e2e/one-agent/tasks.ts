@@ -55,6 +55,21 @@ test("a command that is killed ends at once, and a queued one says why it waits"
   await eventually(`task ${waiting} ends`, async () => (await stateOf(waiting)) === "COMPLETED");
 });
 
+test("a command that keeps its work is paused while it runs or waits, and resumed", async () => {
+  const kept = ["--set", "keep_work=true", "--set", "resources.slots=4"];
+  const running = idIn((await world.yard("cmd", "run", ...kept, "--", "sleep", "600")).out);
+  await eventually(`task ${running} runs`, async () => (await stateOf(running)) === "RUNNING");
+  const waiting = idIn((await world.yard("cmd", "run", ...kept, "--", "true")).out);
+  expect((await world.yard("task", "pause", waiting)).code).toBe(0);
+  await eventually(`task ${waiting} is paused`, async () => (await stateOf(waiting)) === "PAUSED");
+  expect((await world.yard("task", "pause", running)).code).toBe(0);
+  await eventually(`task ${running} is paused`, async () => (await stateOf(running)) === "PAUSED");
+  expect((await world.yard("task", "resume", waiting)).code).toBe(0);
+  await eventually(`task ${waiting} ends`, async () => (await stateOf(waiting)) === "COMPLETED");
+  const board = await world.yard("tensorboard", "start", "--no-wait", "99999");
+  expect([board.code, board.err.trim()]).toEqual([2, "sources: there is no experiment 99999"]);
+});
+
 test.each([
   [["--set", "resources.slots=99", "--", "true"], /^resources\.slots: cannot be satisfied: /],
   [[], /^entrypoint: is missing/],
