@@ -1,6 +1,6 @@
 /**
- * The saves of a task's folder as the agent and the registry make them: some while the run works, one after its end. The
- * end is reported before that one is complete, and names it.
+ * The saves of a task's folder as the agent and the registry make them: some while the run works, one after its end.
+ * The end is reported before that one is complete, and names it.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
