@@ -57,7 +57,7 @@ test("a command that is killed ends at once, and a queued one says why it waits"
 
 test("a command that keeps its work is paused while it runs or waits, and resumed with its files", async () => {
   const kept = ["--set", "keep_work=true", "--set", "resources.slots=4"];
-  // It ends with 7 where an earlier run has left the file.
+  // The exit code is 7 where an earlier run has left the file.
   const script = "test -f seen && exit 7; echo 1 > seen; echo ready; exec sleep 600";
   const words = ["--", "sh", "-c", script];
   const running = idIn((await world.yard("cmd", "run", ...kept, ...words)).out);
