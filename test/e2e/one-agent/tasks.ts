@@ -55,6 +55,31 @@ test("a command that is killed ends at once, and a queued one says why it waits"
   await eventually(`task ${waiting} ends`, async () => (await stateOf(waiting)) === "COMPLETED");
 });
 
+test("a command that keeps its work is paused while it runs or waits, and resumed with its files", async () => {
+  const kept = ["--set", "keep_work=true", "--set", "resources.slots=4"];
+  // The exit code is 7 where an earlier run has left the file.
+  const script = "test -f seen && exit 7; echo 1 > seen; echo ready; exec sleep 600";
+  const words = ["--", "sh", "-c", script];
+  const running = idIn((await world.yard("cmd", "run", ...kept, ...words)).out);
+  await eventually(`task ${running} has written its file`, async () =>
+    (await world.yard("task", "logs", running)).out.includes("ready"),
+  );
+  const waiting = idIn((await world.yard("cmd", "run", ...kept, "--", "true")).out);
+  expect((await world.yard("task", "pause", waiting)).code).toBe(0);
+  await eventually(`task ${waiting} is paused`, async () => (await stateOf(waiting)) === "PAUSED");
+  expect((await world.yard("task", "pause", running)).code).toBe(0);
+  await eventually(`task ${running} is paused`, async () => (await stateOf(running)) === "PAUSED");
+  expect((await world.yard("task", "resume", waiting)).code).toBe(0);
+  await eventually(`task ${waiting} ends`, async () => (await stateOf(waiting)) === "COMPLETED");
+  expect((await world.yard("task", "resume", running)).code).toBe(0);
+  await eventually(`task ${running} ends`, async () => (await stateOf(running)) === "ERROR");
+  const { exitCode, lastSave, unsaved } = await world.client.call("getTask", { task: running });
+  expect([exitCode, unsaved]).toEqual([7, ""]);
+  expect(lastSave?.bytes).toBeGreaterThan(0);
+  const board = await world.yard("tensorboard", "start", "--no-wait", "99999");
+  expect([board.code, board.err.trim()]).toEqual([2, "sources: there is no experiment 99999"]);
+});
+
 test.each([
   [["--set", "resources.slots=99", "--", "true"], /^resources\.slots: cannot be satisfied: /],
   [[], /^entrypoint: is missing/],
