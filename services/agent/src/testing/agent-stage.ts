@@ -19,6 +19,9 @@ type StageSettings = {
   readonly workEveryMs?: number;
   readonly TRAINYARD_AGENT_WORK_BYTES?: string;
   readonly TRAINYARD_AGENT_WORK_FILES?: string;
+  readonly TRAINYARD_AGENT_USER_IDS?: string;
+  readonly TRAINYARD_AGENT_TASK_USER_IDS?: string;
+  readonly PATH?: string;
 };
 
 export class AgentStage implements AsyncDisposable {
