@@ -18,6 +18,7 @@ import { findOffer, type SlotOffer } from "./devices/slot-offer.ts";
 import { VendorProgram } from "./devices/vendor-program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
 import { limits } from "./limits.ts";
+import { Packages } from "./servers/packages.ts";
 import { Screens } from "./screens/screens.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { CodeArchives } from "./shell/code-archives.ts";
@@ -66,6 +67,7 @@ export async function createService(
   const registry = createRegistry(name);
   const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
+  const { tensorBoardBytes } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
@@ -79,7 +81,16 @@ export async function createService(
   const { deviceLookMs = limits.deviceLookMs, workEveryMs: everyMs = limits.workEveryMs } =
     overrides;
   const work = { ...config.work, everyMs };
-  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python, work };
+  const urls = {
+    apiUrl,
+    metricsUrl,
+    checkpointDir,
+    checkpointDiskShare,
+    tensorBoardBytes,
+    python,
+    work,
+  };
+  const packages = stack.use(new Packages(join(folder, names.packages), inherited));
   const screens = stack.use(new Screens(clock, events));
   const deps = {
     ...shared,
@@ -92,6 +103,7 @@ export async function createService(
     supervisors,
     runtime,
     screens,
+    packages,
     users,
   };
   const agent = stack.use(new Agent(deps));

@@ -16,9 +16,12 @@ import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { allowedSection, storageMounts } from "./host-access.ts";
+import { packagesRootOf } from "../servers/command.ts";
+import { isPageKind } from "../servers/kinds.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
+import { boardFolderOf } from "../tensorboard/board-folder.ts";
 import { heldCommandIn } from "./task-holder.ts";
 
 export type ContainerRuntimeSettings = ContainerSettings & {
@@ -98,8 +101,22 @@ async function orderOf(
   const { argv: command, holder } = heldCommandIn(image, folder, afterItsCommands);
   const argv = commandIn(work, command);
   const pipes = join(path, pipesName);
+  const board = boardFolderOf(folder);
   const labels = labelsOf(settings.folder, launch);
-  const places = { image, argv, environment, runDir, pipes, work, sdkPath, holder, ...mounts };
+  const packages = isPageKind(launch.task?.kind ?? "") ? packagesRootOf(folder) : null;
+  const places = {
+    image,
+    packages,
+    argv,
+    environment,
+    runDir,
+    pipes,
+    work,
+    sdkPath,
+    holder,
+    board,
+    ...mounts,
+  };
   // People reach a task's ports through its tunnel.
   const published = folder.isTask ? { ...allowed, proxyPorts: [] } : allowed;
   const body = containerBody({ ...places, slots, labels }, published, settings, settings.engine);

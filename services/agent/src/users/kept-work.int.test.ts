@@ -15,9 +15,11 @@ beforeEach(({ skip }) => {
 
 test("a task with a user of its own has its folder saved and restored by that user, and others read no save", async () => {
   await using stage = await AgentStage.start({
-    PATH: "/usr/local/bin:/usr/bin:/bin",
-    TRAINYARD_AGENT_USER_IDS: "1900000000-1900000099",
-    TRAINYARD_AGENT_TASK_USER_IDS: "2000000000-2000000099",
+    variables: {
+      PATH: "/usr/local/bin:/usr/bin:/bin",
+      TRAINYARD_AGENT_USER_IDS: "1900000000-1900000099",
+      TRAINYARD_AGENT_TASK_USER_IDS: "2000000000-2000000099",
+    },
   });
   const { platform, checkpoints } = stage;
   chmodSync(checkpoints, 0o1777);
