@@ -1,14 +1,16 @@
 /** Tasks with a page on an agent: when they count as running, and the servers with their packages. */
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import type { Plain } from "@trainyard/contracts";
 import { AllocationReportState, type Launch } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { askUse } from "./servers/server-use.ts";
+import { askUse, type ServerUse } from "./servers/server-use.ts";
 import { packageFolders } from "./servers/packages.ts";
 import { connectPage } from "./state/run-socket.ts";
 import { AgentStage } from "./testing/agent-stage.ts";
@@ -90,7 +92,7 @@ time.sleep(600)`;
     );
   });
 
-  test("has JupyterLab or TensorBoard behind its own Python, for the secret only", async ({
+  test("has JupyterLab or TensorBoard behind its own Python, for the secret only, whose kernels outlive their pages", async ({
     skip,
   }) => {
     await using stage = await AgentStage.start();
@@ -116,8 +118,44 @@ time.sleep(600)`;
       expect(use).toMatchObject({ kernels: [], terminals: [], write_seconds: null });
       expect(use?.request_seconds).toBeLessThan(5);
     }
+    const packages = packageOf(stage, "notebook");
+    const { never, heard, value, path, busy, after } = await notebookClient(
+      packages,
+      join(stage.folderOf(notebook), "run/page.sock"),
+      notebook.task?.secret ?? "",
+    );
+    // The cell counted on without a connection, and each number came once.
+    expect([heard, value]).toEqual(["0\n1\n2\n3\n4\n5\n6\n7\n", "42"]);
+    // Kernels import from the task's Python first.
+    expect(path.split(" ")[0]).toBe(packages);
+    expect(never).toMatchObject([{ busy: false, connections: 0, ever_connected: false }]);
+    expect(busy).toMatchObject([{ busy: true, connections: 1, ever_connected: true }]);
+    expect(after.kernels).toMatchObject([{ busy: false, ever_connected: true }]);
+    // Neither reads nor a tab that connected again 1.2 s ago count.
+    expect(after.kernels[0]?.idle_seconds).toBeGreaterThan(1.5);
+    expect(after.write_seconds).toBeGreaterThan(after.request_seconds ?? 0);
   });
 });
+
+const packageOf = (stage: AgentStage, kind: "notebook"): string =>
+  Object.values(packageFolders(join(stage.config.folder, "packages"), kind))[0] ?? "";
+
+type Seen = {
+  readonly never: object;
+  readonly busy: object;
+  readonly path: string;
+  readonly heard: string;
+  readonly value: string;
+  readonly after: ServerUse;
+};
+
+/** A page that starts a kernel, and loses its connection within a cell. */
+async function notebookClient(packages: string, socket: string, secret: string): Promise<Seen> {
+  const program = join(import.meta.dirname, "servers/testing/notebook_client.py");
+  const env = { PATH: systemPath, PYTHONPATH: packages };
+  const { stdout } = await promisify(execFile)("python3", [program, socket, secret], { env });
+  return JSON.parse(stdout) as Seen;
+}
 
 /** The PATH with the Python for which there are lock files. */
 const systemPath = "/usr/bin:/bin";
