@@ -77,8 +77,8 @@ describe.concurrent("a task with a page", () => {
 
   test("ends with one sentence where the agent can install nothing for its Python", async () => {
     // Without an index, pip fails as without a network.
-    const cut = { PIP_CONFIG_FILE: "/dev/null", PIP_NO_INDEX: "1" };
-    await using stage = await AgentStage.start(cut);
+    const variables = { PIP_CONFIG_FILE: "/dev/null", PIP_NO_INDEX: "1" };
+    await using stage = await AgentStage.start({ variables });
     const [python] = Object.keys(packageFolders("", "notebook"));
     const wants = `import json, os, time
 with open(os.environ["TRAINYARD_RUN_DIR"] + "/packages.json", "w") as file:

@@ -39,6 +39,8 @@ export type Overrides = {
   readonly logger?: Logger;
   /** The interval between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
+  /** The interval of saves of a running task's folder; only tests set it. */
+  readonly workEveryMs?: number;
 };
 
 export type AgentService = Service & {
@@ -75,8 +77,10 @@ export async function createService(
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const python = { sdkPath, inherited };
-  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python };
-  const { deviceLookMs = limits.deviceLookMs } = overrides;
+  const { deviceLookMs = limits.deviceLookMs, workEveryMs: everyMs = limits.workEveryMs } =
+    overrides;
+  const work = { ...config.work, everyMs };
+  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python, work };
   const packages = stack.use(new Packages(join(folder, names.packages), inherited));
   const screens = stack.use(new Screens(clock, events));
   const deps = {

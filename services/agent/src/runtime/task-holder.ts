@@ -19,6 +19,7 @@ const files = [
   "frames.py",
   "holder.py",
   "loop.py",
+  "packages.py",
   "parent.py",
   "record.py",
   "spawning.py",
