@@ -32,7 +32,7 @@ function workOf(stage: AgentStage, launch: Plain<Launch>): string {
 describe.concurrent("a task with a page", () => {
   test("is prepared until its server answers, and then runs, also for the next agent", async () => {
     await using stage = await AgentStage.start();
-    const launch = taskOf("notebook", "", { environmentVariables: [pathWithServer(fakeServer)] });
+    const launch = taskOf("tensorboard", "", { environmentVariables: [pathWithServer(fakeServer)] });
     stage.platform.run(launch);
     await vi.waitFor(
       () => expect(stage.platform.texts(launch)).toContain("the server starts"),
@@ -62,7 +62,7 @@ describe.concurrent("a task with a page", () => {
 
   test("ends with its last lines if its server does not come in time", async () => {
     await using stage = await AgentStage.start();
-    const launch = taskOf("notebook", "", {
+    const launch = taskOf("tensorboard", "", {
       environmentVariables: [pathWithServer(fakeServer)],
       ...configured({ ready_timeout: 1 }),
     });
@@ -79,16 +79,16 @@ describe.concurrent("a task with a page", () => {
     // Without an index, pip fails as without a network.
     const variables = { PIP_CONFIG_FILE: "/dev/null", PIP_NO_INDEX: "1" };
     await using stage = await AgentStage.start({ variables });
-    const [python] = Object.keys(packageFolders("", "notebook"));
+    const [python] = Object.keys(packageFolders("", "tensorboard"));
     const wants = `import json, os, time
 with open(os.environ["TRAINYARD_RUN_DIR"] + "/packages.json", "w") as file:
     json.dump({"python": "${python}"}, file)
 time.sleep(600)`;
-    const launch = taskOf("notebook", "", { environmentVariables: [pathWithServer(wants)] });
+    const launch = taskOf("tensorboard", "", { environmentVariables: [pathWithServer(wants)] });
     stage.platform.run(launch);
     const { endRecord } = await stage.platform.ended(launch);
     expect(endRecord?.message).toMatch(
-      /^the agent could not install JupyterLab: it has no network, .*; name an image, or a Python/,
+      /^the agent could not install TensorBoard: it has no network, .*; name an image, or a Python/,
     );
   });
 
