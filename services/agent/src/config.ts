@@ -85,6 +85,8 @@ const schema = z.object({
   TRAINYARD_AGENT_WORK_BYTES: size.default("10GiB"),
   /** The most files of such a folder. */
   TRAINYARD_AGENT_WORK_FILES: z.coerce.number().int().positive().default(100_000),
+  /** The most bytes of copies of files for the run of a TensorBoard; empty for no limit. */
+  TRAINYARD_AGENT_TENSORBOARD_BYTES: size.default("10GiB"),
   /** A folder with the Python package `trainyard` for training processes; without it they use the installed package. */
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
@@ -109,6 +111,7 @@ export type AgentConfig = ProcessConfig & {
   readonly checkpointDiskShare: number;
   /** The limits of the folders of tasks that are saved. */
   readonly work: WorkLimits;
+  readonly tensorBoardBytes: number;
   /** Null if training processes use the installed package. */
   readonly sdkPath: string | null;
   readonly apiUrl: string;
@@ -155,6 +158,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
       bytesMax: bytesOf(env.TRAINYARD_AGENT_WORK_BYTES) ?? Number.POSITIVE_INFINITY,
       filesMax: env.TRAINYARD_AGENT_WORK_FILES,
     },
+    tensorBoardBytes: bytesOf(env.TRAINYARD_AGENT_TENSORBOARD_BYTES) ?? Number.MAX_SAFE_INTEGER,
     sdkPath: env.TRAINYARD_SDK_PATH ?? null,
     apiUrl: env.TRAINYARD_API_URL,
     metricsUrl: env.TRAINYARD_METRICS_URL,

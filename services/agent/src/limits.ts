@@ -221,6 +221,20 @@ export const limits = {
   tunnelRedial: { firstMs: 500, lastMs: 10_000 },
   /** The wait after a gateway has refused a run's token. */
   tunnelRefusedMs: 60_000,
+  /**
+   * The files of a TensorBoard: the least time between two passes, the interval at which the page is asked whether
+   * somebody looks, and the time for which a request counts as looking. A page reloads its data every 30 s.
+   */
+  boards: {
+    passMs: 30_000,
+    lookMs: 5_000,
+    lookedAtMs: 60_000,
+    /** The longest time to read one file. */
+    readMs: 600_000,
+    /** The most files; each takes a lookup of the kernel when TensorBoard looks for new ones. */
+    filesMax: 20_000,
+    pathBytesMax: 1_024,
+  },
   /** The wait for another agent process on the same folder, which may be about to end. */
   folderLockMs: 5_000,
   /** The lines above the screen of a task's terminal that a later viewer gets with it. */

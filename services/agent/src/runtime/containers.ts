@@ -21,6 +21,7 @@ import { isPageKind } from "../servers/kinds.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
+import { boardFolderOf } from "../tensorboard/board-folder.ts";
 import { heldCommandIn } from "./task-holder.ts";
 
 export type ContainerRuntimeSettings = ContainerSettings & {
@@ -100,6 +101,7 @@ async function orderOf(
   const { argv: command, holder } = heldCommandIn(image, folder, afterItsCommands);
   const argv = commandIn(work, command);
   const pipes = join(path, pipesName);
+  const board = boardFolderOf(folder);
   const labels = labelsOf(settings.folder, launch);
   const packages = isPageKind(launch.task?.kind ?? "") ? packagesRootOf(folder) : null;
   const places = {
@@ -112,6 +114,7 @@ async function orderOf(
     work,
     sdkPath,
     holder,
+    board,
     ...mounts,
   };
   // People reach a task's ports through its tunnel.

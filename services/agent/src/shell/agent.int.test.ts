@@ -53,6 +53,7 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
     checkpointDir: "",
     checkpointDiskShare: 0.5,
     work: { bytesMax: 1, filesMax: 1, everyMs: 1_000 },
+    tensorBoardBytes: 0,
     supervisors: supervisorsOf("container", folder, ownVariables()),
     python: { sdkPath: null, inherited: ownVariables() },
     users: new RunUsers(null),

@@ -33,6 +33,7 @@ import { RunDeliveries } from "./run-deliveries.ts";
 import { howItEnded, RunEnding } from "./run-ending.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
+import { openBoards } from "./task-boards.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { unpackCode } from "./unpack-code.ts";
 import type { Packages } from "../servers/packages.ts";
@@ -56,6 +57,7 @@ export type RunDeps = {
   readonly supervisors: Supervisors;
   readonly checkpointDiskShare: number;
   readonly work: WorkSettings;
+  readonly tensorBoardBytes: number;
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;
@@ -258,6 +260,7 @@ export class Run implements AsyncDisposable {
     const reached = { folder: this.folder, pids: () => this.pids, use: () => useOf(this) };
     using _tunnel = openRunTunnel({ ...this.#deps, ...reached });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
+    using _boards = openBoards({ ...this.#deps, run: this });
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const note = (line: string): void => this.tell([line]);
     await using saves = new WorkSaves({ ...this.#deps, ...left, note }, signal);

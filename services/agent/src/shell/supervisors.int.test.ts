@@ -69,6 +69,7 @@ function newRunOf(mechanism: "parent" | "container") {
       sdkPath: null,
       holder: null,
       packages: null,
+      board: null,
       storageFolders: [],
       slots: [],
       labels: {},

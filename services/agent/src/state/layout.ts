@@ -62,6 +62,8 @@
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json; of a task
  *                               holder.sock and page.sock, the sockets of its holder and of its page's server, and
  *                               packages.json, {python}, the packages that this server needs
+ *     tensorboard/              of a TensorBoard: copies of its trials' files, which the run's user may read; removed
+ *                               with work/
  *     home/                     HOME of a run with a user of its own
  *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *
@@ -128,6 +130,7 @@ export const names = {
   holder: "holder",
   home: "home",
   tmp: "tmp",
+  tensorboard: "tensorboard",
 } as const;
 
 export type ShippedRecord = {

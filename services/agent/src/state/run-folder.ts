@@ -383,6 +383,7 @@ export class RunFolder {
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }
     await rm(this.work, { recursive: true, force: true });
+    await rm(join(this.path, names.tensorboard), { recursive: true, force: true });
     await this.#removeTmp();
     this.#hasWork = false;
   }
