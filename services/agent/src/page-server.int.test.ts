@@ -32,7 +32,9 @@ function workOf(stage: AgentStage, launch: Plain<Launch>): string {
 describe.concurrent("a task with a page", () => {
   test("is prepared until its server answers, and then runs, also for the next agent", async () => {
     await using stage = await AgentStage.start();
-    const launch = taskOf("tensorboard", "", { environmentVariables: [pathWithServer(fakeServer)] });
+    const launch = taskOf("tensorboard", "", {
+      environmentVariables: [pathWithServer(fakeServer)],
+    });
     stage.platform.run(launch);
     await vi.waitFor(
       () => expect(stage.platform.texts(launch)).toContain("the server starts"),
