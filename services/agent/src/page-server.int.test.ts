@@ -14,7 +14,7 @@ import { askUse, type ServerUse } from "./servers/server-use.ts";
 import { packageFolders } from "./servers/packages.ts";
 import { connectPage } from "./state/run-socket.ts";
 import { AgentStage } from "./testing/agent-stage.ts";
-import { configured, removeFolders, runAt, taskOf } from "./testing/examples.ts";
+import { configured, newFolder, removeFolders, runAt, taskOf } from "./testing/examples.ts";
 import { fakeServer, needPackages, pathWithServer } from "./testing/page-servers.ts";
 
 afterAll(removeFolders);
@@ -66,12 +66,12 @@ describe.concurrent("a task with a page", () => {
     await using stage = await AgentStage.start();
     const launch = taskOf("tensorboard", "", {
       environmentVariables: [pathWithServer(fakeServer)],
-      ...configured({ ready_timeout: 1 }),
+      ...configured({ ready_timeout: 3 }),
     });
     stage.platform.run(launch);
     const { endRecord, exit, killed } = await stage.platform.ended(launch);
     const message =
-      "the server did not answer within 1 s (ready_timeout); its last lines: the server starts";
+      "the server did not answer within 3 s (ready_timeout); its last lines: the server starts";
     expect([endRecord, killed]).toEqual([{ reason: EndReason.ERROR, message }, false]);
     expect(exit?.signal).toBe("SIGTERM");
     expect(stage.platform.texts(launch)).toContain(message);
@@ -99,7 +99,12 @@ time.sleep(600)`;
   }) => {
     await using stage = await AgentStage.start();
     await needPackages(stage.config.folder, ["notebook", "tensorboard"], skip);
-    const notebook = taskOf("notebook", "", { environmentVariables: [`PATH=${systemPath}`] });
+    // A Python may have an older package than the server needs.
+    const older = newFolder();
+    writeFileSync(join(older, "jinja2.py"), "raise ImportError('it is too old')\n");
+    const notebook = taskOf("notebook", "", {
+      environmentVariables: [`PATH=${systemPath}`, `PYTHONPATH=${older}`],
+    });
     const board = taskOf("tensorboard", "", { environmentVariables: [`PATH=${systemPath}`] });
     stage.platform.run(notebook);
     stage.platform.run(board);
@@ -121,12 +126,13 @@ time.sleep(600)`;
       expect(use?.request_seconds).toBeLessThan(5);
     }
     const packages = packageOf(stage, "notebook");
-    const { never, heard, value, path, busy, after } = await notebookClient(
+    const { never, heard, value, path, busy, listed, after } = await notebookClient(
       packages,
       join(stage.folderOf(notebook), "run/page.sock"),
       notebook.task?.secret ?? "",
     );
     // The cell counted on without a connection, and each number came once.
+    expect(listed).toBe("directory");
     expect([heard, value]).toEqual(["0\n1\n2\n3\n4\n5\n6\n7\n", "42"]);
     // Kernels import from the task's Python first.
     expect(path.split(" ")[0]).toBe(packages);
@@ -148,6 +154,7 @@ type Seen = {
   readonly path: string;
   readonly heard: string;
   readonly value: string;
+  readonly listed: string;
   readonly after: ServerUse;
 };
 

@@ -102,7 +102,8 @@ def main():
     kernel.connect()
     time.sleep(1.2)
     after = use()
-    found = {"never": never, "path": path, "heard": heard, "busy": busy}
+    listed = json.loads(ask("GET", "/api/contents?content=1")[0])["type"]
+    found = {"never": never, "path": path, "heard": heard, "busy": busy, "listed": listed}
     print(json.dumps({**found, "value": value, "after": after}))
 
 
