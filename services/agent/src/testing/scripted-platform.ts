@@ -235,6 +235,8 @@ export class ScriptedPlatform implements AsyncDisposable {
     }
     // No test of the agent alone has the gateway's end of a run's tunnel.
     if (url.endsWith("/tunnel")) return answer(response, 503, "{}");
+    // Nor the trials of a TensorBoard.
+    if (/\/tensorboard(\?|$)/.test(url)) return answer(response, 503, "{}");
     const { reports } = JSON.parse(body) as { reports: { key: string }[] };
     const status = reports.some(({ key }) => key === this.supersededKey) ? 409 : this.metricsStatus;
     if (status === 200) {
