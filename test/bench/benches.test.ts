@@ -125,7 +125,15 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "second_upload_1pct_changed",
   ],
   logs: ["ingest_lines_vs_copy", "search_1m_lines_ms", "flood_neighbour_p99_ms"],
-  proxy: ["stream_1gb", "stream_p50", "idle_websocket_kb"],
+  proxy: [
+    "idle_websocket_kb",
+    "proxy_1gb",
+    "proxy_p50",
+    "websocket_echo",
+    "stream_1gb",
+    "stream_p50",
+    "api_p99_during_1gb",
+  ],
   boot: ["boot_warm_s", "idle_rss_mb", "yard_start_extra_ms", "trainyard_start_extra_ms"],
 };
 

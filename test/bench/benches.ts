@@ -60,7 +60,8 @@ export const benches = {
     load: async (): Promise<Bench> => (await import("./gateway/bench.ts")).run,
   },
   proxy: {
-    about: "streams through gateway and tunnel to a port of a run, beside two nginx in a row",
+    about:
+      "a task's page and streams to a port through gateway and tunnel, beside two nginx in a row",
     load: async (): Promise<Bench> => (await import("./proxy/bench.ts")).run,
   },
   boot: {

@@ -91,7 +91,9 @@ async function startStanding(world: World, agent: Agent): Promise<Standing> {
     `resources.constraints.exclude_agents=[${agent}]`,
   ]);
   const command = await CountingCommand.start(world, `on-${agent}`, ["resources.slots=1"]);
-  const request = { kind: "shell", overrides: ["resources.slots=1"] };
+  // The host's own shell may have settings of a person, which may wait.
+  const settings = ["resources.slots=1", "environment.environment_variables=[SHELL=/bin/sh]"];
+  const request = { kind: "shell", overrides: settings };
   const { task } = await world.client.call("createTask", request, { idempotencyKey: agent });
   await eventually("the shell runs", async () => {
     const found = await world.client.call("getTask", { task: task?.id ?? "" });

@@ -61,7 +61,11 @@ export class WatchedTerminal {
 
   /** Starts the program in the shell. */
   async start(): Promise<void> {
-    await eventually("the shell has a prompt", async () => this.#shown !== "", answerMs);
+    await eventually("the shell has a prompt", async () => this.#shown !== "", answerMs).catch(
+      (cause: unknown) => {
+        throw new Error([...this.violations, this.lastReason, String(cause)].join("; "), { cause });
+      },
+    );
     this.#type(`stty -echo; python3 ${program}; exit ${shellCode}\r`);
     await this.answers();
   }

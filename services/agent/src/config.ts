@@ -16,6 +16,7 @@ import {
   size,
 } from "./container-config.ts";
 import type { SlotLimits } from "./core/run-limits.ts";
+import type { WorkLimits } from "./core/work-sentences.ts";
 import { readLabels } from "./labels.ts";
 import type { ProcessMechanism } from "./state/run-group.ts";
 import type { UserSettings } from "./shell/open-users.ts";
@@ -82,6 +83,10 @@ const schema = z.object({
   TRAINYARD_CHECKPOINT_DISK_SHARE: z.coerce.number().gt(0).max(1).default(0.5),
   /** The most bytes of copies of files for the run of a TensorBoard; empty for no limit. */
   TRAINYARD_AGENT_TENSORBOARD_BYTES: size.default("10GiB"),
+  /** The largest folder of a notebook, a shell or a command with keep_work that is saved. */
+  TRAINYARD_AGENT_WORK_BYTES: size.default("10GiB"),
+  /** The most files of such a folder. */
+  TRAINYARD_AGENT_WORK_FILES: z.coerce.number().int().positive().default(100_000),
   /** A folder with the Python package `trainyard` for training processes; without it they use the installed package. */
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
@@ -105,6 +110,8 @@ export type AgentConfig = ProcessConfig & {
   /** The share of the free disk that sealed checkpoints may take: above 0, at most 1. */
   readonly checkpointDiskShare: number;
   readonly tensorBoardBytes: number;
+  /** The limits of the folders of tasks that are saved. */
+  readonly work: WorkLimits;
   /** Null if training processes use the installed package. */
   readonly sdkPath: string | null;
   readonly apiUrl: string;
@@ -148,6 +155,10 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     checkpointDiskShare: env.TRAINYARD_CHECKPOINT_DISK_SHARE,
     tensorBoardBytes: bytesOf(env.TRAINYARD_AGENT_TENSORBOARD_BYTES) ?? Number.MAX_SAFE_INTEGER,
+    work: {
+      bytesMax: bytesOf(env.TRAINYARD_AGENT_WORK_BYTES) ?? Number.POSITIVE_INFINITY,
+      filesMax: env.TRAINYARD_AGENT_WORK_FILES,
+    },
     sdkPath: env.TRAINYARD_SDK_PATH ?? null,
     apiUrl: env.TRAINYARD_API_URL,
     metricsUrl: env.TRAINYARD_METRICS_URL,

@@ -38,6 +38,8 @@ export type Overrides = {
   readonly logger?: Logger;
   /** The interval between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
+  /** The interval of saves of a running task's folder; only tests set it. */
+  readonly workEveryMs?: number;
 };
 
 export type AgentService = Service & {
@@ -64,7 +66,6 @@ export async function createService(
   const registry = createRegistry(name);
   const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
-  const { tensorBoardBytes } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
@@ -75,12 +76,16 @@ export async function createService(
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const python = { sdkPath, inherited };
-  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, tensorBoardBytes, python };
-  const { deviceLookMs = limits.deviceLookMs } = overrides;
+  const { deviceLookMs = limits.deviceLookMs, workEveryMs: everyMs = limits.workEveryMs } =
+    overrides;
+  const work = { ...config.work, everyMs };
+  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python, work };
+  const { tensorBoardBytes } = config;
   const screens = stack.use(new Screens(clock, events));
   const deps = {
     ...shared,
     ...urls,
+    tensorBoardBytes,
     identity,
     offer,
     deviceLookMs,

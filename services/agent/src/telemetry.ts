@@ -126,6 +126,8 @@ function checkpointEvents(logger: Logger) {
     /** Logged as a warning only once in an outage. */
     boardsWait: (allocation: string, error: unknown, again: boolean) =>
       logger[again ? "debug" : "warn"]({ allocation, err: error }, "boards_wait"),
+    workNotSaved: (allocation: string, why: string) =>
+      logger.warn({ allocation, why }, "work_not_saved"),
     tensorBoardRefused: (allocation: string, why: string) =>
       logger.warn({ allocation, why }, "tensorboard_refused"),
     checkpointRefused: (allocation: string, checkpoint: string, why: string) =>

@@ -1,6 +1,6 @@
 import { cliLimits } from "./limits.ts";
 
-type Page<Item> = {
+export type Page<Item> = {
   readonly items: readonly Item[];
   readonly nextPageToken: string;
   readonly position: string;

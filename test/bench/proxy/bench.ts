@@ -1,108 +1,158 @@
-/** Streams through gateway and tunnel to a port of a run, beside two nginx in a row before the same server. */
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { connect } from "node:net";
-import type { Duplex } from "node:stream";
+/**
+ * A task's page and streams to its port, through gateway and tunnel, beside two nginx in a row before the same server.
+ */
 import { setTimeout as delay } from "node:timers/promises";
-import { clusterAccess } from "@trainyard/local-cluster";
+import type { Client } from "@trainyard/client";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { clusterAccess } from "@trainyard/local-cluster";
 import { freePort } from "@trainyard/testing";
 import { dialWebSocket } from "@trainyard/tunnel";
 import { type BenchContext, type BenchResult, costResult, rateResult } from "../support/bench.ts";
 import { benchCluster } from "../support/cluster.ts";
 import { interleave, median } from "../support/measure.ts";
+import { apiP99 } from "./api-beside.ts";
 import { startNginx } from "./nginx.ts";
-import { serveByTrial } from "./served.ts";
+import {
+  echoMs,
+  idleKilobytes,
+  keptConnection,
+  openPage,
+  openWebSocket,
+  type Page,
+  secondsOfPage,
+} from "./page.ts";
+import { serveByTask } from "./served.ts";
+import { connected, type Open, secondsOfStream } from "./stream.ts";
 
-const bulkBar = { id: "stream_1gb", unit: "MB/s", floor: 0.15, goal: 0.3 };
-const smallBar = { id: "stream_p50", unit: "ms", floor: 0.1, goal: 0.3 };
-const idleBar = { id: "idle_websocket_kb", unit: "KB", floor: null, goal: null };
+const bars = {
+  page: { id: "proxy_1gb", unit: "MB/s", floor: 0.15, goal: 0.3 },
+  smallPage: { id: "proxy_p50", unit: "ms", floor: 0.1, goal: 0.3 },
+  echo: { id: "websocket_echo", unit: "ms", floor: 0.1, goal: 0.3 },
+  api: { id: "api_p99_during_1gb", unit: "ms", floor: 0.3, goal: 0.6 },
+  stream: { id: "stream_1gb", unit: "MB/s", floor: 0.15, goal: 0.3 },
+  smallStream: { id: "stream_p50", unit: "ms", floor: 0.1, goal: 0.3 },
+  idle: { id: "idle_websocket_kb", unit: "KB", floor: null, goal: null },
+};
 
-/** Opens a connection to the server that is measured. */
-type Open = () => Promise<Duplex>;
+const sizes = {
+  tiny: { bytes: 2 ** 20, calls: 5, apiMs: 100, idle: 5, rounds: 1 },
+  short: { bytes: 2 ** 30, calls: 300, apiMs: 5_000, idle: 1_000, rounds: 3 },
+  full: { bytes: 2 ** 30, calls: 1_000, apiMs: 10_000, idle: 1_000, rounds: 11 },
+};
+
+/** The ways to the server: a page and streams, of the task or through both nginx. */
+type Way = { readonly page: Page; readonly open: Open };
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
-  const { bytes, idle, rounds } = {
-    tiny: { bytes: 2 ** 20, idle: 5, rounds: 1 },
-    short: { bytes: 2 ** 30, idle: 1_000, rounds: 3 },
-    full: { bytes: 2 ** 30, idle: 1_000, rounds: 11 },
-  }[context.size];
   const port = await freePort();
   await using cluster = benchCluster(context);
   const { processes } = await cluster.up();
-  await using served = await serveByTrial(cluster.client(), port);
+  const client = cluster.client();
+  await using served = await serveByTask(client, port);
   await using nginx = await startNginx(port);
   using _own = nginx === null ? null : context.watch.own(nginx.pids[0] ?? 0);
   const access = clusterAccess(cluster.home);
-  const ours: Open = () =>
-    dialWebSocket(`${access?.api}/api/v1/trials/${served.trial}/streams/${port}`, {
+  const open: Open = () =>
+    dialWebSocket(`${access?.api}/api/v1/tasks/${served.task}/streams/${port}`, {
       clock: systemClock,
       headers: { authorization: `Bearer ${access?.token}` },
     });
-  await untilOpen(ours);
-  const theirs = nginx === null ? null : () => connected(nginx.port);
-  const measured = async (round: (open: Open) => Promise<number>) => {
-    const contenders = [{ name: "stream", round: () => round(ours) }];
-    if (theirs !== null) contenders.push({ name: "two nginx", round: () => round(theirs) });
-    const [value = Number.NaN, baseline = null] = await interleave(contenders, rounds, context);
-    return { value, baseline };
-  };
-  // First, because later rounds leave memory that idle streams would use.
+  await untilOpen(open);
+  const page = await openPage(client, served.task);
+  const theirs =
+    nginx === null
+      ? null
+      : { page: { port: nginx.port, headers: {} }, open: () => connected(nginx.port) };
   const pids = new Set(processes.flatMap(({ pid }) => (pid === null ? [] : [pid])));
-  const idleKb = await idleKilobytes(ours, idle, [...pids]);
-  const bulk = await measured(async (open) => bytes / 1e6 / (await secondsOf(open, bytes)));
-  const small = await measured(async (open) => {
-    const times: number[] = [];
-    for (let call = 0; call < 50; call += 1) times.push(1_000 * (await secondsOf(open, 1_000)));
-    return median(times);
-  });
-  const note = nginx === null ? "nginx is not installed" : "a connection for each request";
   return [
-    rateResult(bulkBar, bulk.value, bulk.baseline, note),
-    costResult(smallBar, small.value, small.baseline, note),
-    costResult(
-      idleBar,
-      idleKb,
-      null,
-      `aim: 100; ${idle} idle streams, memory of all processes of the cluster`,
-    ),
+    // First, because later rounds leave memory that idle WebSockets would use.
+    ...(context.wants(bars.idle.id) ? [await idleMemory(context, page, [...pids])] : []),
+    ...(await besideNginx(context, { page, open }, theirs)),
+    ...(context.wants(bars.api.id) ? [await apiBeside(context, client, served.task, page)] : []),
   ];
 }
 
-/** Returns the time of a request for this number of bytes, with its connection. */
-async function secondsOf(open: Open, bytes: number): Promise<number> {
-  const start = performance.now();
-  const stream = await open();
-  stream.write(`GET /${bytes} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
-  let got = 0;
-  for await (const chunk of stream) {
-    got += (chunk as Buffer).length;
-    if (got >= bytes + 60) break;
-  }
-  stream.on("error", () => {}).destroy();
-  if (got < bytes) throw new Error(`${got} of ${bytes} bytes arrived`);
-  return (performance.now() - start) / 1_000;
+async function idleMemory({ size }: BenchContext, page: Page, pids: readonly number[]) {
+  const { idle } = sizes[size];
+  const kilobytes = await idleKilobytes(page, idle, pids);
+  const note = `aim: 100; ${idle} idle WebSockets, memory of all processes of the cluster`;
+  return costResult(bars.idle, kilobytes, null, note);
 }
 
-async function idleKilobytes(open: Open, count: number, pids: readonly number[]): Promise<number> {
-  const before = memoryKilobytes(pids);
-  const streams: Duplex[] = [];
-  while (streams.length < count) {
-    const some = Math.min(20, count - streams.length);
-    streams.push(...(await Promise.all(Array.from({ length: some }, open))));
-  }
-  for (const stream of streams) stream.on("error", () => {}).write("GET /hold HTTP/1.1\r\n\r\n");
-  await delay(count > 100 ? 5_000 : 0);
-  const after = memoryKilobytes(pids);
-  for (const stream of streams) stream.destroy();
-  return Math.max(0.1, (after - before) / count);
+async function besideNginx(
+  context: BenchContext,
+  ours: Way,
+  theirs: Way | null,
+): Promise<readonly BenchResult[]> {
+  const { bytes, calls, rounds } = sizes[context.size];
+  const results: BenchResult[] = [];
+  const measure = async (
+    bar: (typeof bars)[keyof typeof bars],
+    resultOf: typeof rateResult,
+    round: (way: Way) => Promise<number>,
+    how: string,
+  ): Promise<void> => {
+    if (!context.wants(bar.id)) return;
+    const contenders = [{ name: bar.id, round: () => round(ours) }];
+    if (theirs !== null) contenders.push({ name: "two nginx", round: () => round(theirs) });
+    const [value = Number.NaN, baseline = null] = await interleave(contenders, rounds, context);
+    results.push(resultOf(bar, value, baseline, theirs === null ? "nginx is not installed" : how));
+  };
+  const rate = (seconds: number): number => bytes / 1e6 / seconds;
+  const kept = "one kept connection";
+  const each = "a connection for each request";
+  const page1gb = async ({ page }: Way) => {
+    using agent = disposable(keptConnection());
+    return rate(await secondsOfPage(page, bytes, agent));
+  };
+  const pageSmall = async ({ page }: Way) => {
+    using agent = disposable(keptConnection());
+    return await medianOf(calls, async () => 1_000 * (await secondsOfPage(page, 1_000, agent)));
+  };
+  const echo = async ({ page }: Way) => {
+    const webSocket = await openWebSocket(page);
+    const message = Buffer.alloc(100, "x");
+    const ms = await medianOf(calls, () => echoMs(webSocket, message));
+    webSocket.destroy();
+    return ms;
+  };
+  await measure(bars.page, rateResult, page1gb, kept);
+  await measure(bars.smallPage, costResult, pageSmall, kept);
+  await measure(bars.echo, costResult, echo, "messages of 100 bytes on one WebSocket");
+  await measure(
+    bars.stream,
+    rateResult,
+    async ({ open }) => rate(await secondsOfStream(open, bytes)),
+    each,
+  );
+  const streamSmall = ({ open }: Way) =>
+    medianOf(Math.min(calls, 50), async () => 1_000 * (await secondsOfStream(open, 1_000)));
+  await measure(bars.smallStream, costResult, streamSmall, each);
+  return results;
 }
 
-const memoryKilobytes = (pids: readonly number[]): number =>
-  pids.reduce((sum, pid) => {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    return sum + Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-  }, 0);
+async function apiBeside(context: BenchContext, client: Client, task: string, page: Page) {
+  const { bytes, apiMs, rounds } = sizes[context.size];
+  const call = () => client.call("getTask", { task });
+  const [beside, alone] = await interleave(
+    [
+      { name: "beside a transfer", round: () => apiP99(call, apiMs, { page, bytes }) },
+      { name: "alone", round: () => apiP99(call, apiMs, null) },
+    ],
+    rounds,
+    context,
+  );
+  return costResult(bars.api, beside, alone, "one call of GetTask after the other");
+}
+
+async function medianOf(count: number, measured: () => Promise<number>): Promise<number> {
+  const values: number[] = [];
+  for (let call = 0; call < count; call += 1) values.push(await measured());
+  return median(values);
+}
+
+const disposable = <T extends { destroy(): void }>(one: T): T & Disposable =>
+  Object.assign(one, { [Symbol.dispose]: () => one.destroy() });
 
 /** The agent's tunnel opens a moment after the run's first line. */
 async function untilOpen(open: Open): Promise<void> {
@@ -115,10 +165,4 @@ async function untilOpen(open: Open): Promise<void> {
       await delay(100);
     }
   }
-}
-
-async function connected(port: number): Promise<Duplex> {
-  const socket = connect(port, "127.0.0.1");
-  await once(socket, "connect");
-  return socket;
 }

@@ -1,79 +1,83 @@
-/** A trial that serves HTTP on a declared port of its run. */
-import { execFile } from "node:child_process";
+/** A task that serves HTTP on a declared port. */
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Client } from "@trainyard/client";
 
-/** GET /N answers with N bytes. Another request is answered by nothing, and its connection stays open. */
+/**
+ * GET /N answers with N bytes, and a WebSocket gets its messages back. Another request is answered by nothing, and its
+ * connection stays open.
+ */
 const program = (port: number): string => `
-import asyncio
+import asyncio, base64, hashlib
 
 PIECE = bytes(1 << 20)
 
 async def serve(reader, writer):
-    line = await reader.readline()
-    while (await reader.readline()).strip():
-        pass
-    left = line.split()[1][1:]
-    if not left.isdigit():
-        await reader.read()
-        return
-    left = int(left)
-    writer.write(b"HTTP/1.1 200 OK\\r\\nconnection: close\\r\\ncontent-length: %d\\r\\n\\r\\n" % left)
-    while left > 0:
-        writer.write(PIECE[:left])
-        left -= len(PIECE)
-        await writer.drain()
+    keeps = True
+    while keeps and (line := await reader.readline()):
+        headers = {}
+        while header := (await reader.readline()).strip():
+            name, _, value = header.partition(b":")
+            headers[name.lower()] = value.strip()
+        if b"upgrade" in headers:
+            return await echo(reader, writer, headers[b"sec-websocket-key"])
+        left = line.split()[1][1:]
+        if not left.isdigit():
+            await reader.read()
+            return
+        left = int(left)
+        keeps = headers.get(b"connection") != b"close"
+        writer.write(b"HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n" % left)
+        while left > 0:
+            writer.write(PIECE[:left])
+            left -= len(PIECE)
+            await writer.drain()
     writer.close()
 
+async def echo(reader, writer, key):
+    accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+    writer.write(b"HTTP/1.1 101 Switching Protocols\\r\\nupgrade: websocket\\r\\nconnection: upgrade\\r\\n")
+    writer.write(b"sec-websocket-accept: %s\\r\\n\\r\\n" % accept)
+    while True:
+        kind, length = await reader.readexactly(2)
+        mask = await reader.readexactly(4)
+        data = await reader.readexactly(length & 127)
+        # A ping is answered with a pong.
+        writer.write(bytes([0x8A if kind == 0x89 else kind, len(data)]))
+        writer.write(bytes(byte ^ mask[at % 4] for at, byte in enumerate(data)))
+
+async def quiet(reader, writer):
+    try:
+        await serve(reader, writer)
+    except (ConnectionError, asyncio.IncompleteReadError):
+        pass
+    finally:
+        writer.close()
+
 async def main():
-    server = await asyncio.start_server(serve, "127.0.0.1", ${port}, backlog=2048)
+    server = await asyncio.start_server(quiet, "127.0.0.1", ${port}, backlog=2048)
     print("serving", flush=True)
     await server.serve_forever()
 
 asyncio.run(main())
 `;
 
-export type Served = AsyncDisposable & { readonly trial: string };
+export type Served = AsyncDisposable & { readonly task: string };
 
-export async function serveByTrial(client: Client, port: number): Promise<Served> {
+export async function serveByTask(client: Client, port: number): Promise<Served> {
   const signal = AbortSignal.timeout(120_000);
-  const config = `name: bench-proxy
-entrypoint: python3 main.py
-searcher: { name: single, metric: loss }
-resources: { slots_per_trial: 1 }
-environment: { proxy_ports: [{ proxy_port: ${port} }] }
-max_restarts: 0
+  const config = `environment: { proxy_ports: [{ proxy_port: ${port} }] }
+resources: { slots: 1 }
 `;
-  const folder = mkdtempSync(join(tmpdir(), "trainyard-proxy-"));
-  writeFileSync(join(folder, "main.py"), program(port));
-  const { stdout: context } = await promisify(execFile)(
-    "tar",
-    ["-czf", "-", "-C", folder, "main.py"],
-    { encoding: "buffer" },
-  );
-  rmSync(folder, { recursive: true, force: true });
-  const idempotencyKey = randomUUID();
-  const { experiment } = await client.call(
-    "createExperiment",
-    { config, context },
-    { idempotencyKey, signal },
-  );
-  const id = experiment?.id ?? "";
-  for await (const { message } of client.stream(
-    "followExperimentLogs",
-    { experiment: id },
-    { signal },
-  )) {
+  const asked = { kind: "command", config, command: ["python3", "-c", program(port)] };
+  const { task } = await client.call("createTask", asked, { idempotencyKey: randomUUID(), signal });
+  const id = task?.id ?? "";
+  for await (const { message } of client.stream("followTaskLogs", { task: id }, { signal })) {
     if (message.text.includes("serving")) break;
   }
   return {
-    trial: `${id}.1`,
+    task: id,
     async [Symbol.asyncDispose]() {
-      await client.call("killExperiment", { experiment: id }, { idempotencyKey: randomUUID() });
+      await client.call("killTask", { task: id }, { idempotencyKey: randomUUID() });
     },
   };
 }

@@ -92,8 +92,9 @@ async function orderOf(
   const deps = { engine, socket, clock, authFile, timeoutMs, say, onProgress };
   const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const { allowed, ...mounts } = onHost();
-  const inherited = pythonPathOf(env);
-  const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, storages, slots, inherited };
+  const home = folder.keepsWork ? work : null;
+  const inherited = pathsOf(env);
+  const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, home, storages, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
   const { argv: command, holder } = heldCommandIn(image, folder, afterItsCommands);
   const argv = commandIn(work, command);
@@ -127,10 +128,15 @@ async function orderOf(
  */
 const afterItsCommands = `trap 'trap - TERM; wait; kill -TERM $$' TERM; `;
 
-/** The image's PYTHONPATH with the SDK's path before it; the engine adds the image's other variables itself. */
-function pythonPathOf(env: readonly string[]): Readonly<Record<string, string>> {
-  const found = env.find((variable) => variable.startsWith("PYTHONPATH="));
-  return found === undefined ? {} : { PYTHONPATH: found.slice("PYTHONPATH=".length) };
+/** The image's paths, which the run's are put before; the engine adds the image's other variables itself. */
+function pathsOf(env: readonly string[]): Readonly<Record<string, string>> {
+  const found = env.filter((variable) => /^(?:PYTHONPATH|PATH)=/.test(variable));
+  return Object.fromEntries(
+    found.map((variable) => {
+      const [name = ""] = variable.split("=", 1);
+      return [name, variable.slice(name.length + 1)] as const;
+    }),
+  );
 }
 
 /** A name for each run and state folder, by which the next agent finds the containers of a killed one. */

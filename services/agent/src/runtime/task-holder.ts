@@ -18,6 +18,7 @@ const files = [
   "frames.py",
   "holder.py",
   "loop.py",
+  "packages.py",
   "parent.py",
   "record.py",
   "spawning.py",

@@ -52,6 +52,7 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
     checkpointDir: "",
     checkpointDiskShare: 0.5,
     tensorBoardBytes: 0,
+    work: { bytesMax: 1, filesMax: 1, everyMs: 1_000 },
     supervisors: supervisorsOf("container", folder, ownVariables()),
     python: { sdkPath: null, inherited: ownVariables() },
     users: new RunUsers(null),

@@ -34,10 +34,13 @@ import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
 import { openBoards } from "./task-boards.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
-import { BadArchive, unpack } from "./unpack.ts";
+import { BadArchive } from "./unpack.ts";
+import { unpackCode } from "./unpack-code.ts";
 import { useOf } from "../servers/use.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
+import { workFolder } from "./work-folder.ts";
+import { WorkSaves, type WorkSettings } from "./work-saves.ts";
 
 export type RunDeps = {
   readonly agent: string;
@@ -52,6 +55,7 @@ export type RunDeps = {
   readonly supervisors: Supervisors;
   readonly checkpointDiskShare: number;
   readonly tensorBoardBytes: number;
+  readonly work: WorkSettings;
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;
@@ -86,7 +90,7 @@ export class Run implements AsyncDisposable {
     this.#deps = deps;
     this.#wake = new WakeSignal(deps.clock);
     this.#outputWake = new WakeSignal(deps.clock);
-    this.spool = new SealedSpool(folder.runDir, folder.isTask);
+    this.spool = new SealedSpool(folder.sealing, folder.isTask && !folder.keepsWork);
     this.#ending = new RunEnding(folder, deps.clock, (left) => {
       deps.events.left(this.allocation, left);
       deps.onChange();
@@ -166,7 +170,8 @@ export class Run implements AsyncDisposable {
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
-    return { stop, kill, exit, lastWord, notice, lastValidation };
+    const unsaved = this.folder.workEnd?.unsaved ?? "";
+    return { stop, kill, exit, lastWord, notice, lastValidation, unsaved };
   }
 
   start(): void {
@@ -243,13 +248,18 @@ export class Run implements AsyncDisposable {
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     using _boards = openBoards({ ...this.#deps, run: this });
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
-    const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
+    const note = (line: string): void => this.tell([line]);
+    await using saves = new WorkSaves({ ...this.#deps, ...left, note }, signal);
+    const onDelivered = (): void => saves.checkRefused();
+    const deliveries = new RunDeliveries({ ...this.#deps, ...left, onDelivered }, signal);
     try {
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
       const exit = await this.#untilExit(started, signal);
       if (exit === null) return;
       this.#outputWake.wake();
+      for (const line of await saves.finish()) deliveries.tell(line);
       await this.#settle(exit, deliveries, signal);
+      await saves.removeDelivered();
     } finally {
       attempt.abort();
       await deliveries.ended();
@@ -283,22 +293,12 @@ export class Run implements AsyncDisposable {
     }
   }
 
-  /** Returns the folder with the unpacked code. */
+  /** Returns the folder in which the run starts, with the unpacked code, or with the last save of a task. */
   async #unpack(signal: AbortSignal): Promise<string> {
-    const { contextDigest } = this.folder.launch;
-    if (contextDigest === "") return this.folder.giveWork(this.folder.newWork());
-    for (let attempt = 1; ; attempt += 1) {
-      const packed = await this.#deps.contexts.packed(contextDigest, signal);
-      const work = this.folder.newWork();
-      try {
-        await unpack(packed, work, () => (this.#pieces += 1), this.folder.owner);
-        return this.folder.giveWork(work);
-      } catch (error) {
-        // The packed file may have been damaged on disk since it was verified; the second attempt downloads it.
-        if (attempt > 1 || !(error instanceof BadArchive)) throw error;
-        await this.#deps.contexts.drop(contextDigest);
-      }
-    }
+    const onProgress = (): void => void (this.#pieces += 1);
+    const unpack = () => unpackCode(this.folder, this.#deps.contexts, onProgress, signal);
+    if (!this.folder.keepsWork) return unpack();
+    return workFolder(this.folder, this.#deps, unpack, onProgress, signal);
   }
 
   async #endBeforeStart(error: unknown): Promise<void> {

@@ -45,6 +45,12 @@
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was
  *                               killed while it unpacked. Removed when the run is forgotten
+ *     work/kept/                instead of it, the folder of a task that keeps its work: its HOME, which is saved. It
+ *                               has this name once it is whole. Unsaved, it stays for a week
+ *     saves/                    of a task that keeps its work: spool/, as the SDK's in run/, last.json, what the last
+ *                               save had, checkpoints/, saves for an object store, and fetched/, while one is unpacked
+ *     save.json                 {number}: the number of the last save that was begun
+ *     work-end.json             {unsaved, checkpoint}: the save after the end of the processes, or the sentence why not
  *     holder/                   of a task: the programs of its holder, which its user may read
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell
  *                               is up
@@ -55,9 +61,9 @@
  *     home/                     HOME of a run with a user of its own
  *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *
- * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/ and
- * work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in files of
- * mode 0600.
+ * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/,
+ * saves/ and work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in
+ * files of mode 0600.
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
@@ -106,6 +112,11 @@ export const names = {
   forgotten: "forgotten.json",
   supervisorLog: "supervisor.log",
   work: "work",
+  kept: "kept",
+  saves: "saves",
+  fetched: "fetched",
+  save: "save.json",
+  workEnd: "work-end.json",
   run: "run",
   holder: "holder",
   home: "home",

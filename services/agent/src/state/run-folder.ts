@@ -12,6 +12,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Launch, LaunchSchema, runKeyOf } from "@trainyard/contracts/agent";
+import { recordedTask } from "@trainyard/experiment-config/recorded";
 import { type Clock, storableText } from "@trainyard/kernel";
 import {
   type ExitRecord,
@@ -53,6 +54,14 @@ const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 /** The record that the scheduler knows the run's end, with the agents' uptime. */
 export type Forgotten = { readonly atMs: number; readonly upMs: number };
 
+/** The record of the save after the end of a task's processes. */
+export type WorkEnd = {
+  /** The sentence why the folder is not saved, and where it is; empty if it is saved. */
+  readonly unsaved: string;
+  /** The save that was made then; empty if there was none. */
+  readonly checkpoint: string;
+};
+
 export type Delivered = "delivered" | "refused" | "given_up";
 
 const harshness: readonly KillRecord["why"][] = ["asked", "shutdown", "wanted"];
@@ -62,6 +71,8 @@ export class RunFolder {
   readonly runDir: string;
   readonly work: string;
   readonly launch: Plain<Launch>;
+  /** Whether the run is of a task whose folder is saved. */
+  readonly keepsWork: boolean;
   /** Records that did not fit on a full disk. They count as written, and are written once the disk has room. */
   readonly #held = new Map<string, object>();
   #againMs = 0;
@@ -76,6 +87,8 @@ export class RunFolder {
     this.runDir = join(path, names.run);
     this.work = join(path, names.work);
     this.launch = launch;
+    const { task, config } = launch;
+    this.keepsWork = task !== undefined && recordedTask(JSON.parse(config), task.kind).keepsWork;
   }
 
   /** With an owner, the run's processes start as that user. */
@@ -89,6 +102,7 @@ export class RunFolder {
     const folder = new RunFolder(path, launch, clock);
     try {
       makeFolder(folder.runDir);
+      if (folder.keepsWork) makeFolder(folder.saves);
       if (owner !== null) giveFolders(path, owner);
       makeFolder(join(path, names.output));
       for (const name of reservedNames) reserveRecord(path, name);
@@ -109,6 +123,32 @@ export class RunFolder {
     const spec = readRecord<Spec>(path, names.spec);
     if (spec === null) return null;
     return new RunFolder(path, launches.decode(JSON.stringify(spec.launch)), clock);
+  }
+
+  /** The folder of a task that keeps its work, once it is whole. */
+  get kept(): string {
+    return join(this.work, names.kept);
+  }
+
+  get saves(): string {
+    return join(this.path, names.saves);
+  }
+
+  /**
+   * The folder with the spool of the run's checkpoints. That of a task's saves is apart: the program that saves runs on
+   * the host, and must not follow links that a container has left.
+   */
+  get sealing(): string {
+    return this.keepsWork ? this.saves : this.runDir;
+  }
+
+  /** Null until the folder was saved, or could not be saved, after the end of the run's processes. */
+  get workEnd(): WorkEnd | null {
+    return this.#recorded(names.workEnd);
+  }
+
+  recordWorkEnd(end: WorkEnd): void {
+    this.#record(names.workEnd, end);
   }
 
   /** The text that identifies the run among those of the agent. */
@@ -336,7 +376,9 @@ export class RunFolder {
     const { owner } = this;
     await this.removeWork();
     if (owner !== null) {
-      for (const name of [names.home, names.run]) await removeAs(owner, join(this.path, name));
+      for (const name of [names.home, names.run, names.saves]) {
+        await removeAs(owner, join(this.path, name));
+      }
     }
     this.#removeOwn();
   }

@@ -8,13 +8,12 @@ import { holderText, isTaskId } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
-import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
+import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
 import { unpackInto } from "../unpack-into.ts";
 import { addCheckpointFiles } from "./checkpoint-files.ts";
 import { addCheckpointLife, becauseOf } from "./checkpoint-life.ts";
-import { allPages } from "../pages.ts";
 import { stateWord } from "../state-words.ts";
 
 export function addCheckpointCommands(program: Command): void {
@@ -47,15 +46,11 @@ async function list(
 ): Promise<void> {
   const owner = argument(args, 0);
   const whose = ownerIn(owner);
-  const page = await allPages(
-    (start) => client.call("listCheckpoints", { ...whose, ...rowsOf(options), ...start }),
-    limitOf(options),
+  const items = await listedRows(output, ListCheckpointsResponseSchema, options, (asked) =>
+    client.call("listCheckpoints", { ...whose, ...asked }),
   );
-  if (output.json) {
-    output.message(ListCheckpointsResponseSchema, page);
-    return;
-  }
-  output.table(page.items, [
+  if (items === null) return;
+  output.table(items, [
     { title: "CHECKPOINT", value: ({ uuid }) => uuid },
     "task" in whose
       ? { title: "TASK", value: ({ task = "" }) => task, right: true }

@@ -15,13 +15,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
 import { collect } from "../option-values.ts";
-import {
-  addColumnOption,
-  addRowOptions,
-  limitOf,
-  type RowOptions,
-  rowsOf,
-} from "../list-options.ts";
+import { addColumnOption, addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { firstLine, number, printable, time } from "../output.ts";
 import { startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
@@ -159,17 +153,13 @@ async function list(
   const states = state.map((one) => one.toUpperCase());
   const place = { workspace, project };
   const fields = output.json ? [...column] : [...fieldsShown, ...column];
-  const asked = { labels: [...label], states, archived, ...place, fields, ...rowsOf(options) };
-  const page = await allPages(
-    (start) => client.call("listExperiments", { ...asked, ...start }),
-    limitOf(options),
+  const wanted = { labels: [...label], states, archived, ...place, fields };
+  const items = await listedRows(output, ListExperimentsResponseSchema, options, (asked) =>
+    client.call("listExperiments", { ...wanted, ...asked }),
   );
-  if (output.json) {
-    output.message(ListExperimentsResponseSchema, page);
-    return;
-  }
+  if (items === null) return;
   const nowMs = client.clock.nowMs();
-  output.table(page.items, [
+  output.table(items, [
     { title: "ID", value: ({ id }) => id, right: true },
     { title: "NAME", value: ({ name }) => name },
     { title: "STATE", value: stateOf },

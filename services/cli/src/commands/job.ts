@@ -15,9 +15,8 @@ import { isTaskId } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { positiveNumberOf, wholeNumberOf } from "../option-values.ts";
-import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
+import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { number, time } from "../output.ts";
-import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function addJobCommands(program: Command): void {
@@ -55,16 +54,11 @@ async function list(
   _args: readonly string[],
   { pool, ...rows }: ListOptions,
 ): Promise<void> {
-  const request = { pool, ...rowsOf(rows) };
-  const page = await allPages(
-    (start) => client.call("listJobs", { ...request, ...start }),
-    limitOf(rows),
+  const items = await listedRows(output, ListJobsResponseSchema, rows, (asked) =>
+    client.call("listJobs", { pool, ...asked }),
   );
-  if (output.json) {
-    output.message(ListJobsResponseSchema, page);
-    return;
-  }
-  output.table(page.items, [
+  if (items === null) return;
+  output.table(items, [
     { title: "JOB", value: ({ job }) => job, right: true },
     { title: "POOL", value: (one) => one.pool },
     { title: "WORKSPACE", value: ({ workspace }) => workspace },

@@ -11,7 +11,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
-import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
+import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { collect } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
@@ -129,16 +129,12 @@ async function list(
   options: ListOptions,
 ): Promise<void> {
   const { name = "", label: labels = [], archived = false } = options;
-  const wanted = { name, labels: [...labels], archived, ...rowsOf(options) };
-  const page = await allPages(
-    (start) => client.call("listModels", { ...wanted, ...start }),
-    limitOf(options),
+  const wanted = { name, labels: [...labels], archived };
+  const items = await listedRows(output, ListModelsResponseSchema, options, (asked) =>
+    client.call("listModels", { ...wanted, ...asked }),
   );
-  if (output.json) {
-    output.message(ListModelsResponseSchema, page);
-    return;
-  }
-  output.table(page.items, [
+  if (items === null) return;
+  output.table(items, [
     { title: "MODEL", value: ({ name: model }) => model },
     { title: "VERSIONS", value: ({ versions }) => String(versions), right: true },
     { title: "ALIASES", value: aliasText },

@@ -13,9 +13,8 @@ import {
 import type { Command } from "commander";
 import { argument, type Context, outputOf, withPlatform } from "../context.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
-import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
+import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { firstLine, time } from "../output.ts";
-import { allPages } from "../pages.ts";
 import { Failure } from "../usage-error.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addPortForward } from "./port-forward.ts";
@@ -74,15 +73,11 @@ async function list(
   _args: readonly string[],
   options: RowOptions,
 ): Promise<void> {
-  const page = await allPages(
-    (start) => client.call("listTasks", { ...rowsOf(options), ...start }),
-    limitOf(options),
+  const items = await listedRows(output, ListTasksResponseSchema, options, (asked) =>
+    client.call("listTasks", asked),
   );
-  if (output.json) {
-    output.message(ListTasksResponseSchema, page);
-    return;
-  }
-  output.table(page.items, [
+  if (items === null) return;
+  output.table(items, [
     { title: "TASK", value: ({ id }) => id, right: true },
     { title: "KIND", value: ({ kind }) => kind },
     { title: "NAME", value: ({ name }) => name },
@@ -92,7 +87,7 @@ async function list(
     { title: "SLOTS", value: ({ slots }) => String(slots), right: true },
     { title: "OWNER", value: ({ owner }) => owner },
     { title: "CREATED", value: (task) => time(task.createdAtMs) },
-    ...(page.items.some(isWaiting)
+    ...(items.some(isWaiting)
       ? [
           {
             title: "WAITS",

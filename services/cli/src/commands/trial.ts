@@ -5,9 +5,8 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { evidenceText } from "../evidence-text.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
-import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
+import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
-import { allPages } from "../pages.ts";
 import { percentText, progressText, ranText, timesText } from "../progress-text.ts";
 import { stateWord } from "../state-words.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
@@ -53,16 +52,12 @@ export async function listTrials(
   experiment: string,
   options: RowOptions = {},
 ): Promise<void> {
-  const page = await allPages(
-    (start) => client.call("listTrials", { experiment, ...rowsOf(options), ...start }),
-    limitOf(options),
+  const items = await listedRows(output, ListTrialsResponseSchema, options, (asked) =>
+    client.call("listTrials", { experiment, ...asked }),
   );
-  if (output.json) {
-    output.message(ListTrialsResponseSchema, page);
-    return;
-  }
+  if (items === null) return;
   const nowMs = client.clock.nowMs();
-  output.table(page.items, [
+  output.table(items, [
     { title: "TRIAL", value: ({ id }) => id, right: true },
     { title: "STATE", value: ({ state }) => stateWord(state) },
     { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
@@ -71,9 +66,7 @@ export async function listTrials(
     { title: "RAN", value: (trial) => ranText(trial, nowMs), right: true },
     { title: "RESTARTS", value: (trial) => String(trial.restarts), right: true },
     { title: "HYPERPARAMETERS", value: hyperparametersOf },
-    ...(page.items.some((trial) => waitOf(trial) !== "")
-      ? [{ title: "WAITS", value: waitOf }]
-      : []),
+    ...(items.some((trial) => waitOf(trial) !== "") ? [{ title: "WAITS", value: waitOf }] : []),
   ]);
 }
 

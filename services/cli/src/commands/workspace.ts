@@ -13,9 +13,8 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
-import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
+import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { type Column, firstLine, printable, time } from "../output.ts";
-import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Words = { readonly description?: string; readonly notes?: string };
@@ -97,13 +96,10 @@ const createWorkspace: Action<Words> = async ({ client, output }, args, words) =
 
 const listWorkspaces: Action<Listing> = async ({ client, output }, _args, options) => {
   const { archived = false } = options;
-  const request = { archived, ...rowsOf(options) };
-  const page = await allPages(
-    (start) => client.call("listWorkspaces", { ...request, ...start }),
-    limitOf(options),
+  const items = await listedRows(output, ListWorkspacesResponseSchema, options, (asked) =>
+    client.call("listWorkspaces", { archived, ...asked }),
   );
-  if (output.json) output.message(ListWorkspacesResponseSchema, page);
-  else output.table(page.items, columns);
+  if (items !== null) output.table(items, columns);
 };
 
 const describeWorkspace: Action<object> = async ({ client, output }, args) => {
@@ -139,13 +135,11 @@ const createProject: Action<Words> = async ({ client, output }, args, words) => 
 
 const listProjects: Action<Listing> = async ({ client, output }, args, options) => {
   const { archived = false } = options;
-  const asked = { workspace: argument(args, 0), archived, ...rowsOf(options) };
-  const page = await allPages(
-    (start) => client.call("listProjects", { ...asked, ...start }),
-    limitOf(options),
+  const workspace = argument(args, 0);
+  const items = await listedRows(output, ListProjectsResponseSchema, options, (asked) =>
+    client.call("listProjects", { workspace, archived, ...asked }),
   );
-  if (output.json) output.message(ListProjectsResponseSchema, page);
-  else output.table(page.items, columns);
+  if (items !== null) output.table(items, columns);
 };
 
 const describeProject: Action<object> = async ({ client, output }, args) => {

@@ -111,8 +111,12 @@ function passHead(answer: IncomingMessage, response: ServerResponse): void {
     response.statusMessage = "";
     throw error;
   }
-  // Events of an open stream are sent at once, also the head before the first event.
-  response.flushHeaders();
+  // Events of an open stream are sent at once, also the head before the first event. A body that came with its head is
+  // sent with it.
+  setImmediate(() => {
+    if (!response.headersSent || response.writableEnded || response.destroyed) return;
+    response.flushHeaders();
+  });
 }
 
 function bodyOf({ headers }: IncomingMessage): "none" | "chunked" | "sized" {

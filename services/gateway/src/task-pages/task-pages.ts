@@ -15,6 +15,7 @@ import { cameByHttps } from "../http/session-cookie.ts";
 import type { OpenStreams } from "../live/open-streams.ts";
 import { WrongCodes } from "../http/wrong-codes.ts";
 import { bytesIn, type UnreadStreams } from "../tunnels/unread-streams.ts";
+import { KnownRuns } from "./known-runs.ts";
 import { ownPath, sendOpenPage, sendSentence } from "./html.ts";
 import { taskPageLimits } from "./limits.ts";
 import { type Passing, passRequest, problemOfTask } from "./pass-request.ts";
@@ -52,12 +53,14 @@ export class TaskPages {
   readonly #agent: TunnelAgent;
   /** For changes and upgrades, which nothing may send twice: a kept connection may be closed at that moment. */
   readonly #single: TunnelAgent;
+  readonly #runs: KnownRuns;
   readonly #wrongCodes = new WrongCodes();
 
   constructor(deps: TaskPagesDeps) {
     this.#deps = deps;
     this.#agent = new TunnelAgent(deps.open, deps.clock, true);
     this.#single = new TunnelAgent(deps.open, deps.clock, false);
+    this.#runs = new KnownRuns(deps.serving, deps.clock);
   }
 
   /** Answers a request to a task's host. Never rejects. */
@@ -69,12 +72,13 @@ export class TaskPages {
     try {
       if (asked.url?.startsWith(ownPath)) return await this.#answerOwn(address, asked, response);
       const caller = await this.#admit(address, asked, false);
-      const run = await this.#deps.serving(address, caller.caller);
+      const run = await this.#runs.of(address, caller);
       using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
       this.#deps.unread.watch(response, () => asked.readableLength + response.writableLength);
       await passRequest(asked, response, passing).catch((error: unknown) => {
+        this.#runs.forget(caller.digest);
         throw problemOfTask(error, run.target);
       });
     } catch (error) {
@@ -93,13 +97,14 @@ export class TaskPages {
     try {
       if (asked.method !== "GET" || asked.url?.startsWith(ownPath)) throw noUpgrade();
       const caller = await this.#admit(address, asked, true);
-      const run = await this.#deps.serving(address, caller.caller);
+      const run = await this.#runs.of(address, caller);
       using _counted = this.#deps.openStreams.open(countedAs(caller.caller));
       using open = this.#deps.callers.opened(caller.digest);
       const passing = this.#passing(asked, run, open.signal);
       this.#deps.unread.watch(socket, () => bytesIn(socket));
       await passUpgrade(asked, socket, head, { ...passing, clock: this.#deps.clock }).catch(
         (error: unknown) => {
+          this.#runs.forget(caller.digest);
           throw problemOfTask(error, run.target);
         },
       );

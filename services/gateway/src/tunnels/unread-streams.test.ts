@@ -1,5 +1,6 @@
 import { Duplex, duplexPair } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import { buffer } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
@@ -79,24 +80,29 @@ test("streams that are closed already are not counted", async () => {
   expect(isOpen(one)).toBe(true);
 });
 
-test("a stream of a tunnel that nobody reads counts with its window, and one that is read counts with nothing", async () => {
+test("streams of a tunnel that nobody reads are closed beyond the budget, and one that is read goes to its end", async () => {
   const [near, far] = duplexPair({ highWaterMark: 64 * mebibyte });
-  const serving = serveTunnel(far, async () =>
+  const serving = serveTunnel(far, async (name) =>
     Duplex.from(async function* () {
-      for (;;) {
+      for (let sent = 0; name === "port-1" || sent < 8 * mebibyte; sent += 65_536) {
         yield Buffer.alloc(65_536);
-        await sleep(0);
+        await setImmediate();
       }
     }),
   );
   const tunnel = openTunnel(near, { clock: systemClock });
-  const [unread, read] = [await tunnel.open("port-1"), await tunnel.open("port-1")];
-  read.resume();
-  for (const one of [unread, read]) one.on("error", () => {});
-  await expect
-    .poll(() => bytesIn(unread))
-    .toBeGreaterThanOrEqual(tunnelLimits.streamWindowBytes / 2);
-  expect(bytesIn(read)).toBeLessThan(128 * 1024);
+  const unread = new UnreadStreams(systemClock, createLogger("gateway", "silent"), mebibyte);
+  const open = async (name: string): Promise<Duplex> => {
+    const stream = await tunnel.open(name);
+    unread.watch(stream, () => bytesIn(stream));
+    return stream;
+  };
+  const stopped = await Promise.all(Array.from({ length: 4 }, () => open("port-1")));
+  const read = await buffer(await open("port-2"));
+  expect(read.length).toBe(8 * mebibyte);
+  const kept = (): readonly Duplex[] => stopped.filter(({ destroyed }) => !destroyed);
+  await expect.poll(() => kept().length).toBe(mebibyte / tunnelLimits.streamWindowBytes);
+  for (const stream of kept()) stream.on("error", () => {});
   tunnel.close();
   await serving.closed;
 });

@@ -21,11 +21,13 @@ export class UnreadStreams {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #watched = new Set<Watched>();
+  readonly #bytesMax: number;
   #isLooking = false;
 
-  constructor(clock: Clock, logger: Logger) {
+  constructor(clock: Clock, logger: Logger, bytesMax: number = tunnelRoomLimits.unreadBytesMax) {
     this.#clock = clock;
     this.#logger = logger;
+    this.#bytesMax = bytesMax;
   }
 
   /** Counts the waiting bytes of a stream until it closes. */
@@ -56,14 +58,16 @@ export class UnreadStreams {
       watched.bytes = bytes;
       sum += bytes;
     }
-    if (sum <= tunnelRoomLimits.unreadBytesMax) return;
+    if (sum <= this.#bytesMax) return;
     const waiting = [...this.#watched].filter(({ bytes }) => bytes > 0);
     waiting.sort((one, other) => one.movedAtMs - other.movedAtMs || other.bytes - one.bytes);
     let left = sum;
     let closed = 0;
     for (const { stream, bytes } of waiting) {
-      if (left <= tunnelRoomLimits.unreadBytesMax) break;
-      stream.destroy(notRead());
+      if (left <= this.#bytesMax) break;
+      // An error that nobody hears would end the gateway.
+      stream.on("error", () => {});
+      stream.destroy(notRead(this.#bytesMax));
       left -= bytes;
       closed += 1;
     }
@@ -78,9 +82,9 @@ export class UnreadStreams {
 export const bytesIn = ({ readableLength, writableLength }: Duplex): number =>
   readableLength + writableLength;
 
-const notRead = (): Fault =>
+const notRead = (bytesMax: number): Fault =>
   new Fault(
     "not_read",
-    `the stream was closed because its reader had stopped, and ${tunnelRoomLimits.unreadBytesMax / 1024 ** 2} MiB waited for such readers`,
+    `the stream was closed because its reader had stopped, and ${bytesMax / 1024 ** 2} MiB waited for such readers`,
     { retry: "later" },
   );
