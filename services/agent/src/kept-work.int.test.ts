@@ -107,7 +107,9 @@ describe.concurrent("a task that keeps its work", () => {
   });
 
   test("is not saved beyond its limit: its end says so, with the host and the path, and the folder stays", async () => {
-    await using stage = await AgentStage.start({ TRAINYARD_AGENT_WORK_FILES: "3" });
+    await using stage = await AgentStage.start({
+      variables: { TRAINYARD_AGENT_WORK_FILES: "3" },
+    });
     const { platform } = stage;
     const launch = keptBy("touch 1 2 3 4");
     platform.run(launch);

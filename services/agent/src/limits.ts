@@ -201,6 +201,16 @@ export const limits = {
   memoryLookMs: 250,
   /** The interval of checks for containers of runs that have ended. */
   orphansMs: 10_000,
+  /** The interval of looks at a page's server that does not answer yet, and the time and the bytes of one answer. */
+  serverLookMs: 200,
+  serverAnswerMs: 5_000,
+  serverAnswerBytesMax: 256 * 1024,
+  /** The lines of a server that did not come in time, in the reason of the end. */
+  lateLinesMax: 5,
+  /** The longest packages.json, which names a Python. */
+  wantedPackagesBytesMax: 256,
+  /** The interval of lines about packages that are installed. */
+  packagesSaidMs: 10_000,
   /** Lines about processes on its devices that a run gets; a host with more has one cause for all. */
   noticesMax: 20,
   /** The age of a file in /dev/shm that counts as left: a younger one may be on its way to another process. */

@@ -18,6 +18,7 @@ import { findOffer, type SlotOffer } from "./devices/slot-offer.ts";
 import { VendorProgram } from "./devices/vendor-program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
 import { limits } from "./limits.ts";
+import { Packages } from "./servers/packages.ts";
 import { Screens } from "./screens/screens.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { CodeArchives } from "./shell/code-archives.ts";
@@ -81,6 +82,7 @@ export async function createService(
   const work = { ...config.work, everyMs };
   const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python, work };
   const { tensorBoardBytes } = config;
+  const packages = stack.use(new Packages(join(folder, names.packages), inherited));
   const screens = stack.use(new Screens(clock, events));
   const deps = {
     ...shared,
@@ -94,6 +96,7 @@ export async function createService(
     supervisors,
     runtime,
     screens,
+    packages,
     users,
   };
   const agent = stack.use(new Agent(deps));

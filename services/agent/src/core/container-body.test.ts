@@ -32,6 +32,7 @@ function bodyWith(
     sdkPath: null,
     holder: null,
     board,
+    packages: null,
     storageFolders: [],
     slots,
     labels: {},

@@ -16,6 +16,8 @@ import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { allowedSection, storageMounts } from "./host-access.ts";
+import { packagesRootOf } from "../servers/command.ts";
+import { isPageKind } from "../servers/kinds.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
@@ -101,8 +103,10 @@ async function orderOf(
   const pipes = join(path, pipesName);
   const board = boardFolderOf(folder);
   const labels = labelsOf(settings.folder, launch);
+  const packages = isPageKind(launch.task?.kind ?? "") ? packagesRootOf(folder) : null;
   const places = {
     image,
+    packages,
     argv,
     environment,
     runDir,

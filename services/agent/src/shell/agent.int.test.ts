@@ -17,6 +17,7 @@ import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { RunUsers } from "../users/run-users.ts";
 import { Agent } from "./agent.ts";
 import { CodeArchives } from "./code-archives.ts";
+import { Packages } from "../servers/packages.ts";
 import { Screens } from "../screens/screens.ts";
 import { pythonIn } from "../supervisor/python.ts";
 import { supervisorsOf } from "./supervisors.ts";
@@ -68,6 +69,7 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
       python: pythonIn(),
     }),
     screens: new Screens(systemClock, events),
+    packages: new Packages(join(folder, "packages"), ownVariables()),
   });
 }
 

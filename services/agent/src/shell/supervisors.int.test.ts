@@ -69,6 +69,7 @@ function newRunOf(mechanism: "parent" | "container") {
       sdkPath: null,
       holder: null,
       board: null,
+      packages: null,
       storageFolders: [],
       slots: [],
       labels: {},

@@ -20,6 +20,7 @@ import {
   type KillRecord,
   type NoticeRecord,
   type StopRecord,
+  type TaskEndRecord,
 } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import {
@@ -33,7 +34,7 @@ import {
   reserveRecord,
   writeRecord,
 } from "./layout.ts";
-import { type LastWord, lastValidationIn, lastWordIn } from "./last-word.ts";
+import { type LastWord, lastValidationIn, lastWordIn, lastWordOfTask } from "./last-word.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import { writeRunFile } from "./run-file.ts";
 import { removeAs } from "./remove-as.ts";
@@ -64,7 +65,7 @@ export type WorkEnd = {
 
 export type Delivered = "delivered" | "refused" | "given_up";
 
-const harshness: readonly KillRecord["why"][] = ["asked", "shutdown", "wanted"];
+const harshness: readonly KillRecord["why"][] = ["asked", "ended", "shutdown", "wanted"];
 
 export class RunFolder {
   readonly path: string;
@@ -202,9 +203,23 @@ export class RunFolder {
     return this.#forgotten.record;
   }
 
-  /** The end record that the SDK wrote; none for a task, which may be anything. */
+  /** The end record that the SDK wrote. For a task, which may be anything, the agent's own. */
   get lastWord(): LastWord {
-    return this.isTask ? { endRecord: null, problem: "" } : lastWordIn(this.runDir);
+    return this.isTask ? lastWordOfTask(this.#recorded(names.end)) : lastWordIn(this.runDir);
+  }
+
+  /** Whether the server of the task's page has answered. */
+  get isReady(): boolean {
+    return this.#recorded(names.ready) !== null;
+  }
+
+  recordReady(): void {
+    this.#record(names.ready, { atMs: this.#clock.nowMs() });
+  }
+
+  /** Records why the agent ends the run of a task, before the kill. */
+  recordTaskEnd(end: TaskEndRecord): void {
+    this.#record(names.end, end);
   }
 
   get lastValidation(): string | null {
@@ -224,11 +239,13 @@ export class RunFolder {
     }
   }
 
-  recordKill(why: KillRecord["why"]): void {
+  /** `graceMs` is the time from SIGTERM to SIGKILL of a run that the agent ends. */
+  recordKill(why: KillRecord["why"], graceMs?: number): void {
     const standing = this.kill;
     // Only a harsher record replaces the first one.
     if (standing === null || harshness.indexOf(why) > harshness.indexOf(standing.why)) {
-      this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
+      const grace = graceMs === undefined ? {} : { graceMs };
+      this.#record(names.kill, { why, atMs: this.#clock.nowMs(), ...grace });
     }
   }
 

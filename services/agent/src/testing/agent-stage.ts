@@ -14,11 +14,10 @@ import { agentConfig } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 import { ScriptedPlatform } from "./scripted-platform.ts";
 
-/** Variables of the agent besides those of the stage. */
 type StageSettings = {
   readonly workEveryMs?: number;
-  readonly TRAINYARD_AGENT_WORK_BYTES?: string;
-  readonly TRAINYARD_AGENT_WORK_FILES?: string;
+  /** Variables of the agent besides those of the stage. */
+  readonly variables?: Readonly<Record<string, string>>;
 };
 
 export class AgentStage implements AsyncDisposable {
@@ -34,7 +33,7 @@ export class AgentStage implements AsyncDisposable {
     hub: MemoryHub,
     platform: ScriptedPlatform,
     checkpoints: string,
-    { workEveryMs = limits.workEveryMs, ...variables }: StageSettings,
+    { workEveryMs = limits.workEveryMs, variables }: StageSettings,
   ) {
     this.#hub = hub;
     this.#workEveryMs = workEveryMs;

@@ -2,7 +2,6 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Duplex } from "node:stream";
 import type { Plain } from "@trainyard/contracts";
 import {
   type CreateTask,
@@ -12,8 +11,6 @@ import {
 } from "@trainyard/contracts/commands";
 import { TaskOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
-import { dialWebSocket, serveTunnel, tunnelLink } from "@trainyard/tunnel";
 import { create } from "tar";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -275,12 +272,11 @@ describe("the list of tasks", () => {
   });
 });
 
-const over = { outcome: TaskOutcome.FAILED, reason: "exit code 3", restarts: 0, exitCode: 3 };
-const ended = { type: "TaskEnded", data: over } as const;
-
 describe("a task", () => {
+  const over = { outcome: TaskOutcome.FAILED, reason: "exit code 3", restarts: 0, exitCode: 3 };
+
   beforeAll(async () => {
-    await gateway.append("task-t900", taskCreated(), ended);
+    await gateway.append("task-t900", taskCreated(), { type: "TaskEnded", data: over });
     await gateway.append("task-t901", taskCreated());
     const at = await gateway.append("task-t902", taskCreated());
     await get(`tasks?minPosition=${at}`);
@@ -346,54 +342,5 @@ describe("a task", () => {
       ...(method === "POST" ? { body: {} } : {}),
     });
     expect([status, body["detail"]]).toEqual([404, expect.stringMatching(/^there is no task /)]);
-  });
-});
-
-describe("the use of a task", () => {
-  const granted = {
-    type: "AllocationGranted",
-    data: {
-      placements: [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "" }],
-      ...{ masterAddress: "", masterPort: 1, tokenKey: "1", folded: 0 },
-    },
-  } as const;
-  const use = async (task: string) => {
-    const { status, body } = await gateway.call("GET", `/api/v1/tasks/${task}/use`);
-    return status === 200 ? body : [status, body["detail"]];
-  };
-  let document = JSON.stringify({ ready: true, idleSeconds: 7, folderFiles: 3 });
-
-  beforeAll(async () => {
-    const at = await gateway.append("task-t920", taskCreated(), requested(1, 0));
-    const position = await gateway.append("allocation-t920#1", granted);
-    await get(`tasks?minPosition=${Math.max(at, position)}`);
-    const link = await dialWebSocket(`${gateway.url}/api/v1/runs/t920%231/tunnel`, {
-      ...tunnelLink,
-      clock: systemClock,
-      headers: { authorization: `Bearer ${await gateway.runToken("t920#1", position)}` },
-    });
-    const agent = serveTunnel(link, async (name) => {
-      expect(name).toBe("use");
-      return Duplex.from([Buffer.from(document)]);
-    });
-    stack.defer(agent.close);
-  });
-
-  test("is what its agent says at this moment", async () => {
-    await expect.poll(() => use("t920")).toMatchObject({ ready: true, idleSeconds: 7 });
-    expect(await use("t920")).toEqual({
-      ...{ ready: true, inUse: false, idleSeconds: 7, idleTimeoutSeconds: 0, notice: "" },
-      folderFiles: 3,
-    });
-  });
-
-  test("is unknown while the agent answers something else, or while nothing runs", async () => {
-    for (document of ["<html>", `"${"x".repeat(20_000)}"`]) {
-      expect(await use("t920")).toEqual([503, "the agent of task t920 does not answer"]);
-    }
-    await gateway.append("task-t921", taskCreated());
-    await get(`tasks?minPosition=${await gateway.append("task-t922", taskCreated(), ended)}`);
-    expect(await use("t921")).toEqual([503, "t921 is queued"]);
-    expect(await use("t922")).toEqual([410, "t922 has ended: exit code 3"]);
   });
 });
