@@ -67,6 +67,7 @@ export async function createService(
   const registry = createRegistry(name);
   const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
+  const { tensorBoardBytes } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
@@ -80,14 +81,20 @@ export async function createService(
   const { deviceLookMs = limits.deviceLookMs, workEveryMs: everyMs = limits.workEveryMs } =
     overrides;
   const work = { ...config.work, everyMs };
-  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python, work };
-  const { tensorBoardBytes } = config;
+  const urls = {
+    apiUrl,
+    metricsUrl,
+    checkpointDir,
+    checkpointDiskShare,
+    tensorBoardBytes,
+    python,
+    work,
+  };
   const packages = stack.use(new Packages(join(folder, names.packages), inherited));
   const screens = stack.use(new Screens(clock, events));
   const deps = {
     ...shared,
     ...urls,
-    tensorBoardBytes,
     identity,
     offer,
     deviceLookMs,

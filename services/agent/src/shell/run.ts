@@ -56,8 +56,8 @@ export type RunDeps = {
   readonly checkpointDir: string;
   readonly supervisors: Supervisors;
   readonly checkpointDiskShare: number;
-  readonly tensorBoardBytes: number;
   readonly work: WorkSettings;
+  readonly tensorBoardBytes: number;
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;

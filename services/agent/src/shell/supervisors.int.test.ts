@@ -68,8 +68,8 @@ function newRunOf(mechanism: "parent" | "container") {
     const none = {
       sdkPath: null,
       holder: null,
-      board: null,
       packages: null,
+      board: null,
       storageFolders: [],
       slots: [],
       labels: {},
