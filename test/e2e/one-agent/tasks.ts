@@ -30,6 +30,34 @@ test("a command runs in its folder, its output comes apart from its errors, and 
   expect((await world.yard("task", "logs", task)).err).toBe(`There is no task ${task}.\n`);
 });
 
+test("a command uses the Python client for its owner without a login, and its token is refused within 2 s after its end", async () => {
+  const body = [
+    "import os, time",
+    "from trainyard import client",
+    "client.Client().create_workspace('from-a-command')",
+    "print(client.list_experiments() is not None, os.environ['TRAINYARD_TOKEN'], flush=True)",
+    "time.sleep(600)",
+  ].join("\n");
+  const words = ["--set", "resources.slots=0", "--", "python3", "-c", body];
+  const task = idIn((await world.yard("cmd", "run", ...words)).out);
+  let token = "";
+  await eventually(`task ${task} has called`, async () => {
+    const { out } = await world.yard("task", "logs", task);
+    token = /^True (ty1\.\S+)$/m.exec(out)?.[1] ?? "";
+    return token !== "";
+  });
+  const made = await world.client.call("getWorkspace", { workspace: "from-a-command" });
+  expect(made.createdBy).toBe(`task:${task}`);
+  const list = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${world.access.api}/api/v1/experiments`, { headers })).status;
+  };
+  expect(await list()).toBe(200);
+  expect((await world.yard("task", "kill", task)).code).toBe(0);
+  await eventually(`task ${task} is killed`, async () => (await stateOf(task)) === "KILLED");
+  await expect.poll(list, { timeout: 2_000 }).toBe(403);
+});
+
 test("a command that is killed ends at once, and a queued one says why it waits", async () => {
   const started = await world.yard(
     "cmd",
