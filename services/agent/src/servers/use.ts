@@ -1,20 +1,20 @@
 /** The use of a task, as its agent sees it at this moment. */
 import type { Plain } from "@trainyard/contracts";
-import type { Launch } from "@trainyard/contracts/agent";
 import type { TaskUse } from "@trainyard/contracts/api";
+import type { RunIdle } from "../idle/run-idle.ts";
 
-export type UsedRun = {
+export type UsedRun<Folder> = {
+  readonly folder: Folder;
+  /** The living processes of the run. */
+  readonly pids: ReadonlySet<number>;
   /** Whether the run's processes run, and its server, if the task has one, has answered. */
   readonly isRunning: boolean;
-  readonly folder: { readonly launch: Pick<Plain<Launch>, "task"> };
+  readonly idle: Pick<RunIdle, "fields" | "ports">;
 };
 
-export function useOf({ isRunning, folder }: UsedRun): Plain<TaskUse> {
-  return {
-    ready: isRunning,
-    inUse: true,
-    idleSeconds: 0,
-    idleTimeoutSeconds: folder.launch.task?.idleTimeoutSeconds ?? 0,
-    notice: "",
-  };
+/** Returns what the tunnel of a run reaches. */
+export function reachedBy<Folder>(run: UsedRun<Folder>) {
+  const { folder, idle } = run;
+  const use = (): Plain<TaskUse> => ({ ready: run.isRunning, ...idle.fields });
+  return { folder, pids: () => run.pids, ports: idle.ports, use };
 }
