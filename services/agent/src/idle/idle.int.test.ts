@@ -40,7 +40,7 @@ async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
 
 test("a served command and a shell that nobody uses end with the reason, also after a restart of their agent, and those in use stay", async () => {
   await using door = await startTunnelDoor();
-  await using stage = await AgentStage.start({ TRAINYARD_API_URL: door.url });
+  await using stage = await AgentStage.start({ variables: { TRAINYARD_API_URL: door.url } });
   const { platform } = stage;
   const [port, usedPort] = [await freePort(), await freePort()];
   const unused = idleTask("command", server(port), [port]);
