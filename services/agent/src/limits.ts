@@ -202,6 +202,8 @@ export const limits = {
   /** The interval of looks whether somebody uses a task, a quarter of its idle_timeout where that is short. */
   useLookMs: 5_000,
   useLookLeastMs: 250,
+  /** The interval in which an agent without such a task sees that there is one. */
+  useFirstLookMs: 1_000,
   /** The time for the answers of a task at one look. */
   useAnswerMs: 5_000,
   /** A task that does not answer for this long counts as used then. A busy host needs less for an answer. */

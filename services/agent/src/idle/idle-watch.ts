@@ -1,8 +1,8 @@
-/** Looks at all runs with an idle_timeout: one timer for an agent, and none while it has no such run. */
+/** Looks at all runs with an idle_timeout, with one timer for an agent. It asks no other run. */
 import { type Clock, pause } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import type { Telemetry } from "../telemetry.ts";
-import { lookMsOf, type RunIdle } from "./run-idle.ts";
+import { intervalMsOf, type RunIdle } from "./run-idle.ts";
 
 type WatchedRun = {
   readonly allocation: string;
@@ -23,7 +23,8 @@ export async function watchIdle(
         idle.look(signal).catch((error: unknown) => events.runFailed(allocation, error)),
       ),
     );
-    const waits = watched.map(({ idle }) => lookMsOf(idle.timeoutMs ?? limits.useLookMs));
-    await pause(clock, Math.min(limits.useLookMs, ...waits), signal);
+    const waits = watched.map(({ idle }) => intervalMsOf(idle.timeoutMs ?? limits.useLookMs));
+    const restMs = watched.length === 0 ? limits.useFirstLookMs : limits.useLookMs;
+    await pause(clock, Math.min(restMs, ...waits), signal);
   }
 }

@@ -10,7 +10,13 @@ import type { RunFolder } from "../state/run-folder.ts";
 import { askHolder } from "./holder-use.ts";
 import { hostUptimeMs, readUse, writeUse } from "./idle-record.ts";
 import { PortUse } from "./port-use.ts";
-import { afterLook, idleMsOf, type Look, lookAt, type UseState } from "./use-rule.ts";
+import {
+  stateAfter,
+  idleMsOf,
+  type Observation,
+  observationOf,
+  type UseState,
+} from "./use-rule.ts";
 
 export type IdleFields = Pick<
   Plain<TaskUse>,
@@ -53,7 +59,7 @@ export class RunIdle {
     const upMs = this.#uptimeMs();
     const idleMs = idleMsOf(this.#state, upMs);
     // The state is as old as the last look.
-    const inUse = idleMs < 2 * lookMsOf(this.#timeoutMs);
+    const inUse = idleMs < 2 * intervalMsOf(this.#timeoutMs);
     const idleSeconds = inUse ? 0 : Math.floor(idleMs / 1_000);
     return { inUse, idleSeconds, idleTimeoutSeconds, notice: noticeOf(this.#state, upMs) };
   }
@@ -68,14 +74,14 @@ export class RunIdle {
     const look = await this.#seen(signal);
     if (signal.aborted) return;
     const upMs = this.#uptimeMs();
-    this.#state = afterLook(this.#state, look, upMs);
+    this.#state = stateAfter(this.#state, look, upMs);
     this.#write(this.#state);
     if (idleMsOf(this.#state, upMs) < this.#timeoutMs) return;
     const message = `nobody used it for ${inWords(this.#timeoutMs / 1_000)}`;
     this.#run.end({ reason: "idle", message }, this.#config.preemption_timeout * 1_000);
   }
 
-  async #seen(signal: AbortSignal): Promise<Look> {
+  async #seen(signal: AbortSignal): Promise<Observation> {
     const { folder } = this.#run;
     const kind = folder.launch.task?.kind ?? "";
     const limit = AbortSignal.any([signal, AbortSignal.timeout(limits.useAnswerMs)]);
@@ -85,7 +91,7 @@ export class RunIdle {
         isPageKind(kind) ? askUse(folder, limit) : null,
       ]);
       const portsAgoMs = this.ports.agoMs(this.#uptimeMs());
-      return lookAt(kind, this.#config.notebook_idle_type, { typedAgoMs, portsAgoMs, page });
+      return observationOf(kind, this.#config.notebook_idle_type, { typedAgoMs, portsAgoMs, page });
     } catch {
       // The task's own programs may have taken the sockets, or keep them busy.
       return "silent";
@@ -101,7 +107,7 @@ export class RunIdle {
 }
 
 /** The interval of looks at a run with this idle_timeout. */
-export function lookMsOf(timeoutMs: number): number {
+export function intervalMsOf(timeoutMs: number): number {
   return Math.min(limits.useLookMs, Math.max(limits.useLookLeastMs, timeoutMs / 4));
 }
 

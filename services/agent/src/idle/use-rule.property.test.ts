@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import { limits } from "../limits.ts";
 import type { ServerUse } from "../servers/server-use.ts";
 import { readUse, writeUse } from "./idle-record.ts";
-import { afterLook, idleMsOf, lookAt, type UseState } from "./use-rule.ts";
+import { stateAfter, idleMsOf, observationOf, type UseState } from "./use-rule.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trainyard-idle-"));
 afterAll(() => {
@@ -24,10 +24,10 @@ const steps = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
-/** Plays a history of a task whose uses are told, and returns the idle times of its looks beside the true ones. */
+/** Plays a history of a task whose sources say how long ago it was used. Returns the idle times and the true ones. */
 function played(history: readonly { afterMs: number; kind: string }[], withoutRestarts: boolean) {
   vi.useFakeTimers({ toFake: ["Date"] });
-  let state: UseState = afterLook(null, { held: false, agoMs: null }, 0);
+  let state: UseState = stateAfter(null, { held: false, agoMs: null }, 0);
   let [upMs, usedMs] = [0, 0];
   const looks: { idleMs: number; trueMs: number }[] = [];
   for (const { afterMs, kind } of history) {
@@ -38,16 +38,16 @@ function played(history: readonly { afterMs: number; kind: string }[], withoutRe
       writeUse(folder, state);
       state = readUse(folder) ?? expect.unreachable("the record is lost");
     }
-    if (kind === "silent") state = afterLook(state, "silent", upMs);
+    if (kind === "silent") state = stateAfter(state, "silent", upMs);
     if (kind === "look") {
-      state = afterLook(state, { held: false, agoMs: upMs - usedMs }, upMs);
+      state = stateAfter(state, { held: false, agoMs: upMs - usedMs }, upMs);
       looks.push({ idleMs: idleMsOf(state, upMs), trueMs: upMs - usedMs });
     }
   }
   return looks;
 }
 
-describe("the idle time of a task whose uses are told", () => {
+describe("the idle time of a task whose sources say how long ago it was used", () => {
   test("is the time since the last use at every look, whatever the agent's restarts, absences and dates were", () => {
     fc.assert(
       fc.property(steps, (drawn) => {
@@ -78,7 +78,7 @@ test("a use that lasts ends at the look that sees its end, so that no idle time 
       let [upMs, heldMs, didExist] = [0, 0, false];
       for (const { afterMs, exists } of history) {
         upMs += afterMs;
-        state = afterLook(state, { held: exists, agoMs: null }, upMs);
+        state = stateAfter(state, { held: exists, agoMs: null }, upMs);
         if (exists || didExist || heldMs === 0) heldMs = upMs;
         didExist = exists;
         expect(idleMsOf(state, upMs)).toBe(upMs - heldMs);
@@ -88,21 +88,21 @@ test("a use that lasts ends at the look that sees its end, so that no idle time 
 });
 
 describe("a task that does not answer", () => {
-  const idle = afterLook(null, { held: false, agoMs: null }, 0);
+  const idle = stateAfter(null, { held: false, agoMs: null }, 0);
 
   test("is in use, and its idle time begins again after a long silence only", () => {
     const [startMs, endMs] = [hourMs, hourMs + limits.useSilenceMs];
-    const silent = afterLook(idle, "silent", startMs);
+    const silent = stateAfter(idle, "silent", startMs);
     expect(idleMsOf(silent, startMs)).toBe(0);
-    const busy = afterLook(silent, { held: false, agoMs: null }, endMs - 1);
+    const busy = stateAfter(silent, { held: false, agoMs: null }, endMs - 1);
     expect(idleMsOf(busy, endMs - 1)).toBe(endMs - 1);
-    const long = afterLook(silent, "silent", endMs);
-    const back = afterLook(long, { held: false, agoMs: endMs + 1_000 }, endMs + 1_000);
+    const long = stateAfter(silent, "silent", endMs);
+    const back = stateAfter(long, { held: false, agoMs: endMs + 1_000 }, endMs + 1_000);
     expect(idleMsOf(back, endMs + 1_000)).toBe(1_000);
   });
 
   test("remembers since when across silent looks", () => {
-    const silent = afterLook(afterLook(idle, "silent", 5_000), "silent", 9_000);
+    const silent = stateAfter(stateAfter(idle, "silent", 5_000), "silent", 9_000);
     expect(silent.silentMs).toBe(5_000);
   });
 });
@@ -124,7 +124,7 @@ const use: fc.Arbitrary<ServerUse> = fc.record({
 const seen = (page: ServerUse) => ({ typedAgoMs: null, portsAgoMs: null, page });
 
 describe("the activity of a notebook", () => {
-  const look = (page: ServerUse) => lookAt("notebook", "activity", seen(page));
+  const look = (page: ServerUse) => observationOf("notebook", "activity", seen(page));
 
   test("has no part in readers, in tabs that reconnect, and in kernels that nobody ever connected to", () => {
     fc.assert(
@@ -163,28 +163,31 @@ describe("other kinds and types", () => {
   const one = { busy: false, idle_seconds: 500, connections: 0, ever_connected: true };
 
   test("a notebook by kernels_or_terminals is in use while one exists", () => {
-    const look = (page: ServerUse) => lookAt("notebook", "kernels_or_terminals", seen(page));
+    const look = (page: ServerUse) => observationOf("notebook", "kernels_or_terminals", seen(page));
     expect(look(quiet)).toEqual({ held: false, agoMs: null });
     expect(look({ ...quiet, kernels: [one] })).toMatchObject({ held: true });
     expect(look({ ...quiet, terminals: [{ idle_seconds: 9 }] })).toMatchObject({ held: true });
   });
 
   test("a notebook by kernel_connections is in use while a kernel has a connection", () => {
-    const look = (page: ServerUse) => lookAt("notebook", "kernel_connections", seen(page));
+    const look = (page: ServerUse) => observationOf("notebook", "kernel_connections", seen(page));
     expect(look({ ...quiet, kernels: [one] })).toEqual({ held: false, agoMs: null });
     const connected = { ...one, connections: 1 };
     expect(look({ ...quiet, kernels: [one, connected] })).toMatchObject({ held: true });
   });
 
   test("a TensorBoard is used by requests", () => {
-    expect(lookAt("tensorboard", "activity", seen(quiet))).toEqual({ held: false, agoMs: 2_000 });
+    expect(observationOf("tensorboard", "activity", seen(quiet))).toEqual({
+      held: false,
+      agoMs: 2_000,
+    });
   });
 
   test("every kind is used by its terminals and its ports", () => {
     const used = { typedAgoMs: 9_000, portsAgoMs: 4_000 };
     const look = { held: false, agoMs: 4_000 };
-    expect(lookAt("shell", "activity", { ...used, page: null })).toEqual(look);
+    expect(observationOf("shell", "activity", { ...used, page: null })).toEqual(look);
     const idle = { ...quiet, write_seconds: 100 };
-    expect(lookAt("notebook", "activity", { ...used, page: idle })).toEqual(look);
+    expect(observationOf("notebook", "activity", { ...used, page: idle })).toEqual(look);
   });
 });

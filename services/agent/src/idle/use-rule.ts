@@ -3,7 +3,7 @@
  * it, and its state is a record that outlives the agent (idle-record.ts).
  *
  *   state   when the task was used last, whether a use lasts, and since when the task does not answer
- *   look    silent, or what of the task is in use: a use that lasts, and how long ago the last use was
+ *   look    an observation: silent, or whether a use lasts, and how long ago the last one was
  *
  * Invariants. The time of the last use never goes back, and is never in the future. While a task does not answer, it is
  * in use; a silence that is shorter than `limits.useSilenceMs`, such as that of a busy host, does not begin the idle
@@ -23,7 +23,7 @@ export type UseState = {
   readonly silentMs: number | null;
 };
 
-export type Look =
+export type Observation =
   | "silent"
   | {
       /** Whether something uses the task for as long as it exists, such as a kernel. */
@@ -32,7 +32,7 @@ export type Look =
       readonly agoMs: number | null;
     };
 
-/** What the agent has seen of a task that answers; times in milliseconds, null for never. */
+/** The answers of a task; times in milliseconds, null for never. */
 export type Seen = {
   /** Since something was typed into the task's terminals and executed programs, or they wrote something. */
   readonly typedAgoMs: number | null;
@@ -43,7 +43,7 @@ export type Seen = {
 };
 
 /** Returns the state after a look. `before` is null at the first look at a run, which counts as used then. */
-export function afterLook(before: UseState | null, look: Look, upMs: number): UseState {
+export function stateAfter(before: UseState | null, look: Observation, upMs: number): UseState {
   const { usedMs, held, silentMs } = before ?? { usedMs: upMs, held: false, silentMs: null };
   if (look === "silent") {
     const sinceMs = silentMs ?? upMs;
@@ -61,14 +61,18 @@ export function idleMsOf({ usedMs, held, silentMs }: UseState, upMs: number): nu
 }
 
 /** Returns the look at a task that has answered. `idleType` is notebook_idle_type. */
-export function lookAt(kind: string, idleType: NotebookIdleType, seen: Seen): Look {
-  const page = seen.page === null ? nothing : pageLook(kind, idleType, seen.page);
+export function observationOf(kind: string, idleType: NotebookIdleType, seen: Seen): Observation {
+  const page = seen.page === null ? nothing : pageObservation(kind, idleType, seen.page);
   return { held: page.held, agoMs: latest([seen.typedAgoMs, seen.portsAgoMs, page.agoMs]) };
 }
 
 const nothing = { held: false, agoMs: null };
 
-function pageLook(kind: string, idleType: NotebookIdleType, use: ServerUse): Exclude<Look, string> {
+function pageObservation(
+  kind: string,
+  idleType: NotebookIdleType,
+  use: ServerUse,
+): Exclude<Observation, string> {
   const { kernels, terminals } = use;
   if (kind !== "notebook") return { held: false, agoMs: milliseconds(use.request_seconds) };
   if (idleType === "kernels_or_terminals")

@@ -39,7 +39,7 @@ import { unpackCode } from "./unpack-code.ts";
 import type { Packages } from "../servers/packages.ts";
 import { PageServer } from "../servers/page-server.ts";
 import { RunIdle } from "../idle/run-idle.ts";
-import { reachedBy } from "../servers/use.ts";
+import { reachedBy } from "../idle/reached.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
 import { workFolder } from "./work-folder.ts";

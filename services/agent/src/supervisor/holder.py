@@ -135,7 +135,7 @@ class Holder:
             self.command_pid = spawn(program, (nothing, 1, 2))
         except OSError as problem:
             tell_start_problem(self.command[0], problem)
-            self.end = exit_status(NOT_FOUND if problem.errno == errno.ENOENT else NOT_EXECUTABLE)
+            self.end = (NOT_FOUND if problem.errno == errno.ENOENT else NOT_EXECUTABLE) << 8
             return
         finally:
             os.close(nothing)
@@ -343,10 +343,6 @@ def has_children():
         return bool(parent.children_by_parent().get(os.getpid()))
     except OSError:
         return False
-
-
-def exit_status(code):
-    return code << 8
 
 
 def describe(status):

@@ -20,7 +20,7 @@ LOOK_AGAIN_S = 0.02
 REDRAW_S = 0.25
 # After the program's end its terminal is read so long: a process that it left may hold it open.
 REST_S = 0.5
-# What a program writes so soon after a change of size is its screen again, as for a viewer that reconnects.
+# Output so soon after a change of size is the screen again, as for a viewer that reconnects.
 REDRAWING_S = 1.0
 END_OF_INPUT = b"\x04"
 

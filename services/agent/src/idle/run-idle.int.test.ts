@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { TaskEndRecord } from "../core/records.ts";
 import { configured, newFolder, removeFolders, taskOf } from "../testing/examples.ts";
 import { PortUse } from "./port-use.ts";
-import { inWords, lookMsOf, RunIdle } from "./run-idle.ts";
+import { inWords, intervalMsOf, RunIdle } from "./run-idle.ts";
 
 afterAll(removeFolders);
 
@@ -85,12 +85,12 @@ test.each([
   [7_200, "2 hours"],
   [86_400, "1 day"],
   [0.5, "0.5 seconds"],
-])("a time of %d s is told in its largest unit: %s", (seconds, words) => {
+])("a time of %d s is written in its largest unit: %s", (seconds, words) => {
   expect(inWords(seconds)).toBe(words);
 });
 
 test("a short idle_timeout is looked at more often", () => {
-  expect([1_800_000, 8_000, 100].map(lookMsOf)).toEqual([5_000, 2_000, 250]);
+  expect([1_800_000, 8_000, 100].map(intervalMsOf)).toEqual([5_000, 2_000, 250]);
 });
 
 test("ports are used when bytes pass them, also on a stream that has closed between two looks", () => {

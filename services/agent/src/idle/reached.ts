@@ -1,7 +1,7 @@
 /** The use of a task, as its agent sees it at this moment. */
 import type { Plain } from "@trainyard/contracts";
 import type { TaskUse } from "@trainyard/contracts/api";
-import type { RunIdle } from "../idle/run-idle.ts";
+import type { RunIdle } from "./run-idle.ts";
 
 export type UsedRun<Folder> = {
   readonly folder: Folder;
