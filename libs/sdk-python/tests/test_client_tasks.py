@@ -57,7 +57,7 @@ def save_of(path: str) -> dict[str, bytes]:
 class TaskTest(ReadingTest):
     def test_a_command_is_sent_with_its_words_and_its_folder(self) -> None:
         (self.folder / "main.py").write_text("print(1)")
-        warnings = ["idle_timeout is accepted and has no effect yet"]
+        warnings = ["ready_timeout has no effect on a command"]
         self.answers["tasks"] = {"task": TASK, "warnings": warnings}
         with self.assertLogs("trainyard", "WARNING"):
             task = self.client.create_command(
@@ -88,6 +88,36 @@ class TaskTest(ReadingTest):
         (_, command), (_, shell) = self.changes()
         self.assertEqual(command["overrides"], ['entrypoint="nvidia-smi | head"'])
         self.assertEqual((shell["kind"], shell["command"], shell["config"]), ("shell", [], ""))
+
+    def test_a_notebook_and_a_tensorboard_are_created_with_their_fields(self) -> None:
+        save = {"checkpoint": "c1", "run": 1, "files": 3, "bytes": 9, "savedAtMs": 7}
+        kept = {"hasPage": True, "keepsWork": True, "lastSave": save, "unsaved": "the disk is full"}
+        self.answers["tasks"] = {"task": {**TASK, **kept, "kind": "notebook"}}
+        notebook = self.client.create_notebook({"idle_timeout": "30m"}, key="one")
+        self.assertEqual((notebook.has_page, notebook.keeps_work), (True, True))
+        self.assertEqual((notebook.last_save, notebook.unsaved), (save, "the disk is full"))
+        self.answers["tasks"] = {"task": {**TASK, "sources": ["12", "13.4"]}}
+        board = self.client.create_tensorboard([12, "13.4"])
+        self.assertEqual(
+            (board.sources, board.last_save, board.unsaved), (["12", "13.4"], None, "")
+        )
+        (_, first), (_, second) = self.changes()
+        self.assertEqual((first["kind"], "sources" in first), ("notebook", False))
+        self.assertEqual((second["kind"], second["sources"]), ("tensorboard", ["12", "13.4"]))
+
+    def test_a_task_is_paused_and_resumed(self) -> None:
+        self.answers["tasks/t12"] = [TASK, {**TASK, "state": "PAUSED"}]
+        self.answers["tasks/t12/pause"] = {"task": {**TASK, "state": "STOPPING"}}
+        task = self.client.get_task("t12").pause("lunch")
+        self.assertEqual((task.state, task.wait().state), ("STOPPING", "PAUSED"))
+        self.answers["tasks/t12/resume"] = {"task": {**TASK, "state": "QUEUED"}}
+        self.assertEqual(task.resume().state, "QUEUED")
+        refused = {"code": "nothing_saved", "detail": "task t12: nothing of its folder was saved"}
+        self.answers["tasks/t12/resume"] = (409, refused)
+        with self.assertRaisesRegex(client.ApiError, "nothing of its folder was saved"):
+            task.resume()
+        paths = [path for path, _ in self.changes()]
+        self.assertEqual(paths[:2], ["/api/v1/tasks/t12/pause", "/api/v1/tasks/t12/resume"])
 
     def test_masked_values_are_refused_before_a_request(self) -> None:
         with self.assertRaisesRegex(client.CodeError, "masked values"):

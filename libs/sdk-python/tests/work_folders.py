@@ -154,8 +154,9 @@ def tree_of(folder):
             if stat.S_ISLNK(status.st_mode):
                 told = ("link", when, os.readlink(path))
             elif stat.S_ISREG(status.st_mode):
+                # The bits that change the user of a program are not kept.
                 with open(path, "rb") as file:
-                    told = (*told, file.read())
+                    told = ("file", mode & 0o1777, when, file.read())
             found[path[len(base) + 1 :]] = told
     return found
 
@@ -169,7 +170,7 @@ def all_bytes(folder):
 
 
 def settle(base, name):
-    """What the agent does with the record of a save that is complete."""
+    """Keeps the record of a save that is complete, as the agent does."""
     spool = base / "saves/spool"
     (spool / "stored").mkdir(exist_ok=True)
     os.rename(spool / "checkpoints" / f"{name}.json", spool / "stored" / f"{name}.json")

@@ -16,6 +16,7 @@ import {
   size,
 } from "./container-config.ts";
 import type { SlotLimits } from "./core/run-limits.ts";
+import type { WorkLimits } from "./core/work-sentences.ts";
 import { readLabels } from "./labels.ts";
 import type { ProcessMechanism } from "./state/run-group.ts";
 import type { UserSettings } from "./shell/open-users.ts";
@@ -80,6 +81,12 @@ const schema = z.object({
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
   /** The share of the free disk for sealed checkpoints that wait for their upload; a save beyond it waits. */
   TRAINYARD_CHECKPOINT_DISK_SHARE: z.coerce.number().gt(0).max(1).default(0.5),
+  /** The largest folder of a notebook, a shell or a command with keep_work that is saved. */
+  TRAINYARD_AGENT_WORK_BYTES: size.default("10GiB"),
+  /** The most files of such a folder. */
+  TRAINYARD_AGENT_WORK_FILES: z.coerce.number().int().positive().default(100_000),
+  /** The most bytes of copies of files for the run of a TensorBoard; empty for no limit. */
+  TRAINYARD_AGENT_TENSORBOARD_BYTES: size.default("10GiB"),
   /** A folder with the Python package `trainyard` for training processes; without it they use the installed package. */
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
@@ -102,6 +109,9 @@ export type AgentConfig = ProcessConfig & {
   readonly checkpointDir: string;
   /** The share of the free disk that sealed checkpoints may take: above 0, at most 1. */
   readonly checkpointDiskShare: number;
+  /** The limits of the folders of tasks that are saved. */
+  readonly work: WorkLimits;
+  readonly tensorBoardBytes: number;
   /** Null if training processes use the installed package. */
   readonly sdkPath: string | null;
   readonly apiUrl: string;
@@ -144,6 +154,11 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     },
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     checkpointDiskShare: env.TRAINYARD_CHECKPOINT_DISK_SHARE,
+    work: {
+      bytesMax: bytesOf(env.TRAINYARD_AGENT_WORK_BYTES) ?? Number.POSITIVE_INFINITY,
+      filesMax: env.TRAINYARD_AGENT_WORK_FILES,
+    },
+    tensorBoardBytes: bytesOf(env.TRAINYARD_AGENT_TENSORBOARD_BYTES) ?? Number.MAX_SAFE_INTEGER,
     sdkPath: env.TRAINYARD_SDK_PATH ?? null,
     apiUrl: env.TRAINYARD_API_URL,
     metricsUrl: env.TRAINYARD_METRICS_URL,

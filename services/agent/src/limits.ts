@@ -201,6 +201,16 @@ export const limits = {
   memoryLookMs: 250,
   /** The interval of checks for containers of runs that have ended. */
   orphansMs: 10_000,
+  /** The interval of looks at a page's server that does not answer yet, and the time and the bytes of one answer. */
+  serverLookMs: 200,
+  serverAnswerMs: 5_000,
+  serverAnswerBytesMax: 256 * 1024,
+  /** The lines of a server that did not come in time, in the reason of the end. */
+  lateLinesMax: 5,
+  /** The longest packages.json, which names a Python. */
+  wantedPackagesBytesMax: 256,
+  /** The interval of lines about packages that are installed. */
+  packagesSaidMs: 10_000,
   /** Lines about processes on its devices that a run gets; a host with more has one cause for all. */
   noticesMax: 20,
   /** The age of a file in /dev/shm that counts as left: a younger one may be on its way to another process. */
@@ -211,6 +221,20 @@ export const limits = {
   tunnelRedial: { firstMs: 500, lastMs: 10_000 },
   /** The wait after a gateway has refused a run's token. */
   tunnelRefusedMs: 60_000,
+  /**
+   * The files of a TensorBoard: the least time between two passes, the interval at which the page is asked whether
+   * somebody looks, and the time for which a request counts as looking. A page reloads its data every 30 s.
+   */
+  boards: {
+    passMs: 30_000,
+    lookMs: 5_000,
+    lookedAtMs: 60_000,
+    /** The longest time to read one file. */
+    readMs: 600_000,
+    /** The most files; each takes a lookup of the kernel when TensorBoard looks for new ones. */
+    filesMax: 20_000,
+    pathBytesMax: 1_024,
+  },
   /** The wait for another agent process on the same folder, which may be about to end. */
   folderLockMs: 5_000,
   /** The lines above the screen of a task's terminal that a later viewer gets with it. */
@@ -228,6 +252,16 @@ export const limits = {
   screenHeadBytes: 256,
   /** The waits for the holder of a task, which starts after its code was unpacked and its image pulled. */
   holderRetry: { firstMs: 100, lastMs: 2_000 },
+  /** The interval of saves of a task's folder, each only if something has changed. */
+  workEveryMs: 10 * 60_000,
+  /** The time limit of a save after the end of the processes, which holds the slots: 10 GiB on a slow disk. */
+  workSaveMs: 15 * 60_000,
+  /** The attempts of that save, but for a run that was killed. */
+  workAttemptsMax: 3,
+  /** The interval in which a launch that restores a folder shows progress. */
+  restoreBeatMs: 5_000,
+  /** The longest result of the program that saves a folder: some sentences with paths. */
+  workResultCharactersMax: 256 * 1024,
   /** The wait before the thread of the screens is started again after an error. */
   screensAgainMs: 1_000,
 } as const;

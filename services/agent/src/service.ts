@@ -18,6 +18,7 @@ import { findOffer, type SlotOffer } from "./devices/slot-offer.ts";
 import { VendorProgram } from "./devices/vendor-program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
 import { limits } from "./limits.ts";
+import { Packages } from "./servers/packages.ts";
 import { Screens } from "./screens/screens.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { CodeArchives } from "./shell/code-archives.ts";
@@ -38,6 +39,8 @@ export type Overrides = {
   readonly logger?: Logger;
   /** The interval between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
+  /** The interval of saves of a running task's folder; only tests set it. */
+  readonly workEveryMs?: number;
 };
 
 export type AgentService = Service & {
@@ -64,6 +67,7 @@ export async function createService(
   const registry = createRegistry(name);
   const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
+  const { tensorBoardBytes } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
@@ -74,8 +78,19 @@ export async function createService(
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const python = { sdkPath, inherited };
-  const urls = { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, python };
-  const { deviceLookMs = limits.deviceLookMs } = overrides;
+  const { deviceLookMs = limits.deviceLookMs, workEveryMs: everyMs = limits.workEveryMs } =
+    overrides;
+  const work = { ...config.work, everyMs };
+  const urls = {
+    apiUrl,
+    metricsUrl,
+    checkpointDir,
+    checkpointDiskShare,
+    tensorBoardBytes,
+    python,
+    work,
+  };
+  const packages = stack.use(new Packages(join(folder, names.packages), inherited));
   const screens = stack.use(new Screens(clock, events));
   const deps = {
     ...shared,
@@ -88,6 +103,7 @@ export async function createService(
     supervisors,
     runtime,
     screens,
+    packages,
     users,
   };
   const agent = stack.use(new Agent(deps));

@@ -123,6 +123,11 @@ function checkpointEvents(logger: Logger) {
       logger.error({ allocation, err: error }, "checkpoint_delivery_failed"),
     checkpointNotRemoved: (allocation: string, checkpoint: string, error: unknown) =>
       logger.warn({ allocation, checkpoint, err: error }, "checkpoint_not_removed"),
+    workNotSaved: (allocation: string, why: string) =>
+      logger.warn({ allocation, why }, "work_not_saved"),
+    /** Logged as a warning only once in an outage. */
+    boardsWait: (allocation: string, error: unknown, again: boolean) =>
+      logger[again ? "debug" : "warn"]({ allocation, err: error }, "boards_wait"),
     tensorBoardRefused: (allocation: string, why: string) =>
       logger.warn({ allocation, why }, "tensorboard_refused"),
     checkpointRefused: (allocation: string, checkpoint: string, why: string) =>

@@ -50,7 +50,7 @@ async function saves(task: string, steps: readonly number[], run = 1): Promise<r
     const id = randomUUID();
     await gc.checkpointFiles(id);
     await gc.stage.tell(`checkpoint-${id}`, ...saved(task, run, step, gc.root, gc.storageId));
-    const data = { ...{ checkpoint: id, run, step }, ...{ files: 2, bytes: 5 } };
+    const data = { checkpoint: id, run, step, files: 2, bytes: 5 };
     await toTask(task, { type: "TaskSaved", data });
     made.push(id);
   }
@@ -85,7 +85,7 @@ test("a save that a person pins, that a run starts from, or that the task contin
   const task = await newTask();
   const [held = "", started = "", plain] = await saves(task, [1, 2, 3]);
   await gc.stage.tell(`checkpoint-${held}`, pinned("ada"));
-  await toTask(task, runEnded(1), runRequested(2, started));
+  await toTask(task, runEnded(1), runRequested(2, started, 2));
   await saves(task, [1_000_001, 1_000_002, 1_000_003], 2);
   await becomes(plain, deleted);
   await gc.settled();

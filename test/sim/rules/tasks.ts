@@ -20,7 +20,7 @@ type TaskFacts = {
   resumed: boolean;
 };
 
-/** What may be recorded of an ended task: its saves may arrive late, and a person may resume or delete it. */
+/** The events of an ended task: its saves may arrive late, and a person may resume or delete it. */
 const afterEnd: ReadonlySet<string> = new Set([
   "TaskSaved",
   "RunCheckpointsNamed",

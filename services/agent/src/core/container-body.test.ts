@@ -20,6 +20,7 @@ function bodyWith(
   engine: EngineKind,
   config: object = {},
   network = "host",
+  board: string | null = null,
 ) {
   const place = {
     image: "any",
@@ -30,6 +31,8 @@ function bodyWith(
     work: "/work",
     sdkPath: null,
     holder: null,
+    packages: null,
+    board,
     storageFolders: [],
     slots,
     labels: {},
@@ -51,6 +54,14 @@ test("Podman's own API gets the path and the mode of a device, and processes gai
   expect(libpodBody("name", body, ["nvidia.com/gpu=GPU-a"])).toMatchObject({
     devices: [{ path: "/dev/a:/dev/b:r" }, { path: "nvidia.com/gpu=GPU-a" }],
     no_new_privileges: true,
+  });
+});
+
+test("a container mounts the files of a TensorBoard read-only, at their own path", () => {
+  const mounts = bodyWith([], "docker", {}, "host", "/board").HostConfig.Mounts;
+  expect(mounts.find(({ Source }) => Source === "/board")).toMatchObject({
+    Target: "/board",
+    ReadOnly: true,
   });
 });
 

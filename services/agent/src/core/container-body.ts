@@ -101,6 +101,10 @@ export type ContainerPlace = {
   readonly sdkPath: string | null;
   /** The folder with the programs of a task's holder; null for a run of a trial. */
   readonly holder: string | null;
+  /** The agent's package folders; null for a run without a page. */
+  readonly packages: string | null;
+  /** The folder with a TensorBoard's files, which the run only reads; null for another run. */
+  readonly board: string | null;
   /** The folders to mount for the run's checkpoints and TensorBoard files. */
   readonly storageFolders: readonly string[];
   readonly slots: readonly Plain<Slot>[];
@@ -185,12 +189,14 @@ export function publishedPorts(
 }
 
 function mountsOf(place: ContainerPlace, section: Plain<Container>): readonly Mount[] {
-  const { runDir, pipes, work, sdkPath, holder, storageFolders } = place;
+  const { runDir, pipes, work, sdkPath, holder, board, packages, storageFolders } = place;
   const { storageMount } = section;
   const own = [runDir, pipes, work, ...storageFolders];
   return [
     ...own.map((path) => bind(path, path)),
-    ...[sdkPath, holder].flatMap((path) => (path === null ? [] : [bind(path, path, true)])),
+    ...[sdkPath, holder, board, packages].flatMap((path) =>
+      path === null ? [] : [bind(path, path, true)],
+    ),
     ...(storageMount === undefined ? [] : [storageBind(storageMount)]),
     ...section.bindMounts.map(({ hostPath, containerPath, readOnly, propagation }) => {
       const target = containerPath.startsWith("/") ? containerPath : `${work}/${containerPath}`;

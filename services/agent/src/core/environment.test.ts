@@ -7,6 +7,7 @@ const surroundings: Surroundings = {
   metricsUrl: "http://metrics",
   sdkPath: "/sdk",
   runDir: "/runs/1",
+  home: null,
   storages: { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null },
   slots: [],
   inherited: { PATH: "/bin", PYTHONPATH: "/mine", TRAINYARD_SDK_PATH: "/sdk", PGPASSWORD: "x" },

@@ -27,6 +27,8 @@ export type Surroundings = {
   /** Null if the installed package is used. */
   readonly sdkPath: string | null;
   readonly runDir: string;
+  /** The folder of a task that keeps its work, which is HOME; null for any other run. */
+  readonly home: string | null;
   readonly storages: StoragePlaces;
   /** The slots of the run on this agent. */
   readonly slots: readonly Plain<Slot>[];
@@ -53,8 +55,32 @@ export function environmentOf(
   if (sdkPath !== null) {
     environment["PYTHONPATH"] = before === "" ? sdkPath : `${sdkPath}:${before}`;
   }
-  return { ...environment, ...runVariables(launch, surroundings) };
+  const { home } = surroundings;
+  return {
+    ...environment,
+    ...(home === null ? {} : homeVariables(home, environment["PATH"])),
+    ...runVariables(launch, surroundings),
+  };
 }
+
+/**
+ * The variables of a task that keeps its work. What pip installs goes into a virtual environment in its folder, which
+ * the holder makes on top of the task's own Python (supervisor/packages.py): so it is saved, and the host's Python is
+ * not changed.
+ */
+function homeVariables(home: string, path = "/usr/local/bin:/usr/bin:/bin") {
+  const programs = `${home}/${packagesFolder}/bin`;
+  return {
+    HOME: home,
+    PATH: `${programs}:${path}`,
+    PIP_PYTHON: `${programs}/python3`,
+    // A pip before 22.3 does not know the variable above.
+    PIP_REQUIRE_VIRTUALENV: "1",
+  };
+}
+
+/** The folder of a task's installed packages, in its HOME, as in supervisor/packages.py. */
+export const packagesFolder = ".packages";
 
 /** KEY=VALUE entries; a bare KEY means the agent's variable, which is inherited anyway. */
 function configured(variables: readonly string[]): readonly (readonly [string, string])[] {

@@ -35,12 +35,14 @@ export type RunView = {
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
   /** The key of the last validation that the run recorded; empty for none, null or absent if it is unknown. */
   readonly lastValidation?: string | null;
+  /** The sentence why the folder of a task is not saved; empty or absent if it is, or if there is none. */
+  readonly unsaved?: string;
 };
 
 /** The records of a run's end, which do not change afterwards. */
 export type EndRecords = Pick<
   RunView,
-  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation"
+  "stop" | "kill" | "exit" | "lastWord" | "notice" | "lastValidation" | "unsaved"
 >;
 
 const noWord = { endRecord: null, problem: "" };
@@ -78,6 +80,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     launchFailed: exit.kind === "not_launched",
     ...(exit.lacking === true ? { lacking: true } : {}),
     killed: wasKilled(exit, view.kill),
+    ...(view.unsaved ? { unsaved: view.unsaved } : {}),
     // After a lost end, as of a host that restarted, the spool on the disk may have more or less than the name says.
     ...(typeof view.lastValidation === "string" && exit.kind !== "lost"
       ? { lastValidation: view.lastValidation }

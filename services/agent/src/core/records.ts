@@ -5,9 +5,17 @@ export const exitMessageCharsMax = 600;
 
 /**
  * The reason for which a run's processes were signalled, and the time. asked: a list asked to stop a run that does not
- * use the SDK, which got SIGTERM.
+ * use the SDK, which got SIGTERM. ended: the agent ends the run of a task, for the reason in its end record.
  */
-export type KillRecord = { readonly why: "asked" | "wanted" | "shutdown"; readonly atMs: number };
+export type KillRecord = {
+  readonly why: "asked" | "ended" | "wanted" | "shutdown";
+  readonly atMs: number;
+  /** With ended: the time from SIGTERM to SIGKILL. */
+  readonly graceMs?: number;
+};
+
+/** The reason why the agent ended the run of a task, as a sentence. */
+export type TaskEndRecord = { readonly reason: "error" | "idle"; readonly message: string };
 
 /** Records when a run was asked to stop by itself, through the SDK, and why. */
 export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };

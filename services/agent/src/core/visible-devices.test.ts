@@ -34,6 +34,7 @@ test("neither the agent's variables nor the configuration's let a run see other 
     metricsUrl: "",
     sdkPath: null,
     runDir: "",
+    home: null,
     storages: { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null },
     slots: [slot("cuda", "GPU-a")],
     inherited: { CUDA_VISIBLE_DEVICES: "1", HIP_VISIBLE_DEVICES: "1", GPU_DEVICE_ORDINAL: "1" },

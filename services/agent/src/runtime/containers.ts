@@ -16,9 +16,12 @@ import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { allowedSection, storageMounts } from "./host-access.ts";
+import { packagesRootOf } from "../servers/command.ts";
+import { isPageKind } from "../servers/kinds.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
+import { boardFolderOf } from "../tensorboard/board-folder.ts";
 import { heldCommandIn } from "./task-holder.ts";
 
 export type ContainerRuntimeSettings = ContainerSettings & {
@@ -91,14 +94,29 @@ async function orderOf(
   const deps = { engine, socket, clock, authFile, timeoutMs, say, onProgress };
   const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const { allowed, ...mounts } = onHost();
-  const inherited = pythonPathOf(env);
-  const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, storages, slots, inherited };
+  const home = folder.keepsWork ? work : null;
+  const inherited = pathsOf(env);
+  const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, home, storages, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
   const { argv: command, holder } = heldCommandIn(image, folder, afterItsCommands);
   const argv = commandIn(work, command);
   const pipes = join(path, pipesName);
+  const board = boardFolderOf(folder);
   const labels = labelsOf(settings.folder, launch);
-  const places = { image, argv, environment, runDir, pipes, work, sdkPath, holder, ...mounts };
+  const packages = isPageKind(launch.task?.kind ?? "") ? packagesRootOf(folder) : null;
+  const places = {
+    image,
+    packages,
+    argv,
+    environment,
+    runDir,
+    pipes,
+    work,
+    sdkPath,
+    holder,
+    board,
+    ...mounts,
+  };
   // People reach a task's ports through its tunnel.
   const published = folder.isTask ? { ...allowed, proxyPorts: [] } : allowed;
   const body = containerBody({ ...places, slots, labels }, published, settings, settings.engine);
@@ -114,10 +132,15 @@ async function orderOf(
  */
 const afterItsCommands = `trap 'trap - TERM; wait; kill -TERM $$' TERM; `;
 
-/** The image's PYTHONPATH with the SDK's path before it; the engine adds the image's other variables itself. */
-function pythonPathOf(env: readonly string[]): Readonly<Record<string, string>> {
-  const found = env.find((variable) => variable.startsWith("PYTHONPATH="));
-  return found === undefined ? {} : { PYTHONPATH: found.slice("PYTHONPATH=".length) };
+/** The image's paths, which the run's are put before; the engine adds the image's other variables itself. */
+function pathsOf(env: readonly string[]): Readonly<Record<string, string>> {
+  const found = env.filter((variable) => /^(?:PYTHONPATH|PATH)=/.test(variable));
+  return Object.fromEntries(
+    found.map((variable) => {
+      const [name = ""] = variable.split("=", 1);
+      return [name, variable.slice(name.length + 1)] as const;
+    }),
+  );
 }
 
 /** A name for each run and state folder, by which the next agent finds the containers of a killed one. */

@@ -35,7 +35,8 @@ export function processRuntime(settings: ProcessSettings): Runtime {
     async order({ folder, work, slots, hostSlots, storages }) {
       const { launch, runDir } = folder;
       const inherited = settings.users.variables(folder, settings.inherited);
-      const surroundings = { ...settings, inherited, runDir, storages, slots };
+      const home = folder.keepsWork ? work : null;
+      const surroundings = { ...settings, inherited, runDir, home, storages, slots };
       const environment = { ...environmentOf(launch, surroundings), PWD: work };
       const argv = commandIn(work, heldCommand(folder, settings.python));
       const named = { ...environmentOf(launch, { ...surroundings, inherited: {} }), PWD: work };

@@ -4,9 +4,10 @@
  * does not have them.
  */
 import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { taskConfig } from "@trainyard/experiment-config/recorded";
 import { argvOf } from "../core/environment.ts";
+import { serverCommand, serverPrograms } from "../servers/command.ts";
 import { names } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 
@@ -18,6 +19,7 @@ const files = [
   "frames.py",
   "holder.py",
   "loop.py",
+  "packages.py",
   "parent.py",
   "record.py",
   "spawning.py",
@@ -37,7 +39,8 @@ export type HeldCommand = {
 /** The command of a run as a process of this host. `python` starts a program in Python. */
 export function heldCommand(folder: RunFolder, python: readonly string[]): readonly string[] {
   if (!folder.isTask) return argvOf(folder.launch);
-  return [...python, join(putHolder(folder.path), "holder.py"), ...holderArguments(folder)];
+  const holder = putHolder(folder.path);
+  return [...python, join(holder, "holder.py"), ...holderArguments(folder, holder)];
 }
 
 /** The command of a run in a container of the image. `before` are shell commands before a trial's entrypoint. */
@@ -45,7 +48,7 @@ export function heldCommandIn(image: string, folder: RunFolder, before: string):
   if (!folder.isTask) return { argv: argvOf(folder.launch, before), holder: null };
   const holder = putHolder(folder.path);
   const argv = ["sh", "-c", withPython, "sh", image, join(holder, "holder.py")];
-  return { argv: [...argv, ...holderArguments(folder)], holder };
+  return { argv: [...argv, ...holderArguments(folder, holder)], holder };
 }
 
 const withPython = `image="$1"; shift; command -v python3 >/dev/null 2>&1 || { echo "the image $image has no python3, which every task needs: name an image with Python 3.7 or later in environment.image" >&2; exit 126; }; exec python3 -I -S -E "$@"`;
@@ -54,15 +57,25 @@ function putHolder(runFolder: string): string {
   const folder = join(runFolder, names.holder);
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o755);
-  for (const file of files) {
-    copyFileSync(join(programs, file), join(folder, file));
-    chmodSync(join(folder, file), 0o644);
+  const copied = [
+    ...files.map((file) => join(programs, file)),
+    ...serverPrograms.files.map((file) => join(serverPrograms.folder, file)),
+  ];
+  for (const path of copied) {
+    const copy = join(folder, basename(path));
+    copyFileSync(path, copy);
+    chmodSync(copy, 0o644);
   }
   return folder;
 }
 
-function holderArguments({ launch }: RunFolder): readonly string[] {
+function holderArguments(folder: RunFolder, holder: string): readonly string[] {
+  const { launch } = folder;
   const kind = launch.task?.kind ?? "";
   const { work_dir } = taskConfig(JSON.parse(launch.config));
-  return [kind, work_dir, ...(kind === shellKind ? [] : argvOf(launch))];
+  return [
+    kind,
+    work_dir,
+    ...(serverCommand(folder, holder) ?? (kind === shellKind ? [] : argvOf(launch))),
+  ];
 }

@@ -17,6 +17,7 @@ import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { RunUsers } from "../users/run-users.ts";
 import { Agent } from "./agent.ts";
 import { CodeArchives } from "./code-archives.ts";
+import { Packages } from "../servers/packages.ts";
 import { Screens } from "../screens/screens.ts";
 import { pythonIn } from "../supervisor/python.ts";
 import { supervisorsOf } from "./supervisors.ts";
@@ -51,6 +52,8 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
     ...urls,
     checkpointDir: "",
     checkpointDiskShare: 0.5,
+    work: { bytesMax: 1, filesMax: 1, everyMs: 1_000 },
+    tensorBoardBytes: 0,
     supervisors: supervisorsOf("container", folder, ownVariables()),
     python: { sdkPath: null, inherited: ownVariables() },
     users: new RunUsers(null),
@@ -66,6 +69,7 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
       python: pythonIn(),
     }),
     screens: new Screens(systemClock, events),
+    packages: new Packages(join(folder, "packages"), ownVariables()),
   });
 }
 

@@ -25,7 +25,6 @@ import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
 import { abandonedCode } from "../core/checkpoint-refusals.ts";
-import { stagingFolder } from "../core/environment.ts";
 import {
   type Abandoned,
   type Answer,
@@ -36,8 +35,9 @@ import {
   standingOf,
 } from "./checkpoint-answers.ts";
 import { CheckpointNotices } from "./checkpoint-notices.ts";
+import { stagingFolder } from "../core/environment.ts";
 import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
-import { inRounds, pathOfRun } from "./delivery.ts";
+import { idOfRun, inRounds, pathOfRun } from "./delivery.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { isDiskFull } from "../state/layout.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
@@ -85,6 +85,14 @@ function placed(
   checkpointDir: string,
 ): CheckpointStorageSection {
   return checkpointDir === "" ? section : checkpointStorage(section, checkpointDir);
+}
+
+/** The place of a task's saves, for the program that makes them; null if this host does not know it. */
+export function saveStorage({ launch, sealing }: RunFolder, checkpointDir: string) {
+  const store = storeAddress(sectionOf(launch.checkpointStorage));
+  if (store !== null) return { root: stagingFolder(sealing), store };
+  const root = checkpointRootOf(launch, checkpointDir);
+  return root === null ? null : { root, store: "" };
 }
 
 /** Whether the run's checkpoints go to an object store, and are therefore sealed in the run's own folder. */
@@ -194,7 +202,8 @@ async function deliverRound(
     }
     settle(deps, sealed, answer);
     // A checkpoint in the store is not needed here; a refused one stays in the run's folder.
-    if (answer.kind === "taken" && areStaged(deps.folder.launch)) {
+    // The next save of a task links the files of the last one.
+    if (answer.kind === "taken" && areStaged(deps.folder.launch) && !deps.folder.keepsWork) {
       await removeFiles(deps, sealed.checkpoint);
     }
     deps.notices.progressed();
@@ -231,7 +240,7 @@ async function removeFiles(
   checkpoint: string,
 ): Promise<void> {
   const path = areStaged(folder.launch)
-    ? join(stagingFolder(folder.runDir), checkpoint)
+    ? join(stagingFolder(folder.sealing), checkpoint)
     : checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
     if (path === null) return;
@@ -314,10 +323,11 @@ async function send(deps: Delivery, sealed: Sealed, signal: AbortSignal) {
   if (before !== undefined && clock.monotonicMs() - before.sentAtMs < limits.sentRememberedMs) {
     return { kind: "taken", store: "", manifest: before.manifest } as const;
   }
-  const { trial, run, token } = folder.launch;
-  const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint };
-  const read = { manifest: before?.manifest ?? manifest, digested: before !== undefined };
-  const staged = join(stagingFolder(folder.runDir), checkpoint);
+  const { token } = folder.launch;
+  const order = { url: apiUrl, token, run: idOfRun(folder.launch), checkpoint };
+  const isDigested = before !== undefined || sealed.isDigested === true;
+  const read = { manifest: before?.manifest ?? manifest, digested: isDigested };
+  const staged = join(stagingFolder(folder.sealing), checkpoint);
   // The local files were removed once the store had them.
   const isOnlyThere = isStored === true && !existsSync(staged);
   if (isOnlyThere) return { kind: "taken", store: "", manifest } as const;

@@ -34,8 +34,13 @@ type RunAnswer = {
   readonly why: string;
 };
 
-export function pathOfRun({ trial, run }: Plain<Launch>): string {
-  return `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}`;
+/** The id of the run for the platform, as 12.3#1 or t12#1. */
+export function idOfRun({ trial, task, run }: Plain<Launch>): string {
+  return `${task?.id ?? trial}#${run}`;
+}
+
+export function pathOfRun(launch: Plain<Launch>): string {
+  return `/api/v1/runs/${encodeURIComponent(idOfRun(launch))}`;
 }
 
 /**

@@ -4,10 +4,13 @@ import { cleanUpForgotten } from "./forgotten-runs.ts";
 
 const never = new AbortController().signal;
 
-function stage(names: readonly { readonly name: string; readonly holds: boolean }[]) {
+type Kept = { readonly name: string; readonly holds: boolean; readonly unsaved?: string };
+
+function stage(names: readonly Kept[]) {
   const removed: string[] = [];
   const givenUp: string[] = [];
-  const runOf = (name: string, holds: boolean, upMs: number) => ({
+  const freed: string[] = [];
+  const runOf = ({ name, holds, unsaved = "" }: Kept, upMs: number) => ({
     allocation: name,
     isDelivered: false,
     holdsCheckpoints: holds,
@@ -15,12 +18,13 @@ function stage(names: readonly { readonly name: string; readonly holds: boolean 
       path: name,
       key: name,
       forgotten: { atMs: 0, upMs },
+      workEnd: { unsaved, checkpoint: "" },
       remove: async () => void removed.push(name),
-      removeWork: async () => {},
+      removeWork: async () => void freed.push(name),
     },
     [Symbol.asyncDispose]: async () => {},
   });
-  const runs = new Map(names.map(({ name, holds }, n) => [name, runOf(name, holds, n)] as const));
+  const runs = new Map(names.map((one, n) => [one.name, runOf(one, n)] as const));
   const events = {
     givenUp: (allocation: string) => void givenUp.push(allocation),
     notRemoved: () => {},
@@ -29,7 +33,7 @@ function stage(names: readonly { readonly name: string; readonly holds: boolean 
   const lost = { notice: () => {}, cleanUp: async () => {} };
   const cleanUp = (afterMs: number, isLow: (path: string) => boolean): Promise<void> =>
     cleanUpForgotten({ runs, lost, events, uptime: { ms: afterMs }, isLow }, never);
-  return { cleanUp, removed, givenUp };
+  return { cleanUp, removed, freed, givenUp };
 }
 
 test("a folder with the only copy of a checkpoint stays beyond a week while the disk has room", async () => {
@@ -46,5 +50,16 @@ test("a folder with the only copy of a checkpoint stays beyond a week while the 
 test("of the folders with only copies the oldest go, until the disk has room", async () => {
   const { cleanUp, removed } = stage(["a", "b", "c"].map((name) => ({ name, holds: true })));
   await cleanUp(limits.undeliveredMs * 2, () => removed.length < 2);
+  expect(removed).toEqual(["a", "b"]);
+});
+
+test("the folder of a task that is not saved stays for a week, and that of others goes at once", async () => {
+  const { cleanUp, removed, freed } = stage([
+    { name: "a", holds: false, unsaved: "it has more than 10 files" },
+    { name: "b", holds: false },
+  ]);
+  await cleanUp(limits.undeliveredMs - 1, () => false);
+  expect([removed, freed]).toEqual([[], ["b"]]);
+  await cleanUp(limits.undeliveredMs + 2, () => false);
   expect(removed).toEqual(["a", "b"]);
 });

@@ -1,6 +1,7 @@
 /**
  * Removes the remains of forgotten runs: their model code at once, their folders by age and number. A folder with a
- * checkpoint that is not stored elsewhere is the last to go, and only on a disk that is almost full.
+ * checkpoint that is not stored elsewhere is the last to go, and only on a disk that is almost full. The folder of a
+ * task that could not be saved stays for a week.
  */
 import { limits } from "../limits.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -12,7 +13,10 @@ type ForgottenRun = Pick<
   Run,
   "allocation" | "isDelivered" | "holdsCheckpoints" | typeof Symbol.asyncDispose
 > & {
-  readonly folder: Pick<Run["folder"], "path" | "key" | "forgotten" | "remove" | "removeWork">;
+  readonly folder: Pick<
+    Run["folder"],
+    "path" | "key" | "forgotten" | "workEnd" | "remove" | "removeWork"
+  >;
 };
 
 export type Remains = {
@@ -45,6 +49,8 @@ export async function cleanUpForgotten(
     const isOld = index < beyond || nowMs - atMs > limits.keptRunsMs;
     const isHopeless = nowMs - atMs > limits.undeliveredMs;
     const mayGo = isHopeless || (isOld && isDelivered);
+    // The only copy of a task's folder.
+    if (!isHopeless && (run.folder.workEnd?.unsaved ?? "") !== "") continue;
     const goes = mayGo && (!run.holdsCheckpoints || (isHopeless && isLow(run.folder.path)));
     if (goes) {
       if (!isDelivered) events.givenUp(run.allocation);

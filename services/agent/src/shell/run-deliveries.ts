@@ -15,6 +15,8 @@ type Deps = ShipperDeps &
   Omit<CheckpointDeps, "tell" | "spool"> & {
     readonly spool: SealedSpool;
     readonly metricsUrl: string;
+    /** Called when no checkpoint is left to deliver. */
+    readonly onDelivered: () => void;
   };
 
 export class RunDeliveries {
@@ -33,15 +35,19 @@ export class RunDeliveries {
   /** Begins the deliveries that need the run's processes gone, and waits for each a bounded time from the exit. */
   async beforeEnd(exit: ExitRecord): Promise<void> {
     const { folder, clock } = this.#deps;
-    const left = { ...this.#deps, tell: (text: string): void => this.#tell(text) };
-    // A task leaves lines and nothing else.
+    const left = { ...this.#deps, tell: (text: string): void => this.tell(text) };
+    // A task leaves lines, and its saves if it keeps its work.
     const none = Promise.resolve();
-    const { isTask } = folder;
-    const deliver = (work: () => Promise<unknown>): Promise<void> =>
-      isTask ? none : this.#persistently(work);
+    const { isTask, keepsWork } = folder;
+    const deliver = (isLeft: boolean, work: () => Promise<unknown>): Promise<void> =>
+      isLeft ? this.#persistently(work) : none;
     const reports = isTask ? none : this.#deliverReports();
-    const checkpoints = deliver(() => deliverCheckpoints(left, this.#signal));
-    const boards = deliver(() => syncTensorBoard(left, this.#signal));
+    const seals = !isTask || keepsWork;
+    const checkpoints = deliver(seals, async () => {
+      await deliverCheckpoints(left, this.#signal);
+      this.#deps.onDelivered();
+    });
+    const boards = deliver(!isTask, () => syncTensorBoard(left, this.#signal));
     this.#rest = [reports, checkpoints, boards];
     const waits = folder.kill?.why === "wanted" ? killedWaits : limits;
     const linesMs = isTask ? waits.taskLinesBeforeEndMs : waits.linesBeforeEndMs;
@@ -66,7 +72,7 @@ export class RunDeliveries {
   }
 
   /** Writes a line of the agent, and sends it: the sending of the run's own lines may have ended. */
-  #tell(text: string): void {
+  tell(text: string): void {
     this.#deps.folder.say(text);
     this.#lines = this.#lines.then(() => this.#ship());
   }

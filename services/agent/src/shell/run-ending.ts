@@ -1,6 +1,7 @@
 /** Ends the processes of one run: signals repeatedly until none lives, and reports those that cannot be killed. */
 import { type Clock, pause } from "@trainyard/kernel";
 import { describeSurvivors } from "../core/surviving-processes.ts";
+import type { KillRecord } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -14,6 +15,13 @@ export function howItEnded({ found }: Orphans, never: boolean): string {
   return found
     ? "its supervisor was killed, so the agent ended it: how it would have ended is not known"
     : "its host or its supervisor went away, and nobody saw how it ended";
+}
+
+/** The time from SIGTERM to SIGKILL. */
+function graceOf({ why, graceMs = 0 }: KillRecord): number {
+  if (why === "asked") return Number.POSITIVE_INFINITY;
+  if (why === "shutdown") return limits.shutdownGraceMs;
+  return why === "ended" ? graceMs : 0;
 }
 
 export class RunEnding {
@@ -33,7 +41,8 @@ export class RunEnding {
     this.#clock = clock;
     this.#onLeft = onLeft;
     // An earlier agent has sent this SIGTERM: programs take a second one as "at once".
-    this.#signalled = { name: folder.kill?.why === "asked" ? "SIGTERM" : null, atMs: 0 };
+    const wasAsked = folder.kill?.why === "asked" || folder.kill?.why === "ended";
+    this.#signalled = { name: wasAsked ? "SIGTERM" : null, atMs: 0 };
   }
 
   /** A sentence about the processes that still live long after their kill; empty for none. */
@@ -52,15 +61,13 @@ export class RunEnding {
     return this.#known;
   }
 
-  /** Sends SIGKILL repeatedly; SIGTERM, once, to a run that is asked to end, and before SIGKILL at a shutdown. */
+  /** Sends SIGKILL repeatedly; SIGTERM, once, to a run that is asked to end, and before SIGKILL to other runs. */
   signal(): void {
     const { process: leader, kill } = this.#folder;
     // Before it starts the leader, the supervisor has recorded how the processes are found.
     if (leader === null) return;
-    const isShutdown = kill?.why === "shutdown";
-    const graceful =
-      kill?.why === "asked" ||
-      (isShutdown && this.#clock.nowMs() - kill.atMs < limits.shutdownGraceMs);
+    const graceMs = kill === null ? 0 : graceOf(kill);
+    const graceful = kill !== null && this.#clock.nowMs() - kill.atMs < graceMs;
     const name = graceful ? "SIGTERM" : "SIGKILL";
     const nowMs = this.#clock.monotonicMs();
     const { name: before, atMs } = this.#signalled;

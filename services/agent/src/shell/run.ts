@@ -15,28 +15,34 @@ import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { type Clock, pause } from "@trainyard/kernel";
 import { type EndRecords, noEnd, reportOf, type RunView } from "../core/exit.ts";
-import type { ExitRecord, KillRecord } from "../core/records.ts";
+import type { ExitRecord, KillRecord, TaskEndRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/slot-offer.ts";
 import { limits } from "../limits.ts";
-import { HostProblem, LackProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
-import { isDiskFull, names, textOf } from "../state/layout.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { names } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
 import type { Screens } from "../screens/screens.ts";
 import { openStorages } from "./tensorboard-sync.ts";
 import type { UploadHost } from "./checkpoint-upload.ts";
-import { type CodeArchives, NoCode } from "./code-archives.ts";
+import type { CodeArchives } from "./code-archives.ts";
+import { endBeforeStart } from "./end-before-start.ts";
 import { RunDeliveries } from "./run-deliveries.ts";
 import { howItEnded, RunEnding } from "./run-ending.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
+import { openBoards } from "./task-boards.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
-import { BadArchive, unpack } from "./unpack.ts";
+import { unpackCode } from "./unpack-code.ts";
+import type { Packages } from "../servers/packages.ts";
+import { PageServer } from "../servers/page-server.ts";
 import { useOf } from "../servers/use.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
+import { workFolder } from "./work-folder.ts";
+import { WorkSaves, type WorkSettings } from "./work-saves.ts";
 
 export type RunDeps = {
   readonly agent: string;
@@ -50,15 +56,15 @@ export type RunDeps = {
   readonly checkpointDir: string;
   readonly supervisors: Supervisors;
   readonly checkpointDiskShare: number;
+  readonly work: WorkSettings;
+  readonly tensorBoardBytes: number;
   readonly python: UploadHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;
   readonly screens: Screens;
+  readonly packages: Packages;
   readonly onChange: () => void;
 };
-
-/** The shell's exit code for a command that is not executable; here also for a configuration that cannot work. */
-const notExecutable = 126;
 
 export class Run implements AsyncDisposable {
   readonly folder: RunFolder;
@@ -69,6 +75,7 @@ export class Run implements AsyncDisposable {
   readonly #wake: WakeSignal;
   readonly #outputWake: WakeSignal;
   readonly #ending: RunEnding;
+  readonly #page: PageServer;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
   /** The number of code pieces unpacked so far. */
@@ -84,12 +91,17 @@ export class Run implements AsyncDisposable {
     this.#deps = deps;
     this.#wake = new WakeSignal(deps.clock);
     this.#outputWake = new WakeSignal(deps.clock);
-    this.spool = new SealedSpool(folder.runDir, folder.isTask);
+    this.spool = new SealedSpool(folder.sealing, folder.isTask && !folder.keepsWork);
     this.#ending = new RunEnding(folder, deps.clock, (left) => {
       deps.events.left(this.allocation, left);
       deps.onChange();
     });
     if (folder.kill !== null) this.#killing.abort();
+    this.#page = new PageServer({
+      ...{ folder, packages: deps.packages, clock: deps.clock },
+      note: (line) => this.tell([line]),
+      fail: (message) => this.end({ reason: "error", message }, limits.shutdownGraceMs),
+    });
     this.#see();
   }
 
@@ -128,7 +140,7 @@ export class Run implements AsyncDisposable {
       const report = reportOf(this.#deps.agent, { ...told, ...noEnd, kill });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
       const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
-      const progress = pieces + this.#pieces;
+      const progress = pieces + this.#pieces + this.#page.progress;
       const waitsForPlatform = waits && !isFetched;
       return { ...report, left: this.#ending.left, progress, waitsForPlatform };
     }
@@ -164,17 +176,26 @@ export class Run implements AsyncDisposable {
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
-    return { stop, kill, exit, lastWord, notice, lastValidation };
+    const unsaved = this.folder.workEnd?.unsaved ?? "";
+    return { stop, kill, exit, lastWord, notice, lastValidation, unsaved };
   }
 
   start(): void {
     this.#driven = this.#drive();
   }
 
-  kill(why: KillRecord["why"]): void {
+  /** Ends the run of a task with a record of the reason: by SIGTERM, and by SIGKILL after the time. */
+  end(record: TaskEndRecord, graceMs: number): void {
+    if (this.folder.kill !== null || this.isEnded || this.folder.exit !== null) return;
+    this.tell([record.message]);
+    this.folder.recordTaskEnd(record);
+    this.kill("ended", graceMs);
+  }
+
+  kill(why: KillRecord["why"], graceMs?: number): void {
     if (this.isEnded || this.folder.exit !== null) return;
     if (this.folder.kill?.why !== why) {
-      this.folder.recordKill(why);
+      this.folder.recordKill(why, graceMs);
       this.#deps.events.killed(this.allocation, why);
     }
     this.#killing.abort();
@@ -186,7 +207,7 @@ export class Run implements AsyncDisposable {
     if (this.folder.kill === null && !this.folder.usesSdk) this.kill("asked");
   }
 
-  /** Logs in the run's log which of its slots the agent does not offer any more. */
+  /** Writes lines to the run's log, and which of its slots the agent does not offer any more. */
   tell(seen: readonly string[]): void {
     if (this.isEnded || this.folder.exit !== null) return;
     const said = [...new Set([...this.folder.notice.said, ...seen])].slice(0, limits.noticesMax);
@@ -239,14 +260,25 @@ export class Run implements AsyncDisposable {
     const reached = { folder: this.folder, pids: () => this.pids, use: () => useOf(this) };
     using _tunnel = openRunTunnel({ ...this.#deps, ...reached });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
+    using _boards = openBoards({ ...this.#deps, run: this });
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
-    const deliveries = new RunDeliveries({ ...this.#deps, ...left }, signal);
+    const note = (line: string): void => this.tell([line]);
+    await using saves = new WorkSaves({ ...this.#deps, ...left, note }, signal);
+    const onDelivered = (): void => saves.checkRefused();
+    const deliveries = new RunDeliveries({ ...this.#deps, ...left, onDelivered }, signal);
     try {
+      void this.#page
+        .follow(() => this.#see(), signal)
+        .catch((error: unknown) => {
+          this.#deps.events.runFailed(this.allocation, error);
+        });
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
       const exit = await this.#untilExit(started, signal);
       if (exit === null) return;
       this.#outputWake.wake();
+      for (const line of await saves.finish()) deliveries.tell(line);
       await this.#settle(exit, deliveries, signal);
+      await saves.removeDelivered();
     } finally {
       attempt.abort();
       await deliveries.ended();
@@ -275,50 +307,18 @@ export class Run implements AsyncDisposable {
       return supervisor;
     } catch (error) {
       supervisor?.[Symbol.dispose]();
-      if (!signal.aborted) await this.#endBeforeStart(error);
+      const { aborted: isKilled } = this.#killing.signal;
+      if (!signal.aborted) await endBeforeStart(this.folder, error, isKilled, this.#deps.events);
       return null;
     }
   }
 
-  /** Returns the folder with the unpacked code. */
+  /** Returns the folder in which the run starts, with the unpacked code, or with the last save of a task. */
   async #unpack(signal: AbortSignal): Promise<string> {
-    const { contextDigest } = this.folder.launch;
-    if (contextDigest === "") return this.folder.giveWork(this.folder.newWork());
-    for (let attempt = 1; ; attempt += 1) {
-      const packed = await this.#deps.contexts.packed(contextDigest, signal);
-      const work = this.folder.newWork();
-      try {
-        await unpack(packed, work, () => (this.#pieces += 1), this.folder.owner);
-        return this.folder.giveWork(work);
-      } catch (error) {
-        // The packed file may have been damaged on disk since it was verified; the second attempt downloads it.
-        if (attempt > 1 || !(error instanceof BadArchive)) throw error;
-        await this.#deps.contexts.drop(contextDigest);
-      }
-    }
-  }
-
-  async #endBeforeStart(error: unknown): Promise<void> {
-    const { events } = this.#deps;
-    const notRemoved = (left: unknown): void => events.notRemoved(this.allocation, left);
-    // The run will not start, and its record needs disk space, so its code is removed.
-    if (isDiskFull(error)) await this.folder.removeWork().catch(notRemoved);
-    // A supervisor that an earlier agent started may have received its order.
-    if (!this.folder.claimAsNeverStarted()) return;
-    const message = textOf(error);
-    if (this.#killing.signal.aborted) {
-      const never = { kind: "never_started", code: null, signal: null } as const;
-      this.folder.recordExit({ ...never, message: "the run was stopped before it started" });
-      return;
-    }
-    this.folder.say(`the run could not be started: ${message}`);
-    const isOfUser = error instanceof BadArchive || error instanceof LaunchProblem;
-    const code = isOfUser ? notExecutable : null;
-    const kind = isOfUser ? "exited" : "not_launched";
-    const isSentence = error instanceof NoCode || error instanceof HostProblem || isOfUser;
-    const text = isSentence ? message : `the agent could not start it: ${message}`;
-    const lacking = error instanceof LackProblem ? { lacking: true } : {};
-    this.folder.recordExit({ kind, code, signal: null, message: text, ...lacking });
+    const onProgress = (): void => void (this.#pieces += 1);
+    const unpack = () => unpackCode(this.folder, this.#deps.contexts, onProgress, signal);
+    if (!this.folder.keepsWork) return unpack();
+    return workFolder(this.folder, this.#deps, unpack, onProgress, signal);
   }
 
   /** Waits for the run's exit; null when the agent stops first. */
@@ -375,8 +375,9 @@ export class Run implements AsyncDisposable {
   /** Reads the state of the run's process from its folder. */
   #see(): void {
     const leader = this.folder.process;
-    if (leader === null || this.#pid === leader.pid) return;
+    if (leader === null || this.isRunning || this.isEnded) return;
     this.#pid = leader.pid;
+    if (!this.#page.isReady) return;
     this.#state = AllocationReportState.RUNNING;
     if (this.folder.exit === null) this.#deps.events.running(this.allocation, leader.pid);
     this.#deps.onChange();

@@ -65,7 +65,15 @@ function newRunOf(mechanism: "parent" | "container") {
     if (mechanism === "parent") return command;
     const { path, runDir } = folder;
     const pipes = join(path, "pipes");
-    const none = { sdkPath: null, holder: null, storageFolders: [], slots: [], labels: {} };
+    const none = {
+      sdkPath: null,
+      holder: null,
+      packages: null,
+      board: null,
+      storageFolders: [],
+      slots: [],
+      labels: {},
+    };
     const place = { ...command, ...none, image: "any:1", runDir, pipes };
     const body = containerBody(place, recordedContainer({}, "cpu"), settings, "docker");
     return { socket: engine.socket, name: basename(path), pipes, body };

@@ -3,6 +3,7 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type EndRecord, EndRecordSchema } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { parseReportKey, storableText } from "@trainyard/kernel";
+import type { TaskEndRecord } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import { readRunFile } from "./run-file.ts";
 
@@ -41,6 +42,15 @@ export function lastWordIn(runDir: string): LastWord {
     return { endRecord: null, problem };
   }
   return { endRecord: endRecordOf(written.toString("utf8")), problem: "" };
+}
+
+const reasonsOfTask = { error: EndReason.ERROR, idle: EndReason.IDLE } as const;
+
+/** The end record that the agent wrote for the run of a task; null if the task ended by itself. */
+export function lastWordOfTask(end: TaskEndRecord | null): LastWord {
+  if (end === null) return { endRecord: null, problem: "" };
+  const message = storableText(end.message, limits.endMessageCharsMax);
+  return { endRecord: { reason: reasonsOfTask[end.reason], message }, problem: "" };
 }
 
 /**

@@ -9,6 +9,8 @@
  *                               scheduler
  *   uptime.json                 {upMs}: how long agents have been up on this folder; written every minute
  *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
+ *   packages/<name>/            the packages of a page's server for one Python and lock file; complete once it has this
+ *                               name, and read by all users
  *   runs/<run>/                 one folder per run, mode 0700. Its name is <allocation>@<request>, with every byte but
  *                               letters, digits, ".", "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
  *     spec.json                 {version: 1, launch}: the launch as proto JSON, with the run's token. Written by
@@ -28,8 +30,11 @@
  *                               before that segment are removed
  *     stop.json                 {why: "shutdown", atMs}: the run was asked to stop by itself; written by the agent,
  *                               before the copy for the SDK, run/stop.json
- *     kill.json                 {why: "asked" | "wanted" | "shutdown", atMs}: written before the first signal, by the
- *                               agent, or by a supervisor that received SIGTERM
+ *     kill.json                 {why: "asked" | "ended" | "wanted" | "shutdown", atMs, graceMs?}: written before the
+ *                               first signal, by the agent, or by a supervisor that received SIGTERM
+ *     ready.json                {atMs}: the server of a task's page has answered
+ *     end.json                  {reason: "error" | "idle", message}: why the agent ended the run of a task, before
+ *                               kill.json has "ended"
  *     notice.json               {text, said}: slots of the run that the agent does not offer any more, as a sentence,
  *                               or empty once they are back, and lines about other processes on its devices, which are
  *                               only added to; the supervisor writes each new text and line. None where nothing
@@ -45,17 +50,26 @@
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was
  *                               killed while it unpacked. Removed when the run is forgotten
+ *     work/kept/                instead of it, the folder of a task that keeps its work: its HOME, which is saved. It
+ *                               has this name once it is whole. Unsaved, it stays for a week
+ *     saves/                    of a task that keeps its work: spool/, as the SDK's in run/, last.json, what the last
+ *                               save had, checkpoints/, saves for an object store, and fetched/, while one is unpacked
+ *     save.json                 {number}: the number of the last save that was begun
+ *     work-end.json             {unsaved, checkpoint}: the save after the end of the processes, or the sentence why not
  *     holder/                   of a task: the programs of its holder, which its user may read
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell
  *                               is up
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json; of a task
- *                               holder.sock, the socket of its holder
+ *                               holder.sock and page.sock, the sockets of its holder and of its page's server, and
+ *                               packages.json, {python}, the packages that this server needs
+ *     tensorboard/              of a TensorBoard: copies of its trials' files, which the run's user may read; removed
+ *                               with work/
  *     home/                     HOME of a run with a user of its own
  *     tmp/                      /tmp of a run that has its own, and TMPDIR of one with its own user; removed with work/
  *
- * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/ and
- * work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in files of
- * mode 0600.
+ * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/,
+ * saves/ and work/<n>/ are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in
+ * files of mode 0600.
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
@@ -89,6 +103,7 @@ export const names = {
   folder: "folder.json",
   uptime: "uptime.json",
   contexts: "contexts",
+  packages: "packages",
   runs: "runs",
   spec: "spec.json",
   supervisor: "supervisor.json",
@@ -98,16 +113,24 @@ export const names = {
   shipped: "shipped.json",
   stop: "stop.json",
   kill: "kill.json",
+  ready: "ready.json",
+  end: "end.json",
   notice: "notice.json",
   exit: "exit.json",
   delivered: "delivered.json",
   forgotten: "forgotten.json",
   supervisorLog: "supervisor.log",
   work: "work",
+  kept: "kept",
+  saves: "saves",
+  fetched: "fetched",
+  save: "save.json",
+  workEnd: "work-end.json",
   run: "run",
   holder: "holder",
   home: "home",
   tmp: "tmp",
+  tensorboard: "tensorboard",
 } as const;
 
 export type ShippedRecord = {

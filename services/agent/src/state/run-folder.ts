@@ -12,6 +12,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Launch, LaunchSchema, runKeyOf } from "@trainyard/contracts/agent";
+import { recordedTask } from "@trainyard/experiment-config/recorded";
 import { type Clock, storableText } from "@trainyard/kernel";
 import {
   type ExitRecord,
@@ -19,6 +20,7 @@ import {
   type KillRecord,
   type NoticeRecord,
   type StopRecord,
+  type TaskEndRecord,
 } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import {
@@ -32,7 +34,7 @@ import {
   reserveRecord,
   writeRecord,
 } from "./layout.ts";
-import { type LastWord, lastValidationIn, lastWordIn } from "./last-word.ts";
+import { type LastWord, lastValidationIn, lastWordIn, lastWordOfTask } from "./last-word.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import { writeRunFile } from "./run-file.ts";
 import { removeAs } from "./remove-as.ts";
@@ -53,15 +55,25 @@ const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 /** The record that the scheduler knows the run's end, with the agents' uptime. */
 export type Forgotten = { readonly atMs: number; readonly upMs: number };
 
+/** The record of the save after the end of a task's processes. */
+export type WorkEnd = {
+  /** The sentence why the folder is not saved, and where it is; empty if it is saved. */
+  readonly unsaved: string;
+  /** The save that was made then; empty if there was none. */
+  readonly checkpoint: string;
+};
+
 export type Delivered = "delivered" | "refused" | "given_up";
 
-const harshness: readonly KillRecord["why"][] = ["asked", "shutdown", "wanted"];
+const harshness: readonly KillRecord["why"][] = ["asked", "ended", "shutdown", "wanted"];
 
 export class RunFolder {
   readonly path: string;
   readonly runDir: string;
   readonly work: string;
   readonly launch: Plain<Launch>;
+  /** Whether the run is of a task whose folder is saved. */
+  readonly keepsWork: boolean;
   /** Records that did not fit on a full disk. They count as written, and are written once the disk has room. */
   readonly #held = new Map<string, object>();
   #againMs = 0;
@@ -76,6 +88,8 @@ export class RunFolder {
     this.runDir = join(path, names.run);
     this.work = join(path, names.work);
     this.launch = launch;
+    const { task, config } = launch;
+    this.keepsWork = task !== undefined && recordedTask(JSON.parse(config), task.kind).keepsWork;
   }
 
   /** With an owner, the run's processes start as that user. */
@@ -89,6 +103,7 @@ export class RunFolder {
     const folder = new RunFolder(path, launch, clock);
     try {
       makeFolder(folder.runDir);
+      if (folder.keepsWork) makeFolder(folder.saves);
       if (owner !== null) giveFolders(path, owner);
       makeFolder(join(path, names.output));
       for (const name of reservedNames) reserveRecord(path, name);
@@ -109,6 +124,32 @@ export class RunFolder {
     const spec = readRecord<Spec>(path, names.spec);
     if (spec === null) return null;
     return new RunFolder(path, launches.decode(JSON.stringify(spec.launch)), clock);
+  }
+
+  /** The folder of a task that keeps its work, once it is whole. */
+  get kept(): string {
+    return join(this.work, names.kept);
+  }
+
+  get saves(): string {
+    return join(this.path, names.saves);
+  }
+
+  /**
+   * The folder with the spool of the run's checkpoints. That of a task's saves is apart: the program that saves runs on
+   * the host, and must not follow links that a container has left.
+   */
+  get sealing(): string {
+    return this.keepsWork ? this.saves : this.runDir;
+  }
+
+  /** Null until the folder was saved, or could not be saved, after the end of the run's processes. */
+  get workEnd(): WorkEnd | null {
+    return this.#recorded(names.workEnd);
+  }
+
+  recordWorkEnd(end: WorkEnd): void {
+    this.#record(names.workEnd, end);
   }
 
   /** The text that identifies the run among those of the agent. */
@@ -162,9 +203,23 @@ export class RunFolder {
     return this.#forgotten.record;
   }
 
-  /** The end record that the SDK wrote; none for a task, which may be anything. */
+  /** The end record that the SDK wrote. For a task, which may be anything, the agent's own. */
   get lastWord(): LastWord {
-    return this.isTask ? { endRecord: null, problem: "" } : lastWordIn(this.runDir);
+    return this.isTask ? lastWordOfTask(this.#recorded(names.end)) : lastWordIn(this.runDir);
+  }
+
+  /** Whether the server of the task's page has answered. */
+  get isReady(): boolean {
+    return this.#recorded(names.ready) !== null;
+  }
+
+  recordReady(): void {
+    this.#record(names.ready, { atMs: this.#clock.nowMs() });
+  }
+
+  /** Records why the agent ends the run of a task, before the kill. */
+  recordTaskEnd(end: TaskEndRecord): void {
+    this.#record(names.end, end);
   }
 
   get lastValidation(): string | null {
@@ -184,11 +239,13 @@ export class RunFolder {
     }
   }
 
-  recordKill(why: KillRecord["why"]): void {
+  /** `graceMs` is the time from SIGTERM to SIGKILL of a run that the agent ends. */
+  recordKill(why: KillRecord["why"], graceMs?: number): void {
     const standing = this.kill;
     // Only a harsher record replaces the first one.
     if (standing === null || harshness.indexOf(why) > harshness.indexOf(standing.why)) {
-      this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
+      const grace = graceMs === undefined ? {} : { graceMs };
+      this.#record(names.kill, { why, atMs: this.#clock.nowMs(), ...grace });
     }
   }
 
@@ -326,6 +383,7 @@ export class RunFolder {
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }
     await rm(this.work, { recursive: true, force: true });
+    await rm(join(this.path, names.tensorboard), { recursive: true, force: true });
     await this.#removeTmp();
     this.#hasWork = false;
   }
@@ -335,7 +393,9 @@ export class RunFolder {
     const { owner } = this;
     await this.removeWork();
     if (owner !== null) {
-      for (const name of [names.home, names.run]) await removeAs(owner, join(this.path, name));
+      for (const name of [names.home, names.run, names.saves]) {
+        await removeAs(owner, join(this.path, name));
+      }
     }
     this.#removeOwn();
   }

@@ -1,5 +1,5 @@
 /** The folders of a run with a user of its own: those of the run, those of the agent, and their modes. */
-import { chmodSync, lchownSync, lstatSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { names } from "./layout.ts";
 import type { Owner } from "./run-user.ts";
@@ -15,6 +15,9 @@ export function letPass(folder: string): void {
 export function giveFolders(runFolder: string, owner: Owner): void {
   for (const name of [names.home, names.tmp]) mkdirSync(join(runFolder, name), { mode: 0o700 });
   for (const name of [names.run, names.home, names.tmp]) give(join(runFolder, name), owner);
+  // Only runs that keep their work have one.
+  const saves = join(runFolder, names.saves);
+  if (existsSync(saves)) give(saves, owner);
   letPass(runFolder);
 }
 

@@ -23,6 +23,8 @@ export type Sealed = {
   readonly ofOthers?: readonly object[];
   /** True for a part of a checkpoint that the chief's host completes. */
   readonly isPart?: boolean;
+  /** True if the manifest has the digests that an object store compares. */
+  readonly isDigested?: boolean;
   /** The id of the storage that the process saw; absent if the storage could not be marked. */
   readonly storageId?: string;
   /** True once the platform had completed the checkpoint. */
@@ -54,7 +56,7 @@ export class SealedSpool {
   /** Whether the platform's last answer about the run was that its history is lost. */
   isLost = false;
 
-  /** A run of a task has no spool: a folder of that name is its own. */
+  /** A run of a task that keeps nothing has no spool: a folder of that name is its own. */
   constructor(runDir: string, isOfTask = false) {
     this.#runDir = runDir;
     this.#isOfTask = isOfTask;

@@ -30,6 +30,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import frames  # noqa: E402 -- its folder is put on the path first
+import packages  # noqa: E402 -- its folder is put on the path first
 import parent  # noqa: E402 -- its folder is put on the path first
 from connection import Connection  # noqa: E402 -- its folder is put on the path first
 from execution import Execution  # noqa: E402 -- its folder is put on the path first
@@ -388,6 +389,7 @@ def enter(work_dir):
 def main():
     kind, work_dir, command = sys.argv[1], sys.argv[2], sys.argv[3:]
     enter(work_dir)
+    os.write(2, (packages.prepare(os.environ) or "").encode("utf-8", "replace"))
     end_as(Holder(kind, command, os.environ["TRAINYARD_RUN_DIR"]).run())
 
 

@@ -134,10 +134,13 @@ async function finish(
   collected: Collected,
   output: OutputWriter,
 ): Promise<void> {
-  const noticing = setInterval(noticeTeller(output), noticeMs);
+  const tellNotice = noticeTeller(output);
+  const noticing = setInterval(() => tellNotice(false), noticeMs);
   const end = await leader.end;
   collected.hurry();
   clearInterval(noticing);
+  // The agent may have said why it ends the run just before the signal.
+  tellNotice(true);
   const atMs = clock.nowMs();
   // An engine that did not answer until now gets no further time.
   const removeMs = "lost" in end ? 0 : limits.removeContainerMs;
@@ -171,17 +174,17 @@ async function recordLost(
   await record({ ...end, signal: null, message, atMs });
 }
 
-/** Writes each new notice of the agent as a line of the run. */
-function noticeTeller(output: OutputWriter): () => void {
+/** Writes each new notice of the agent as a line of the run; of a run that is over, nothing about its slots. */
+function noticeTeller(output: OutputWriter): (isOver: boolean) => void {
   let told = "";
   let said = 0;
-  return () => {
+  return (isOver) => {
     const notice = noticeOf();
     if (notice === null) return;
     for (const line of notice.said.slice(said)) teller(output)(line);
     said = notice.said.length;
     const { text } = notice;
-    if (text === told) return;
+    if (text === told || isOver) return;
     told = text;
     const line =
       text === ""

@@ -255,7 +255,8 @@ class Supervisor:
             self.lines_said += 1
             self.output.say(line)
         text = notice.get("text", "")
-        if text == self.told["notice"]:
+        # The slots of a run that has ended are not its own.
+        if text == self.told["notice"] or self.end is not None:
             return
         self.told["notice"] = text
         after = "; this run continues, and no other gets the slot until the device is back"
@@ -334,6 +335,8 @@ class Supervisor:
             self.output.say(PARENT_LOST)
             self.record("lost", None, None, PARENT_LOST, files.now_ms())
         else:
+            # The agent may have said why it ends the run just before the signal.
+            self.tell_notice()
             code, name = self.end.get("code"), self.end.get("signal")
             self.record("exited", code, name, self.message(code, name), self.end_ms)
 

@@ -7,11 +7,18 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
 import type { AgentConfig } from "../config.ts";
+import { limits } from "../limits.ts";
 import { type AgentService, createService } from "../service.ts";
 import { folderNameOf } from "../state/layout.ts";
 import { agentConfig } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 import { ScriptedPlatform } from "./scripted-platform.ts";
+
+type StageSettings = {
+  readonly workEveryMs?: number;
+  /** Variables of the agent besides those of the stage. */
+  readonly variables?: Readonly<Record<string, string>>;
+};
 
 export class AgentStage implements AsyncDisposable {
   readonly #hub: MemoryHub;
@@ -20,21 +27,30 @@ export class AgentStage implements AsyncDisposable {
   readonly checkpoints: string;
   #agent: AgentService | null = null;
 
-  private constructor(hub: MemoryHub, platform: ScriptedPlatform, checkpoints: string) {
+  readonly #workEveryMs: number;
+
+  private constructor(
+    hub: MemoryHub,
+    platform: ScriptedPlatform,
+    checkpoints: string,
+    { workEveryMs = limits.workEveryMs, variables }: StageSettings,
+  ) {
     this.#hub = hub;
+    this.#workEveryMs = workEveryMs;
     this.platform = platform;
     this.checkpoints = checkpoints;
     this.config = agentConfig(platform.url, {
       TRAINYARD_CHECKPOINT_DIR: checkpoints,
       TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../../libs/sdk-python/src"),
+      ...variables,
     });
   }
 
-  static async start(): Promise<AgentStage> {
+  static async start(settings: StageSettings = {}): Promise<AgentStage> {
     const hub = createMemoryBus();
     const platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
     platform.checkpointRoot = newFolder();
-    const stage = new AgentStage(hub, platform, platform.checkpointRoot);
+    const stage = new AgentStage(hub, platform, platform.checkpointRoot, settings);
     await stage.startAgent();
     return stage;
   }
@@ -42,7 +58,8 @@ export class AgentStage implements AsyncDisposable {
   async startAgent(): Promise<void> {
     const bus = this.#hub.connect("agent-rack");
     const logger = createLogger("agent", "silent");
-    this.#agent = await createService(this.config, { bus, logger });
+    const workEveryMs = this.#workEveryMs;
+    this.#agent = await createService(this.config, { bus, logger, workEveryMs });
     await this.#agent.start();
   }
 

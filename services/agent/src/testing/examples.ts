@@ -84,13 +84,13 @@ let tasks = 0;
 
 /** A launch of a new task. */
 export function taskOf(
-  kind: "command" | "shell",
+  kind: "command" | "shell" | "notebook" | "tensorboard",
   entrypoint: string | readonly string[] = "",
   more: Partial<Plain<Launch>> = {},
 ): Plain<Launch> {
   tasks += 1;
   const id = `t${tasks}`;
-  const task = { id, kind, secret: "" };
+  const task = { id, kind, secret: `secret of ${id}` };
   return launchOf(entrypoint, { allocation: `${id}#1`, experiment: "", trial: "", task, ...more });
 }
 

@@ -224,7 +224,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     }
     if (checkpoint !== null) {
       const status = this.#checkpointStatus(url, checkpoint[1], body);
-      const text = this.#checkpointAnswer(body, this.#codeOf(url, status));
+      const text = this.#checkpointAnswer(body, this.#codeOf(url, status), checkpoint[1]);
       if (this.checkpointAnswerMs === 0) answer(response, status, text);
       else setTimeout(() => answer(response, status, text), this.checkpointAnswerMs);
       return;
@@ -249,11 +249,12 @@ export class ScriptedPlatform implements AsyncDisposable {
     return status === 404 ? "checkpoint_not_found" : "checkpoint_not_complete";
   }
 
-  #checkpointAnswer(body: string, code: string): string {
-    const sent = (body === "" ? {} : JSON.parse(body)) as { checkpoint?: string };
+  #checkpointAnswer(body: string, code: string, checkpoint = ""): string {
+    const sent = (body === "" ? { checkpoint } : JSON.parse(body)) as { checkpoint?: string };
     const path = `${this.checkpointRoot}/${sent.checkpoint ?? ""}`;
     const { store } = this;
-    const said = { code, detail: "as the test says" };
+    const { manifest } = this.checkpoints.get(checkpoint) ?? {};
+    const said = { code, detail: "as the test says", manifest };
     return JSON.stringify({ ...said, ...(store === "" ? { path } : { store }) });
   }
 

@@ -8,8 +8,8 @@ A save has the format ``trainyard-work/1``, version 1. Its files:
 - ``small-<n>.tar``: folders, links and smaller files with modes and times, in the order of their paths.
 - ``files/<path>``: the large files. Characters that are not printable, ``%`` and ``\\`` are percent-encoded.
 
-Not kept: owners, extended attributes, that two names are one file (each is saved as a file), and fractions of a second
-in the times of what is in archives.
+Not kept: owners, extended attributes, the bits that change the user of a program, that two names are one file (each is
+saved as a file), and fractions of a second in the times of what is in archives.
 """
 
 FORMAT = "trainyard-work/1"

@@ -2,8 +2,8 @@
 
 The agent starts it as the run's user before a resumed run. The program reads one line of JSON from stdin: ``url``,
 ``token``, ``run``, ``checkpoint``, ``fetched`` (a folder for the files of the save, which is removed at the end) and
-``target``, an empty folder. Lines about its progress go to stderr; the reason of a failure is the last one. It ends
-when stdin ends, since then the agent has died.
+``target``, an empty folder. The exit status is 0, REFUSED for a damaged save, or 1. The reason of a failure is the
+last line on stderr. The program ends when stdin ends, since then the agent has died.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import threading
 from pathlib import Path
 
 from .._checkpoint._store import RemoteStore
-from .._storage import check_visible, copy_out
+from .._checkpoint._uploader_status import REFUSED
+from .._storage import DamagedError, check_visible, copy_out
 from ..errors import TrainyardError
-from ._unpack import unpack
+from ._unpack import MalformedError, unpack
 
 
 def restore(url: str, token: str, run: str, checkpoint: str, fetched: str, target: str) -> None:
@@ -51,10 +52,16 @@ def main() -> int:
     threading.Thread(target=_end_with_the_agent, daemon=True).start()
     try:
         restore(**order)
+    except (DamagedError, MalformedError) as error:
+        return _failed(error, REFUSED)
     except (TrainyardError, OSError, ValueError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+        return _failed(error, 1)
     return 0
+
+
+def _failed(error: Exception, status: int) -> int:
+    sys.stderr.write(f"{error}\n")
+    return status
 
 
 if __name__ == "__main__":

@@ -56,6 +56,8 @@ class Order(NamedTuple):
     run: int
     bytes_max: int
     files_max: int
+    # Whether the run has a user of its own: then, as for its processes, others on the host read nothing of it.
+    is_private: bool = False
 
 
 def save(order: Order) -> dict[str, Any]:
@@ -166,6 +168,8 @@ def main() -> int:
     """Runs the program and returns its exit status."""
     order = Order(**json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_end_with_the_agent, daemon=True).start()
+    if order.is_private:
+        os.umask(0o007)
     try:
         result = save(order)
     except (OSError, ValueError) as error:

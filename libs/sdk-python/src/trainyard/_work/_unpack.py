@@ -18,33 +18,39 @@ from . import DESCRIPTION, FORMAT
 from ._limits import DESCRIPTION_BYTES_MAX
 from ._scan import opened_folder
 
+# A program of a save gets the rights of its user and no others.
+_FILE_MODES, _FOLDER_MODES = 0o1777, 0o7777
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class MalformedError(CheckpointError):
+    """The files are not a save that this version can read."""
 
 
 def is_save(folder: Path) -> bool:
     """Whether a folder has the files of a save."""
     try:
         return description_of(folder).get("format") == FORMAT
-    except (OSError, CheckpointError):
+    except (OSError, MalformedError):
         return False
 
 
 def description_of(folder: Path) -> dict[str, Any]:
-    """The description of the save in a folder. Raises CheckpointError for one that this version cannot read."""
+    """The description of the save in a folder. Raises MalformedError for one that this version cannot read."""
     with open(folder / DESCRIPTION, "rb") as file:
         text = file.read(DESCRIPTION_BYTES_MAX)
     try:
         described = json.loads(text)
     except ValueError as error:
-        raise CheckpointError(f"{folder / DESCRIPTION} is not JSON: {error}") from error
+        raise MalformedError(f"{folder / DESCRIPTION} is not JSON: {error}") from error
     if not isinstance(described, dict) or described.get("format") != FORMAT:
-        raise CheckpointError(f"{folder} is not a save of a task's folder ({FORMAT})")
+        raise MalformedError(f"{folder} is not a save of a task's folder ({FORMAT})")
     return described
 
 
 def unpack(save: Path, target: Path, *, moves: bool = False) -> None:
     """Unpacks a save into a folder that no other process uses. ``moves``: large files are moved out of the save.
-    Raises CheckpointError for a save that is malformed.
+    Raises MalformedError for one that no version of this package has written.
     """
     described = description_of(save)
     root = os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -56,7 +62,7 @@ def unpack(save: Path, target: Path, *, moves: bool = False) -> None:
             for file in described["large"]:
                 unpacking.large(save / _inside(str(file["file"])), file, moves)
         except (KeyError, TypeError, ValueError, tarfile.TarError) as error:
-            raise CheckpointError(f"the save in {save} cannot be read: {error}") from error
+            raise MalformedError(f"the save in {save} cannot be read: {error}") from error
         unpacking.finish()
     finally:
         os.close(root)
@@ -85,11 +91,11 @@ class _Unpacking:
                     content = None if member.issparse() else archive.extractfile(member)
                     if not member.isreg() or content is None:
                         raise ValueError(f"{member.name!r} is neither a file, a folder nor a link")
-                    self._write(name, content, member.mode, mtime_ns)
+                    self._write(name, content, member.mode & _FILE_MODES, mtime_ns)
 
     def large(self, path: Path, described: dict[str, Any], moves: bool) -> None:
         name = os.fsencode(_inside(str(described["path"])))
-        mode, mtime_ns = int(described["mode"]) & 0o7777, int(described["mtime"])
+        mode, mtime_ns = int(described["mode"]) & _FILE_MODES, int(described["mtime"])
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise ValueError(f"{path} is not a file")
         if moves:
@@ -129,7 +135,7 @@ def _copy(content: Any, file: BinaryIO) -> None:
 def _finish(base: bytes, fd: int, mode: int, mtime_ns: int) -> None:
     """Sets the time and the mode of a file or folder that this process has made."""
     os.utime(base, ns=(mtime_ns, mtime_ns), dir_fd=fd, follow_symlinks=False)
-    os.chmod(base, mode & 0o7777, dir_fd=fd)
+    os.chmod(base, mode & _FOLDER_MODES, dir_fd=fd)
 
 
 def _inside(path: str) -> str:

@@ -88,7 +88,9 @@ __all__ = [
     "create_command",
     "create_experiment",
     "create_model",
+    "create_notebook",
     "create_shell",
+    "create_tensorboard",
     "follow_metrics",
     "get_checkpoint",
     "get_experiment",
@@ -197,13 +199,41 @@ def create_shell(
     return Client().create_shell(config, context, overrides=overrides, workspace=workspace, key=key)
 
 
+def create_notebook(
+    config: Config | None = None,
+    context: PathLike | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    workspace: str = "",
+    key: str = "",
+) -> Task:
+    """``Client().create_notebook``: starts a JupyterLab on the cluster."""
+    return Client().create_notebook(
+        config, context, overrides=overrides, workspace=workspace, key=key
+    )
+
+
+def create_tensorboard(
+    sources: Sequence[int | str],
+    config: Config | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    workspace: str = "",
+    key: str = "",
+) -> Task:
+    """``Client().create_tensorboard``: starts a TensorBoard of experiments and trials."""
+    return Client().create_tensorboard(
+        sources, config, overrides=overrides, workspace=workspace, key=key
+    )
+
+
 def get_task(task: str) -> Task:
     """``Client().get_task``: returns the task with this id, such as ``"t12"``."""
     return Client().get_task(task)
 
 
 def list_tasks(filter: str = "", order_by: str = "") -> Listing[Task]:
-    """``Client().list_tasks``: returns commands and shells, the newest first."""
+    """``Client().list_tasks``: returns commands, shells, notebooks and TensorBoards, the newest first."""
     return Client().list_tasks(filter, order_by)
 
 

@@ -1,4 +1,4 @@
-"""Commands and shells on the cluster."""
+"""Commands, shells, notebooks and TensorBoards on the cluster."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from ._create import overrides_of, warnings_of
 from ._shown import Listing, Shown, text_of, time_of
 from ._task import Logged
 
-_ENDED = frozenset({"COMPLETED", "KILLED", "ERROR"})
+_ENDED = frozenset({"PAUSED", "COMPLETED", "KILLED", "ERROR"})
 
 
 class Task(Shown, Logged):
-    """A command or a shell on the cluster, with its fields as of the request: ``id`` (such as ``"t12"``), ``kind``,
-    ``name``, ``state`` (QUEUED, STARTING, RUNNING, STOPPING, COMPLETED, KILLED or ERROR), ``reason`` (why it waits
-    or has ended), ``exit_code`` (None if there is none), ``owner``, ``workspace``, ``pool``, ``slots``, ``priority``,
-    ``restarts``, ``ports`` and ``runs`` (the API's objects), ``created_at_ms``, ``started_at_ms``, ``ended_at_ms``,
-    and ``warnings`` of the call that created it.
+    """A command, a shell, a notebook or a TensorBoard on the cluster, with its fields as of the request: ``id`` (such
+    as ``"t12"``), ``kind``, ``name``, ``state`` (QUEUED, STARTING, RUNNING, STOPPING, PAUSED, COMPLETED, KILLED or
+    ERROR), ``reason`` (why it waits or has ended), ``exit_code`` (None if there is none), ``owner``, ``workspace``,
+    ``pool``, ``slots``, ``priority``, ``restarts``, ``ports`` and ``runs`` (the API's objects), ``has_page``,
+    ``keeps_work`` (whether its folder is saved, so that it can be paused and resumed), ``last_save`` (the API's
+    object of its latest save; None if there is none), ``unsaved`` (why its folder is not saved, and where it is; empty
+    if it is saved), ``sources`` (of a TensorBoard), ``created_at_ms``, ``started_at_ms``, ``ended_at_ms``, and
+    ``warnings`` of the call that created it.
     """
 
     _shown: ClassVar = ("id", "kind", "name", "state", "reason", "exit_code", "created_at_ms")
@@ -47,6 +50,11 @@ class Task(Shown, Logged):
         self.restarts = int(message.get("restarts") or 0)
         self.ports: list[dict[str, Any]] = list(message.get("ports") or [])
         self.runs: list[dict[str, Any]] = list(message.get("runs") or [])
+        self.has_page = bool(message.get("hasPage"))
+        self.keeps_work = bool(message.get("keepsWork"))
+        self.last_save: dict[str, Any] | None = message.get("lastSave")
+        self.unsaved = text_of(message, "unsaved")
+        self.sources: list[str] = list(message.get("sources") or [])
         self.created_at_ms = time_of(message, "createdAtMs")
         self.started_at_ms = time_of(message, "startedAtMs")
         self.ended_at_ms = time_of(message, "endedAtMs")
@@ -57,8 +65,8 @@ class Task(Shown, Logged):
         return Task(self._api, self._api.get(self._path))
 
     def wait(self, timeout_s: float | None = None, interval_s: float = 1.0) -> Task:
-        """Waits until the task has ended, and returns it with its final fields: ``state`` is COMPLETED, KILLED or
-        ERROR.
+        """Waits until the task has ended, and returns it with its final fields: ``state`` is PAUSED, COMPLETED,
+        KILLED or ERROR.
 
         The state is polled every ``interval_s`` seconds. Raises TimeoutError if the task has not ended after
         ``timeout_s`` seconds (None: no limit).
@@ -71,6 +79,21 @@ class Task(Shown, Logged):
             if end_s is not None and time.monotonic() + interval_s > end_s:
                 raise TimeoutError(f"task {self.id} is {now.state} after {timeout_s} s")
             time.sleep(interval_s)
+
+    def pause(self, reason: str = "") -> Task:
+        """Saves the task's folder, ends its processes, and returns the task; ``wait()`` waits until both are done. An
+        ended task stays as it is. Raises ApiError ``work_not_kept`` if its folder is not saved.
+        """
+        answer = self._api.call("POST", f"{self._path}/pause", {"reason": reason})
+        return Task(self._api, answer["task"])
+
+    def resume(self) -> Task:
+        """Continues the ended task with the files of its latest save, on any agent, and returns it. Variables of its
+        processes are gone. A task that has not ended stays as it is. Raises ApiError ``nothing_saved`` if there is
+        no save, and ``work_not_kept`` if its folder is not saved.
+        """
+        answer = self._api.call("POST", f"{self._path}/resume", {})
+        return Task(self._api, answer["task"])
 
     def kill(self, reason: str = "") -> Task:
         """Ends the task's processes at once, and returns the task. An ended task stays as it is."""
@@ -89,7 +112,9 @@ class Task(Shown, Logged):
         return download_save(self._api, self.id, Path(path or self.id))
 
     def delete(self) -> None:
-        """Deletes the ended task with its log lines. Raises ApiError ``task_not_ended`` while it has not ended."""
+        """Deletes the ended task with its log lines and saves. Raises ApiError ``task_not_ended`` while it has not
+        ended.
+        """
         self._api.call("DELETE", self._path)
 
     @property
@@ -145,6 +170,36 @@ class TaskCalls(ClusterReads):
         """
         return self._create_task("shell", [], config, context, overrides or {}, workspace, key)
 
+    def create_notebook(
+        self,
+        config: Config | None = None,
+        context: PathLike | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        workspace: str = "",
+        key: str = "",
+    ) -> Task:
+        """Starts a JupyterLab on the cluster, as ``yard notebook start`` does, and returns its task, which is RUNNING
+        once the server answers. The arguments are those of ``create_command``.
+        """
+        return self._create_task("notebook", [], config, context, overrides or {}, workspace, key)
+
+    def create_tensorboard(
+        self,
+        sources: Sequence[int | str],
+        config: Config | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        workspace: str = "",
+        key: str = "",
+    ) -> Task:
+        """Starts a TensorBoard of experiments and trials, such as ``[12, "13.4"]``, as ``yard tensorboard start`` does,
+        and returns its task. The other arguments are those of ``create_command``.
+        """
+        names = [str(source) for source in sources]
+        changes = overrides or {}
+        return self._create_task("tensorboard", [], config, None, changes, workspace, key, names)
+
     def get_task(self, task: str) -> Task:
         """Returns the task with this id, such as ``"t12"``."""
         return Task(self._api, self._api.get(f"/api/v1/tasks/{segment(task)}"))
@@ -165,6 +220,7 @@ class TaskCalls(ClusterReads):
         overrides: Mapping[str, Any],
         workspace: str,
         key: str,
+        sources: Sequence[str] = (),
     ) -> Task:
         text = "" if config is None else config_text(config)
         if "<masked>" in text:
@@ -176,6 +232,8 @@ class TaskCalls(ClusterReads):
             "overrides": overrides_of(overrides),
             "workspace": workspace,
         }
+        if sources:
+            body["sources"] = list(sources)
         if context is not None:
             body["context"] = base64.b64encode(packed(context).content).decode("ascii")
         answer = self._api.call("POST", "/api/v1/tasks", body, key=key)

@@ -6,21 +6,32 @@ export type TaskFacts = {
   readonly deleted: boolean;
   /** The save from which the task continues; empty for none. An ended task may be resumed from it. */
   readonly latest: string;
+  readonly latestStep: number;
   readonly unended: { readonly run: number; readonly fromCheckpoint: string } | null;
 };
 
-export const unknownTask: TaskFacts = { deleted: false, latest: "", unended: null };
+export const unknownTask: TaskFacts = {
+  deleted: false,
+  latest: "",
+  latestStep: -1,
+  unended: null,
+};
 
 export function evolveTask(state: TaskFacts, event: AnyEvent): TaskFacts {
   switch (event.type) {
     case "RunRequested": {
-      const { run, fromCheckpoint } = event.data;
-      return { ...state, unended: { run, fromCheckpoint } };
+      const { run, fromCheckpoint, fromStep } = event.data;
+      // The task continues from an earlier save: a later one is not its latest.
+      const back = fromStep < state.latestStep;
+      const latest = back ? { latest: fromCheckpoint, latestStep: fromStep } : {};
+      return { ...state, ...latest, unended: { run, fromCheckpoint } };
     }
     case "RunEnded":
       return event.data.run === state.unended?.run ? { ...state, unended: null } : state;
-    case "TaskSaved":
-      return { ...state, latest: event.data.checkpoint };
+    case "TaskSaved": {
+      const { checkpoint, step } = event.data;
+      return step < state.latestStep ? state : { ...state, latest: checkpoint, latestStep: step };
+    }
     case "TaskEnded":
       return { ...state, unended: null };
     case "TaskDeleted":

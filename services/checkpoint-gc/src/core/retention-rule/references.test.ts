@@ -52,9 +52,9 @@ describe("a trial needs a checkpoint", () => {
 });
 
 describe("a task needs a save", () => {
-  const saved = (checkpoint: string): AnyEvent => ({
+  const saved = (checkpoint: string, step = 1_000_001): AnyEvent => ({
     type: "TaskSaved",
-    data: { ...{ checkpoint, run: 1, step: 1_000_001 }, ...{ files: 1, bytes: 1 } },
+    data: { checkpoint, run: 1, step, files: 1, bytes: 1 },
   });
   const ended: AnyEvent = {
     type: "TaskEnded",
@@ -71,7 +71,13 @@ describe("a task needs a save", () => {
       ofTask(runRequested(1), saved("c"), runEnded(1), ended),
       "task t1 continues from it",
     ],
-    ["not: an earlier one", ofTask(saved("c"), saved("d")), null],
+    ["not: an earlier one", ofTask(saved("c"), saved("d", 1_000_002)), null],
+    ["not: an earlier one that is known later", ofTask(saved("d", 1_000_002), saved("c")), null],
+    [
+      "that it went back to",
+      ofTask(saved("c"), saved("d", 1_000_002), runRequested(2, "c", 1_000_001), runEnded(2)),
+      "task t1 continues from it",
+    ],
     ["not: one that an ended run started from", ofTask(runRequested(2, "c"), runEnded(2)), null],
     ["not: once it is deleted", ofTask(saved("c"), ended, { type: "TaskDeleted", data: {} }), null],
   ])("%s", (_, found, expected) => expect(found).toBe(expected));

@@ -1,11 +1,7 @@
 /** Tests of the calls of tasks, with a simulated experiments service. */
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Duplex } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { Plain } from "@trainyard/contracts";
 import {
   type CreateTask,
@@ -15,11 +11,8 @@ import {
 } from "@trainyard/contracts/commands";
 import { TaskOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
-import { dialWebSocket, serveTunnel, tunnelLink } from "@trainyard/tunnel";
 import { create } from "tar";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { taskPageLimits } from "../../task-pages/limits.ts";
 import {
   agentStart,
   created,
@@ -74,6 +67,11 @@ beforeAll(async () => {
         const kill = { type: "TaskKillRequested", data: { reason } } as const;
         return { position: await gateway.append(`task-${task}`, kill), stream: `task-${task}` };
       },
+      PauseTask: async ({ task, reason }) => {
+        const paused = { type: "TaskPauseRequested", data: { reason } } as const;
+        return { position: await gateway.append(`task-${task}`, paused), stream: `task-${task}` };
+      },
+      ResumeTask: async () => reject("nothing_saved", "task t901: nothing of its folder was saved"),
       DeleteTask: async ({ task }) => {
         if (task === "t901")
           return reject("task_not_ended", "task t901 has not ended: kill it first");
@@ -82,11 +80,10 @@ beforeAll(async () => {
       },
     }),
   );
+  const full = ["the bucket full is not reachable"];
   stack.use(
     await gateway.serving("registry", {
-      ProbeStorage: async ({ storage }) => ({
-        problems: storage?.["type"] === "s3" ? ["the bucket full is not reachable"] : [],
-      }),
+      ProbeStorage: async ({ storage }) => ({ problems: storage?.["type"] === "s3" ? full : [] }),
     }),
   );
   stack.use(
@@ -187,7 +184,6 @@ describe("a new task", () => {
     [{ kind: "notebook", sources: ["1"] }, "sources: a notebook has no sources: a tensorboard has"],
     [{ kind: "tensorboard" }, /^sources: a tensorboard needs an experiment, such as 12, or a /],
     [{ kind: "tensorboard", sources: ["t4"] }, /^sources: "t4" is neither an experiment, such /],
-    [{ kind: "tensorboard", sources: ["77"] }, "sources: there is no experiment 77"],
     [{ kind: "tensorboard", sources: ["77.1"] }, "sources: there is no trial 77.1"],
     [
       { kind: "notebook", config: "checkpoint_storage: {type: s3, bucket: full}" },
@@ -276,12 +272,11 @@ describe("the list of tasks", () => {
   });
 });
 
-const over = { outcome: TaskOutcome.FAILED, reason: "exit code 3", restarts: 0, exitCode: 3 };
-const ended = { type: "TaskEnded", data: over } as const;
-
 describe("a task", () => {
+  const over = { outcome: TaskOutcome.FAILED, reason: "exit code 3", restarts: 0, exitCode: 3 };
+
   beforeAll(async () => {
-    await gateway.append("task-t900", taskCreated(), ended);
+    await gateway.append("task-t900", taskCreated(), { type: "TaskEnded", data: over });
     await gateway.append("task-t901", taskCreated());
     const at = await gateway.append("task-t902", taskCreated());
     await get(`tasks?minPosition=${at}`);
@@ -323,10 +318,22 @@ describe("a task", () => {
     );
   });
 
+  test("is paused with a reason, and resumed if something was saved", async () => {
+    const act = (verb: string) => gateway.call("POST", `/api/v1/tasks/t901/${verb}`, { body: {} });
+    expect(await act("pause")).toMatchObject({ status: 200, body: { task: { id: "t901" } } });
+    expect(JSON.stringify(await get("events:list?object=task&id=t901"))).toMatch(
+      "paused by a user",
+    );
+    const detail = "task t901: nothing of its folder was saved";
+    expect(await act("resume")).toMatchObject({ status: 409, body: { detail } });
+  });
+
   test.each([
     ["GET", "tasks/t999"],
     ["GET", "tasks/12"],
     ["POST", "tasks/t999/kill"],
+    ["POST", "tasks/t999/pause"],
+    ["POST", "tasks/t999/resume"],
     ["DELETE", "tasks/t999"],
     ["GET", "tasks/t999/logs"],
     ["GET", "tasks/t999/logs:follow"],
@@ -335,146 +342,5 @@ describe("a task", () => {
       ...(method === "POST" ? { body: {} } : {}),
     });
     expect([status, body["detail"]]).toEqual([404, expect.stringMatching(/^there is no task /)]);
-  });
-});
-
-describe("the use of a task", () => {
-  const granted = {
-    type: "AllocationGranted",
-    data: {
-      placements: [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "" }],
-      ...{ masterAddress: "", masterPort: 1, tokenKey: "1", folded: 0 },
-    },
-  } as const;
-  const use = async (task: string) => {
-    const { status, body } = await gateway.call("GET", `/api/v1/tasks/${task}/use`);
-    return status === 200 ? body : [status, body["detail"]];
-  };
-  let document = JSON.stringify({ ready: true, idleSeconds: 7, folderFiles: 3 });
-
-  beforeAll(async () => {
-    const at = await gateway.append("task-t920", taskCreated(), requested(1, 0));
-    const position = await gateway.append("allocation-t920#1", granted);
-    await get(`tasks?minPosition=${Math.max(at, position)}`);
-    const link = await dialWebSocket(`${gateway.url}/api/v1/runs/t920%231/tunnel`, {
-      ...tunnelLink,
-      clock: systemClock,
-      headers: { authorization: `Bearer ${await gateway.runToken("t920#1", position)}` },
-    });
-    const agent = serveTunnel(link, async (name) => {
-      expect(name).toBe("use");
-      return Duplex.from([Buffer.from(document)]);
-    });
-    stack.defer(agent.close);
-  });
-
-  test("is what its agent says at this moment", async () => {
-    await expect.poll(() => use("t920")).toMatchObject({ ready: true, idleSeconds: 7 });
-    expect(await use("t920")).toEqual({
-      ...{ ready: true, inUse: false, idleSeconds: 7, idleTimeoutSeconds: 0, notice: "" },
-      folderFiles: 3,
-    });
-  });
-
-  test("is unknown while the agent answers something else, or while nothing runs", async () => {
-    for (document of ["<html>", `"${"x".repeat(20_000)}"`]) {
-      expect(await use("t920")).toEqual([503, "the agent of task t920 does not answer"]);
-    }
-    await gateway.append("task-t921", taskCreated());
-    await get(`tasks?minPosition=${await gateway.append("task-t922", taskCreated(), ended)}`);
-    expect(await use("t921")).toEqual([503, "t921 is queued"]);
-    expect(await use("t922")).toEqual([410, "t922 has ended: exit code 3"]);
-  });
-});
-
-describe("a link to a page", () => {
-  const config = {
-    environment: {
-      proxy_ports: [{ proxy_port: 22, proxy_tcp: true }, { proxy_port: 80 }, { proxy_port: 81 }],
-    },
-  };
-
-  beforeAll(async () => {
-    const at = await gateway.append("task-t910", taskCreated({ config }));
-    await get(`tasks?minPosition=${at}`);
-  });
-
-  /** Asks at a host for a link. Node's fetch lets nobody choose the host. */
-  async function linked(host: string, body: object) {
-    const sent = request(`${gateway.url}/api/v1/tasks/t910/sessions`, {
-      method: "POST",
-      headers: {
-        ...{ host, "content-type": "application/json" },
-        authorization: `Bearer ${gateway.token}`,
-      },
-    }).end(JSON.stringify(body));
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    const found = JSON.parse(await text(answer)) as {
-      url?: string;
-      code?: string;
-      detail?: string;
-    };
-    return found.url?.replace(/#code=[A-Za-z0-9_-]{43}$/, "#") ?? [found.code, found.detail];
-  }
-
-  test.each([
-    ["127.0.0.1:8080", {}, "http://t910.localhost:8080/.trainyard/open#"],
-    ["localhost:8080", { port: 81 }, "http://t910-81.localhost:8080/.trainyard/open#"],
-    ["cluster.example", { localPort: 99 }, "http://t910.localhost:99/.trainyard/open#"],
-    [
-      "cluster.example",
-      {},
-      [
-        "no_task_domain",
-        expect.stringContaining('"yard task open t910" opens the page from your machine'),
-      ],
-    ],
-    ["127.0.0.1", { port: 22 }, ["port_not_declared", expect.stringMatching(/^22 is none/)]],
-  ])("asked at %s with %j is %j", async (host, body, expected) => {
-    expect(await linked(host, body)).toEqual(expected);
-  });
-
-  /** The number of a token's codes or sessions, with whether its oldest is among them. */
-  const rows = async (table: "task_codes" | "task_sessions") =>
-    (
-      await gateway.sql(
-        `select count(*)::int as rows, bool_or(digest = 'old-1') as oldest from gateway.${table}`,
-      )
-    ).rows;
-
-  test("ends the oldest code or session of its token if there are too many", async () => {
-    const { sessionsOfTokenMax: max } = taskPageLimits;
-    await gateway.sql("delete from gateway.task_codes");
-    const { body } = await gateway.call("POST", "/api/v1/tasks/t910/sessions", {
-      body: { localPort: 99 },
-    });
-    const old = "'old-' || n, 't910', 0, (select token from gateway.task_codes)";
-    await gateway.sql(
-      `insert into gateway.task_sessions (digest, task, port, token, used_at)
-       select ${old}, now() - make_interval(secs => $1 - n) from generate_series(1, $1) as n`,
-      [max],
-    );
-    await gateway.sql(
-      `insert into gateway.task_codes (digest, task, port, token, expires_at)
-       select ${old}, now() + make_interval(secs => n::float8 / 1000) + interval '30 s'
-       from generate_series(1, $1) as n`,
-      [max - 1],
-    );
-    await linked("127.0.0.1", {});
-    expect(await rows("task_codes")).toEqual([{ rows: max, oldest: false }]);
-    const sent = request(`${gateway.url}/.trainyard/session`, {
-      method: "POST",
-      headers: { host: "t910.localhost:99", origin: "http://t910.localhost:99" },
-    }).end(String(body["url"]).split("#code=")[1]);
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    expect(answer.statusCode).toBe(204);
-    expect(await rows("task_sessions")).toEqual([{ rows: max, oldest: false }]);
-  });
-
-  test("of an ended task is refused with its reason", async () => {
-    const over = { outcome: TaskOutcome.COMPLETED, reason: "finished", restarts: 0 };
-    const at = await gateway.append("task-t910", { type: "TaskEnded", data: over });
-    await get(`tasks?minPosition=${at}`);
-    expect(await linked("127.0.0.1", {})).toEqual(["task_ended", "t910 has ended: finished"]);
   });
 });
