@@ -1,6 +1,6 @@
 /**
- * Tests of the pages of single objects: an experiment, a trial, a model, a task, its terminal, what it serves and what it
- * keeps.
+ * Tests of the pages of single objects: an experiment, a trial, a model, a task, its terminal, what it serves and what
+ * it keeps.
  */
 import "./pages/experiment.ts";
 import "./pages/population.ts";

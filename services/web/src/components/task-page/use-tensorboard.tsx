@@ -11,8 +11,8 @@ import { useTaskPage } from "./use-task-page.tsx";
 const boardsMax = 100;
 
 /**
- * The action that opens the TensorBoard of an experiment or a trial. One that runs is opened in a new tab. Otherwise the
- * task's page appears, and the task is started if there is none. TensorBoard uses no slots.
+ * The action that opens the TensorBoard of an experiment or a trial. One that runs is opened in a new tab. Otherwise
+ * the task's page appears, and the task is started if there is none. TensorBoard uses no slots.
  */
 export function useTensorBoard(source: string): {
   readonly verb: Verb;

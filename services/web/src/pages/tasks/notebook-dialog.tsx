@@ -8,6 +8,7 @@ import { Choice, Field } from "../../components/field.tsx";
 import { counted } from "../../components/format.ts";
 import { useCall, useChange } from "../../data/calls.ts";
 import { emptyForm, type NotebookForm, notebookRequest, slotsFault } from "./notebook-request.ts";
+import styles from "./page.module.css";
 
 /** The form that starts a notebook; its page appears, and has "Open" once its server answers. */
 export function NotebookDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
@@ -64,15 +65,17 @@ function Fields({ form, fault, onChange }: FieldsProps): JSX.Element {
   });
   return (
     <>
-      <Field label="Name" hint="Optional; it is shown in lists." {...of("name")} />
-      <PoolChoice {...of("pool")} />
-      <Field
-        label="Slots"
-        hint="GPUs, or CPU slots, of one agent; 0 for none."
-        error={fault}
-        inputMode="numeric"
-        {...of("slots")}
-      />
+      <Field label="Name" placeholder="notebook" {...of("name")} />
+      <div className={styles["pair"]}>
+        <PoolChoice {...of("pool")} />
+        <Field
+          label="Slots"
+          hint="Of one agent; 0 for none."
+          error={fault}
+          inputMode="numeric"
+          {...of("slots")}
+        />
+      </div>
       <Field label="Image" hint="Only on agents that run containers." {...of("image")} />
       <Field
         label="Folder"
