@@ -1,4 +1,7 @@
-/** Tests of the pages of single objects: an experiment, a trial, a model, a task, its terminal and what it serves. */
+/**
+ * Tests of the pages of single objects: an experiment, a trial, a model, a task, its terminal, what it serves and what
+ * it keeps.
+ */
 import "./pages/experiment.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
@@ -6,4 +9,5 @@ import "./pages/progress.ts";
 import "./pages/models.ts";
 import "./pages/tasks.ts";
 import "./pages/task-page.ts";
+import "./pages/kept-tasks.ts";
 import "./pages/terminal.ts";

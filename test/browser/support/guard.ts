@@ -1,9 +1,12 @@
 /** Collects the faults of pages: errors on the console, failed scripts, and breaches of the policy. */
 import type { BrowserContext, ConsoleMessage } from "playwright-core";
 
+/** The agent of a task dials the gateway once its run has started; the page asks for the use of the task again. */
+const beforeTunnel = /503 .*\/tasks\/t\d+\/use\)$/;
+
 export class Guard {
   readonly #faults: string[] = [];
-  readonly #expected: RegExp[] = [];
+  readonly #expected: RegExp[] = [beforeTunnel];
 
   /** Must be called before the first page of the context is opened. */
   static async over(context: BrowserContext): Promise<Guard> {

@@ -10,6 +10,8 @@ export type MenuItem = {
   readonly keys?: string;
   readonly danger?: boolean;
   readonly disabled?: boolean;
+  /** A sentence below the title, such as the reason why the item is disabled. */
+  readonly note?: string | undefined;
   /** For an item that is a choice: reports whether it is chosen. */
   readonly checked?: boolean;
 };
@@ -43,12 +45,19 @@ export function Menu({ trigger, groups, align = "start" }: Props): JSX.Element {
 }
 
 function Item(item: MenuItem): JSX.Element {
-  const { title, onSelect, icon, keys, danger = false, disabled = false, checked } = item;
+  const { title, onSelect, icon, keys, danger = false, disabled = false, checked, note } = item;
   const shared = { className: styles["item"], disabled, onSelect, "data-danger": danger };
   const content = (
     <>
       <span className={styles["icon"]}>{checked === true ? "✓" : icon}</span>
-      {title}
+      {note === undefined ? (
+        title
+      ) : (
+        <span className={styles["noted"]}>
+          {title}
+          <small>{note}</small>
+        </span>
+      )}
       {keys !== undefined && <kbd className={styles["keys"]}>{keys}</kbd>}
     </>
   );

@@ -59,6 +59,7 @@ const checkpointStates: Readonly<Record<string, ShownState>> = {
 
 const taskStates: Readonly<Record<string, ShownState>> = {
   ...runStates,
+  PAUSED: shown("paused", "paused"),
   COMPLETED: shown("completed", "completed"),
   KILLED: shown("killed", "canceled"),
   ERROR: shown("error", "error"),

@@ -35,6 +35,11 @@ export type CallOptions = {
   readonly firstPageSize?: number;
   /** The call is repeated whenever a component shows it, and its answer is not cached: for previews of changes. */
   readonly fresh?: boolean;
+  /**
+   * The call is repeated at this interval while a component shows it and the page is visible: for what no frame tells.
+   * A call that failed is not retried before.
+   */
+  readonly everyMs?: number;
   /** The previous request's answer is shown until the new one arrives: for lists whose filter or page changes. */
   readonly keepPrevious?: boolean;
 };
@@ -46,7 +51,7 @@ export type ListOptions = Pick<CallOptions, "watch" | "follow" | "order" | "firs
 export function useCall<Name extends UnaryName>(
   name: Name,
   request: RequestInitOf<Name>,
-  { enabled = true, fresh = false, keepPrevious = false, ...live }: CallOptions = {},
+  { enabled = true, fresh = false, keepPrevious = false, everyMs, ...live }: CallOptions = {},
 ): UseQueryResult<ReplyOf<Name>> {
   const read = useQuery({
     queryKey: [name, request],
@@ -55,6 +60,7 @@ export function useCall<Name extends UnaryName>(
     ...freshness(live, (answer) => answer),
     ...(fresh ? { gcTime: 0, staleTime: 0, refetchOnMount: "always" as const } : {}),
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs, retry: false }),
   });
   const position = read.isPlaceholderData ? undefined : positionOf(read.data);
   useTopic(enabled ? live.watch : undefined, position);

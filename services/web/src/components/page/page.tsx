@@ -14,7 +14,10 @@ type Props = {
   readonly above?: readonly { readonly title: string; readonly to: string }[];
   /** A StateBadge beside the title. */
   readonly state?: ReactNode;
-  /** The first two verbs, or those that are primary, are buttons; the others are in a menu. All are in the palette. */
+  /**
+   * The first two verbs, or those that are primary, are buttons; the others, and those that cannot run, are in a menu.
+   * All that can run are in the palette.
+   */
   readonly verbs?: readonly Verb[];
   readonly children: ReactNode;
 };
@@ -55,9 +58,10 @@ export function Page({ title, above = [], state, verbs = noVerbs, children }: Pr
 }
 
 function VerbButtons({ verbs }: { readonly verbs: readonly Verb[] }): JSX.Element {
-  const buttons = verbs.filter((verb, at) => verb.primary === true || at < 2);
+  const possible = verbs.filter(({ why }) => why === undefined);
+  const buttons = possible.filter((verb, at) => verb.primary === true || at < 2);
   const rest = verbs.filter((verb) => !buttons.includes(verb));
-  const items = rest.map(({ run, ...verb }) => ({ ...verb, onSelect: run }));
+  const items = rest.map(({ run, why, ...verb }) => ({ ...verb, note: why, onSelect: run }));
   return (
     <>
       {buttons.map((verb, at) => (

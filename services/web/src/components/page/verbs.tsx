@@ -18,6 +18,8 @@ export type Verb = {
   readonly danger?: boolean;
   readonly disabled?: boolean;
   readonly primary?: boolean;
+  /** The reason why a disabled verb cannot run, which the menu shows with it. */
+  readonly why?: string | undefined;
 };
 
 type Registry = {

@@ -1,24 +1,16 @@
 import { ApiError } from "@trainyard/client";
-import type { Plain } from "@trainyard/contracts";
-import type { Task } from "@trainyard/contracts/api";
 import { type JSX, useState } from "react";
 import { useChange } from "../../data/calls.ts";
 import { Dialog } from "../dialog.tsx";
 import { Command } from "../empty-state.tsx";
 import { useSay } from "../toasts.tsx";
+import { pagePorts, type Serving } from "./page-ports.ts";
 
-type Serving = Pick<Plain<Task>, "id" | "ports" | "state">;
-
-/** The page of a task: 0 for its first HTTP port, whose host is the task's own. */
+/** The page of a task: 0 for its own page, or else that of its first HTTP port, whose host is the task's own. */
 type TaskPlace = { readonly task: string; readonly port: number };
 
-/** Opens the page behind a port of a task in a new tab. */
+/** Opens the page behind a port of a task in a new tab; 0 is the task's own page. */
 export type OpenTaskPage = (task: Serving, port: number) => void;
-
-/** Returns the HTTP ports whose pages can be opened: those of a running task. */
-export function pagePorts({ ports, state }: Serving): number[] {
-  return state === "RUNNING" ? ports.filter(({ isTcp }) => !isTcp).map(({ port }) => port) : [];
-}
 
 /**
  * Opens pages of tasks in new tabs. `dialog` is the part of the page that shows the command which opens one where

@@ -5,6 +5,7 @@ import { LoadingText } from "../../components/skeleton.tsx";
 import { experimentState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { useCall } from "../../data/calls.ts";
 import { usePoints } from "../../data/live/points.ts";
 import { Facts, FactsLoading } from "./facts.tsx";
@@ -58,12 +59,13 @@ type LoadedProps = {
 function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
   const { id, name, reason } = experiment;
   const { verbs, dialog } = useVerbs(experiment);
+  const board = useTensorBoard(id);
   return (
     <Page
       title={`${id} ${name}`}
       above={above}
       state={<StateBadge state={experimentState(experiment)} title={reason} />}
-      verbs={verbs}
+      verbs={[...verbs, board.verb]}
     >
       <Facts experiment={experiment} />
       <Tabs label={`Experiment ${id}`} tabs={tabs} value={open.id} onChange={onTab}>
@@ -72,6 +74,7 @@ function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
         </Suspense>
       </Tabs>
       {dialog}
+      {board.dialog}
     </Page>
   );
 }

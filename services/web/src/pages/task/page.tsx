@@ -7,15 +7,20 @@ import { time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
 import { LogView } from "../../components/log-view/log-view.tsx";
 import { Page } from "../../components/page/page.tsx";
+import { PathLink } from "../../components/path-link.tsx";
 import { taskState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
+import { Warning } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
 import { Runs } from "./runs.tsx";
 import type { TaskSearch } from "./search.ts";
 import styles from "./task.module.css";
 import { TerminalTab } from "./terminal-tab.tsx";
+import { folderText, idleText, savedText, type TaskUse } from "./use-texts.ts";
+import { useTaskUse } from "./use-task-use.ts";
 import { DeleteDialog, KillTask, openVerbs, useVerbs } from "./verbs.tsx";
 
 const route = getRouteApi("/tasks/$task");
@@ -38,11 +43,12 @@ export function TaskPage(): JSX.Element {
 }
 
 function TaskOf({ task }: { readonly task: Task }): JSX.Element {
-  const { id, name, reason } = task;
+  const { id, name, reason, unsaved } = task;
   const { tab = task.kind === "shell" ? "terminal" : "logs" } = route.useSearch();
   const navigate = route.useNavigate();
   const { verbs, opened, close } = useVerbs(task);
   const page = useTaskPage();
+  const use = useTaskUse(task);
   return (
     <Page
       title={`Task ${id}`}
@@ -51,11 +57,16 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
         <>
           <StateBadge state={taskState(task)} restarts={task.restarts} title={reason} />
           <span>{name}</span>
+          {use !== undefined && <span className={styles["use"]}>{idleText(use, task)}</span>}
         </>
       }
       verbs={[...openVerbs(task, page.open), ...verbs]}
     >
       {reason !== "" && <p className={styles["reason"]}>{reasonText(task)}</p>}
+      <div className={styles["warnings"]}>
+        <Warning text={unsaved} />
+        <Warning text={use?.notice ?? ""} />
+      </div>
       <Tabs
         label={`Task ${id}`}
         tabs={[
@@ -67,7 +78,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
         value={tab}
         onChange={(next) => void navigate({ search: { tab: next as TaskSearch["tab"] } })}
       >
-        <Content task={task} tab={tab} />
+        <Content task={task} tab={tab} use={use} />
       </Tabs>
       {page.dialog}
       <KillTask task={id} open={opened === "kill"} onClose={close} />
@@ -82,9 +93,9 @@ function reasonText({ state, reason }: Task): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
-type ContentProps = { readonly task: Task; readonly tab: NonNullable<TaskSearch["tab"]> };
+type ContentProps = FactsProps & { readonly tab: NonNullable<TaskSearch["tab"]> };
 
-function Content({ task, tab }: ContentProps): JSX.Element {
+function Content({ task, tab, use }: ContentProps): JSX.Element {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   if (tab === "terminal") return <TerminalTab task={task} />;
@@ -102,12 +113,15 @@ function Content({ task, tab }: ContentProps): JSX.Element {
         hrefOf={(cursor) => `/tasks/${task.id}?line=${cursor}`}
         live={task.endedAtMs === undefined}
       />
-      <Facts task={task} />
+      <Facts task={task} use={use} />
     </div>
   );
 }
 
-function Facts({ task }: { readonly task: Task }): JSX.Element {
+type FactsProps = { readonly task: Task; readonly use: TaskUse | undefined };
+
+function Facts({ task, use }: FactsProps): JSX.Element {
+  const nowMs = useNow();
   const run = task.runs.at(-1);
   return (
     <aside className={styles["facts"]} aria-label="Facts about the task">
@@ -118,6 +132,10 @@ function Facts({ task }: { readonly task: Task }): JSX.Element {
           ["Exit code", task.exitCode === undefined ? "" : String(task.exitCode)],
           ["Agent", run?.placements.map(({ agent }) => agent).join(", ") ?? ""],
           ["Slots", String(task.slots)],
+          ["Shows", task.sources.length === 0 ? "" : <Sources sources={task.sources} />],
+          ["Use", use === undefined ? "" : idleText(use, task)],
+          ["Folder", folderText(use)],
+          ["Saved", savedText(task.lastSave, nowMs)],
           ["Ports", task.ports.map(portText).join(", ")],
           ["Pool", task.pool],
           ["Priority", String(task.priority)],
@@ -130,6 +148,22 @@ function Facts({ task }: { readonly task: Task }): JSX.Element {
         ]}
       />
     </aside>
+  );
+}
+
+/** Links to the experiments and trials of a TensorBoard. */
+function Sources({ sources }: { readonly sources: readonly string[] }): JSX.Element {
+  return (
+    <span className={styles["sources"]}>
+      {sources.map((source) => (
+        <PathLink
+          key={source}
+          to={source.includes(".") ? `/trials/${source}` : `/experiments/${source}`}
+        >
+          {source}
+        </PathLink>
+      ))}
+    </span>
   );
 }
 

@@ -8,21 +8,23 @@ const TerminalView = lazy(async () => ({
   default: (await import("../../components/terminal/terminal-view.tsx")).TerminalView,
 }));
 
-type Props = { readonly task: Pick<ReplyOf<"getTask">, "id" | "kind" | "state" | "endedAtMs"> };
+type Shown = Pick<ReplyOf<"getTask">, "id" | "kind" | "state" | "endedAtMs" | "runs">;
+type Props = { readonly task: Shown };
 
 /** The terminal of a shell, or a shell beside a running command, which is started on request. */
 export function TerminalTab({ task }: Props): JSX.Element {
-  const { id, kind, state, endedAtMs } = task;
+  const { id, kind, state, endedAtMs, runs } = task;
   const [asked, setAsked] = useState(kind === "shell" ? 1 : 0);
-  // A terminal whose task has ended shows its last screen.
-  const [shown, setShown] = useState(false);
+  // A terminal whose task has ended shows its last screen, until a resumed task runs again.
+  const [shown, setShown] = useState(0);
   const isRunning = state === "RUNNING" || state === "STOPPING";
-  if (asked > 0 && isRunning && !shown) setShown(true);
-  if (shown) {
+  const isNew = kind === "shell" ? shown !== runs.length : shown === 0;
+  if (asked > 0 && isRunning && isNew) setShown(runs.length);
+  if (shown > 0) {
     return (
       <Suspense fallback={<p className={styles["loading"]}>Opening the terminal …</p>}>
         <TerminalView
-          key={asked}
+          key={`${shown} ${asked}`}
           task={id}
           terminal="main"
           onAgain={isRunning && kind !== "shell" ? () => setAsked(asked + 1) : undefined}
@@ -30,6 +32,8 @@ export function TerminalTab({ task }: Props): JSX.Element {
       </Suspense>
     );
   }
+  if (state === "PAUSED")
+    return <EmptyState title="The terminal opens when the task is resumed." />;
   if (endedAtMs !== undefined) {
     return <EmptyState title="The task has ended, and its terminals with it." />;
   }

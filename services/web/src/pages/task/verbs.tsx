@@ -7,29 +7,52 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { KillDialog } from "../../components/kill-dialog.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { useSay } from "../../components/toasts.tsx";
-import { pagePorts, type OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
+import { pagePorts, type Serving } from "../../components/task-page/page-ports.ts";
+import type { OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useChange } from "../../data/calls.ts";
+import { type Paused, type TaskVerb, verbsOf } from "./verbs-of.ts";
 
 type Opened = "kill" | "delete" | null;
 
-/** The current actions on a task: kill one that has not ended, delete one that has. */
-export function useVerbs({ endedAtMs }: Pick<ReplyOf<"getTask">, "endedAtMs">) {
+/** The current actions on a task: pause and kill one that has not ended, resume and delete one that has. */
+export function useVerbs(task: Pick<ReplyOf<"getTask">, "id"> & Paused) {
+  const { id } = task;
   const [opened, setOpened] = useState<Opened>(null);
-  const verbs: readonly Verb[] =
-    endedAtMs === undefined
-      ? [{ title: "Kill", danger: true, run: () => setOpened("kill") }]
-      : [{ title: "Delete", danger: true, run: () => setOpened("delete") }];
+  const pause = useChange("pauseTask", ["getTask", "listTasks"]);
+  const resume = useChange("resumeTask", ["getTask", "listTasks"]);
+  const say = useSay();
+  const run: Readonly<Record<TaskVerb, () => void>> = {
+    pause: () => pause.mutate({ request: { task: id } }, { onError: say.failed }),
+    resume: () =>
+      resume.mutate(
+        { request: { task: id } },
+        {
+          onSuccess: () =>
+            say.done(`Task ${id} continues with its files, and without its variables.`),
+          onError: say.failed,
+        },
+      ),
+    kill: () => setOpened("kill"),
+    delete: () => setOpened("delete"),
+  };
+  const isPending = pause.isPending || resume.isPending;
+  const verbs = verbsOf(task).map(
+    ({ verb, title, why }): Verb => ({
+      title,
+      danger: verb === "kill" || verb === "delete",
+      disabled: isPending || why !== undefined,
+      why,
+      run: run[verb],
+    }),
+  );
   return { verbs, opened, close: () => setOpened(null) };
 }
 
-/** An action for the page of each port. */
-export function openVerbs(
-  task: Pick<ReplyOf<"getTask">, "id" | "ports" | "state">,
-  open: OpenTaskPage,
-): readonly Verb[] {
+/** An action for the task's own page, and one for that of each port. */
+export function openVerbs(task: Serving, open: OpenTaskPage): readonly Verb[] {
   const ports = pagePorts(task);
   return ports.map((port, at) => ({
-    title: ports.length === 1 ? "Open" : `Open ${port}`,
+    title: ports.length === 1 || port === 0 ? "Open" : `Open ${port}`,
     primary: at === 0,
     run: () => open(task, port),
   }));
@@ -71,7 +94,7 @@ export function DeleteDialog({ task, open, onClose }: Props): JSX.Element {
       open={open}
       onClose={onClose}
       title={`Delete task ${task}`}
-      description="Its log lines are removed. This cannot be undone."
+      description="Its log lines and its saved files are removed. This cannot be undone."
       actions={
         <>
           <Button onClick={onClose}>Keep it</Button>

@@ -6,7 +6,8 @@ import { age, time } from "../../components/format.ts";
 import { taskState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
-import { pagePorts, type OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
+import { pagePorts } from "../../components/task-page/page-ports.ts";
+import type { OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
 import styles from "./page.module.css";
 
 type Row = Plain<Task>;
@@ -37,6 +38,8 @@ const agentOf = ({ runs }: Row): string => runs.at(-1)?.placements[0]?.agent ?? 
 
 const exitOf = ({ exitCode }: Row): string => (exitCode === undefined ? "" : String(exitCode));
 
+const pageName = (port: number): string => (port === 0 ? "Open" : String(port));
+
 /** The columns of the list; ages are as of `nowMs`, and `open` opens the page of a port. */
 export function taskColumns(nowMs: number, open: OpenTaskPage): readonly Column<Row>[] {
   return [
@@ -58,18 +61,18 @@ export function taskColumns(nowMs: number, open: OpenTaskPage): readonly Column<
       ),
     },
     {
-      ...plain("pages", "Pages", 112, (task) => pagePorts(task).join(", ")),
+      ...plain("pages", "Pages", 112, (task) => pagePorts(task).map(pageName).join(", ")),
       cell: (task) => (
         <span className={styles["pages"]}>
           {pagePorts(task).map((port) => (
             <Button
               key={port}
               look="link"
-              aria-label={`Open port ${port} of task ${task.id}`}
-              title={`Open port ${port}`}
+              aria-label={`Open ${port === 0 ? "" : `port ${port} of `}task ${task.id}`}
+              title={port === 0 ? "Open its page" : `Open port ${port}`}
               onClick={() => open(task, port)}
             >
-              {port}
+              {pageName(port)}
             </Button>
           ))}
         </span>

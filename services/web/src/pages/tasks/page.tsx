@@ -10,11 +10,12 @@ import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useList } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
 import { initialLayout, taskColumns } from "./columns.tsx";
+import { NotebookDialog } from "./notebook-dialog.tsx";
 import styles from "./page.module.css";
 
 const route = getRouteApi("/tasks");
 
-/** The list of commands and shells. */
+/** The list of commands, shells, notebooks and TensorBoards, and the form that starts a notebook. */
 export function TasksPage(): JSX.Element {
   const { filter = "", sort = "" } = route.useSearch();
   const navigate = route.useNavigate();
@@ -34,8 +35,9 @@ export function TasksPage(): JSX.Element {
   const rows = tasks.data?.pages.flatMap(({ items }) => items) ?? [];
   const fault = filterFault(tasks.error);
   const page = useTaskPage();
+  const [isStarting, setStarting] = useState(false);
   return (
-    <Page title="Tasks">
+    <Page title="Tasks" verbs={[{ title: "Start a notebook", run: () => setStarting(true) }]}>
       <Bar
         key={filter}
         filter={filter}
@@ -46,6 +48,7 @@ export function TasksPage(): JSX.Element {
         <ErrorNote error={tasks.error} onRetry={() => void tasks.refetch()} />
       )}
       {page.dialog}
+      {isStarting && <NotebookDialog onClose={() => setStarting(false)} />}
       <Table
         label="Tasks"
         columns={taskColumns(nowMs, page.open)}
@@ -108,7 +111,7 @@ function NoTasks({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element 
   }
   return (
     <EmptyState title="There are no tasks yet." command="yard cmd run -- nvidia-smi">
-      A task is a command or a shell that runs on the cluster.
+      A task is a command, a shell, a notebook or a TensorBoard that runs on the cluster.
     </EmptyState>
   );
 }

@@ -8,6 +8,7 @@ import { LoadingText } from "../../components/skeleton.tsx";
 import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
 import { Warning } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
@@ -51,6 +52,7 @@ function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { verbs, killing, setKilling } = useVerbs(trial);
+  const board = useTensorBoard(trial.id);
   const props = useMemo<TabProps>(
     () => ({
       trial,
@@ -76,7 +78,7 @@ function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
           <span className={styles["summary"]}>{summaryOf(trial, nowMs)}</span>
         </>
       }
-      verbs={verbs}
+      verbs={[...verbs, board.verb]}
     >
       <Warning text={trial.warning} />
       <Tabs
@@ -88,6 +90,7 @@ function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
         <Content {...props} />
       </Tabs>
       <KillTrial trial={trial.id} open={killing} onClose={() => setKilling(false)} />
+      {board.dialog}
     </Page>
   );
 }
