@@ -205,6 +205,8 @@ const wrong: readonly (readonly [string, readonly Told[]])[] = [
   ["nobody has paused it", [createdAs("shell"), taskRun(1), taskRunEnded(1), pausedEnd]],
   ["it cannot be resumed", [...ranOnce, taskEnded, taskResumed]],
   ["it is no save of its last run", [...ranOnce, taskSave]],
+  ["it starts without its files", [...pausing, taskSave, pausedEnd, taskResumed, taskRun(2)]],
+  ["it starts from c, not from", [createdAs("shell"), ofTask(requested(1, "c", 1))]],
   ["a1/0 is t1#1's", [granted("t1#1"), granted("1.2#1")]],
   ["a1/0 is 1.1#1's", [granted("1.1#1"), granted("1.2#1")]],
   ["a1 is lost", [lost, granted("1.1#1")]],

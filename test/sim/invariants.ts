@@ -25,7 +25,7 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
   const experiments = new ExperimentRules();
   const searches = new SearchRules(experiments);
   const trials = new TrialRules(experiments, searches, checkpoints);
-  const tasks = new TaskRules();
+  const tasks = new TaskRules(checkpoints);
   for (const stored of log.store.events) {
     const event = decodeEvent(stored);
     const report: Report = (what) =>
@@ -43,7 +43,7 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
         trials.see(id, event, stored, report);
         break;
       case "task":
-        tasks.see(id, event, report);
+        tasks.see(id, event, stored.timeMs, report);
         break;
       case "measurement":
         trials.seeMeasurement(event, stored, report);

@@ -22,6 +22,7 @@ import { EndReason } from "@trainyard/contracts/events";
 import type { Clock } from "@trainyard/kernel";
 import { readRunToken } from "@trainyard/runtime";
 import { tokenKey } from "./platform.ts";
+import { Saving } from "./saving.ts";
 import { Training, type TrainingDeps } from "./training.ts";
 
 const tokenKeys = new Map([[tokenKey.id, createSecretKey(tokenKey.secret)]]);
@@ -59,6 +60,8 @@ export class ModelAgent {
   readonly #held = new Map<string, Held>();
   /** The keys of runs that do not use the SDK, so that they are asked to stop by SIGTERM. */
   readonly #withoutSdk = new Set<string>();
+  /** The saves of the runs of tasks that keep their work. */
+  readonly #savings = new Map<string, Saving>();
   #incarnation = 1;
   #startedMs = 0;
   #sequence = 0;
@@ -148,6 +151,8 @@ export class ModelAgent {
     clock.timer(chance.between(50, 1_500), () => {
       if (this.#fails(0.04)) return this.#end(key, 1, null, { launchFailed: true });
       this.#change(key, { state: AllocationReportState.RUNNING, pid: 1 });
+      const saving = Saving.of(launch, this.#deps);
+      if (saving !== null) this.#savings.set(key, saving);
       if (launch.task !== undefined) return this.#work(key);
       const of = { trial, run, fromStep: stepsCompleted, grant };
       // The first of several nodes reports and decides for all.
@@ -186,11 +191,16 @@ export class ModelAgent {
     });
   }
 
-  /** The process of a task ends by itself at some time, with any exit code. */
+  /** The process of a task ends by itself at some time, with any exit code, or because nobody uses it. */
   #work(key: string): void {
     const { clock, chance } = this.#deps;
+    clock.timer(this.#deps.pace * chance.between(100, 10_000), () => {
+      if (this.#runs(key)) this.#savings.get(key)?.work();
+    });
     clock.timer(this.#deps.pace * chance.between(200, 20_000), () => {
-      if (this.#runs(key)) this.#end(key, this.#fails(0.3) ? chance.pick([1, 137]) : 0, null);
+      if (!this.#runs(key)) return;
+      if (this.#savings.has(key) && chance.happens(0.2)) this.#end(key, 0, EndReason.IDLE);
+      else this.#end(key, this.#fails(0.3) ? chance.pick([1, 137]) : 0, null);
     });
   }
 
@@ -229,9 +239,11 @@ export class ModelAgent {
       message: "",
       ...(code === null ? {} : { code }),
     };
+    const checkpoints = this.#savings.get(key)?.end() ?? [];
     this.#change(key, {
       state: AllocationReportState.ENDED,
       exit,
+      ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
       ...(reason === null ? {} : { endRecord: { reason, message: this.#deps.lastWord } }),
       ...rest,
     });

@@ -33,7 +33,9 @@ export class ModelRetention {
       if (!stored.stream.startsWith("checkpoint-")) continue;
       const event = decodeEvent(stored);
       if (event.type === "CheckpointCompleted") {
-        this.#consider(idOf(stored.stream), event.data.trial);
+        const { trial, task } = event.data;
+        const owner = task === undefined ? `trial-${trial}` : `task-${task}`;
+        this.#consider(idOf(stored.stream), owner);
       }
     }
   }
@@ -43,13 +45,14 @@ export class ModelRetention {
     this.#position = this.#deps.log.store.head;
   }
 
-  #consider(checkpoint: string, trial: string): void {
+  /** `owner` is the stream of the trial or the task. */
+  #consider(checkpoint: string, owner: string): void {
     const { clock, chance } = this.#deps;
     if (chance.happens(0.1)) {
       clock.timer(chance.between(0, 8_000), () => void this.#damage(checkpoint));
     }
     if (!chance.happens(0.3)) return;
-    clock.timer(chance.between(0, 4_000), () => void this.#condemn(checkpoint, trial));
+    clock.timer(chance.between(0, 4_000), () => void this.#condemn(checkpoint, owner));
   }
 
   /** The registry finds the checkpoint damaged, and may later find it intact again. */
@@ -66,11 +69,11 @@ export class ModelRetention {
     });
   }
 
-  async #condemn(checkpoint: string, trial: string): Promise<void> {
+  async #condemn(checkpoint: string, owner: string): Promise<void> {
     const { clock, chance, teller, log } = this.#deps;
     if (log.store.version(`checkpoint-${checkpoint}`) === 0) return;
-    const guards = this.#guards(trial);
-    if (this.#isReferred(checkpoint, trial)) return;
+    const guards = this.#guards(owner);
+    if (this.#isReferred(checkpoint, owner)) return;
     const condemned = await teller.tell(
       `retention-${checkpoint}`,
       [
@@ -89,15 +92,15 @@ export class ModelRetention {
       guards,
     );
     if (condemned)
-      clock.timer(chance.between(100, 4_000), () => void this.#decide(checkpoint, trial));
+      clock.timer(chance.between(100, 4_000), () => void this.#decide(checkpoint, owner));
   }
 
-  async #decide(checkpoint: string, trial: string): Promise<void> {
+  async #decide(checkpoint: string, owner: string): Promise<void> {
     const { chance, teller, log } = this.#deps;
     const stream = `retention-${checkpoint}`;
     if (log.store.version(stream) === 0) return;
-    const guards = this.#guards(trial);
-    if (this.#isReferred(checkpoint, trial) || chance.happens(0.4)) {
+    const guards = this.#guards(owner);
+    if (this.#isReferred(checkpoint, owner) || chance.happens(0.4)) {
       await teller.tell(stream, [{ type: "CheckpointSpared", data: { reason: "" } }]);
       return;
     }
@@ -111,13 +114,13 @@ export class ModelRetention {
     );
   }
 
-  #guards(trial: string): Record<string, number> {
-    return { [`trial-${trial}`]: this.#deps.log.store.version(`trial-${trial}`) };
+  #guards(owner: string): Record<string, number> {
+    return { [owner]: this.#deps.log.store.version(owner) };
   }
 
-  #isReferred(checkpoint: string, trial: string): boolean {
+  #isReferred(checkpoint: string, owner: string): boolean {
     let from = "";
-    for (const stored of this.#deps.log.store.stream(`trial-${trial}`)) {
+    for (const stored of this.#deps.log.store.stream(owner)) {
       const event = decodeEvent(stored);
       if (event.type === "RunRequested") from = event.data.fromCheckpoint;
       if (event.type === "RunEnded") from = "";

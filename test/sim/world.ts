@@ -6,7 +6,7 @@
 import { createMemoryBus, type Delivery, type MemoryHub } from "@trainyard/bus/testing";
 import type { StoredEvent } from "@trainyard/event-log";
 import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, isTaskId } from "@trainyard/kernel";
 import { RunGrants } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { Chance } from "./chance.ts";
@@ -276,9 +276,10 @@ async function watch(
 }
 
 /** The number of runs requested for a trial. */
-function runsOf(log: MemoryLog, trial: string): number {
+/** Returns how many runs of a trial or a task were requested. */
+function runsOf(log: MemoryLog, owner: string): number {
   const requests = log.store
-    .stream(`trial-${trial}`)
+    .stream(`${isTaskId(owner) ? "task" : "trial"}-${owner}`)
     .filter(({ type }) => type.includes(".RunRequested."));
   return requests.length;
 }

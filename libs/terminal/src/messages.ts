@@ -31,7 +31,9 @@ export type Hello =
   /** A terminal, to answer with its screens. */
   | { readonly open: "follow"; readonly name: string }
   /** The names of the terminals, at each change. */
-  | { readonly open: "watch" };
+  | { readonly open: "watch" }
+  /** How long ago terminals and programs were used, once. */
+  | { readonly open: "use" };
 
 /** How a program ended: a code, or the name of a signal, such as SIGTERM. */
 export type Ended = { readonly code?: number; readonly signal?: string };
@@ -49,7 +51,9 @@ export type FromHolder =
   | { readonly type: "refused"; readonly code: string; readonly detail: string }
   /** The bytes make the present screen in an emptied terminal. */
   | { readonly type: "screen"; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly type: "terminals"; readonly names: readonly string[] };
+  | { readonly type: "terminals"; readonly names: readonly string[] }
+  /** Null if they were never used. */
+  | { readonly type: "use"; readonly idle_seconds: number | null };
 
 export const frameTypes = {
   hello: 0,
@@ -67,6 +71,7 @@ export const frameTypes = {
   refused: 22,
   screen: 23,
   terminals: 24,
+  use: 25,
 } as const;
 
 const utf8 = new TextEncoder();
@@ -124,6 +129,8 @@ export function fromHolder({ type, payload }: Frame): FromHolder | null {
       return { type: "refused", ...parsed<{ code: string; detail: string }>(payload) };
     case frameTypes.terminals:
       return { type: "terminals", ...parsed<{ names: string[] }>(payload) };
+    case frameTypes.use:
+      return { type: "use", ...parsed<{ idle_seconds: number | null }>(payload) };
     default:
       return null;
   }

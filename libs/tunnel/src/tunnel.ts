@@ -130,7 +130,7 @@ async function answered(
     const headers = await promise;
     if (headers[":status"] !== 200) throw refusalOf(headers);
     stream.off("error", failed);
-    return stream;
+    return inBytes(stream);
   } catch (error) {
     stream.close(constants.NGHTTP2_CANCEL);
     throw error;
@@ -138,6 +138,20 @@ async function answered(
     stream.off("close", failed);
     signal?.removeEventListener("abort", aborted);
   }
+}
+
+/**
+ * Has a stream write texts as bytes. Node.js 24.21 overwrites the beginning of a text that it writes together with
+ * bytes on an HTTP/2 stream with memory that it has freed, and its HTTP client writes heads of requests as texts.
+ */
+function inBytes(stream: Duplex): Duplex {
+  const write = stream.write.bind(stream) as (chunk: unknown, ...more: unknown[]) => boolean;
+  stream.write = (chunk: unknown, ...more: unknown[]): boolean => {
+    if (typeof chunk !== "string") return write(chunk, ...more);
+    const [encoding, ...done] = typeof more[0] === "string" ? more : ["utf8", ...more];
+    return write(Buffer.from(chunk, encoding as BufferEncoding), ...done);
+  };
+  return stream;
 }
 
 function endOf(session: Http2Session, link: Duplex): TunnelEnd {

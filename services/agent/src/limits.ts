@@ -199,6 +199,19 @@ export const limits = {
    * first.
    */
   memoryLookMs: 250,
+  /** The interval of looks whether somebody uses a task, a quarter of its idle_timeout where that is short. */
+  useLookMs: 5_000,
+  useLookLeastMs: 250,
+  /** The interval in which an agent without such a task sees that there is one. */
+  useFirstLookMs: 1_000,
+  /** The time for the answers of a task at one look. */
+  useAnswerMs: 5_000,
+  /** A task that does not answer for this long counts as used then. A busy host needs less for an answer. */
+  useSilenceMs: 30_000,
+  /** The time without an answer after which people read about it. */
+  useNoticeMs: 10 * 60_000,
+  /** A later use is written to the disk if it is this much later: the answers of a server are not exact. */
+  useWrittenMs: 1_000,
   /** The interval of checks for containers of runs that have ended. */
   orphansMs: 10_000,
   /** The interval of looks at a page's server that does not answer yet, and the time and the bytes of one answer. */

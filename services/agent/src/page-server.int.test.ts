@@ -1,18 +1,20 @@
 /** Tasks with a page on an agent: when they count as running, and the servers with their packages. */
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import type { Plain } from "@trainyard/contracts";
 import { AllocationReportState, type Launch } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { askUse } from "./servers/server-use.ts";
+import { askUse, type ServerUse } from "./servers/server-use.ts";
 import { packageFolders } from "./servers/packages.ts";
 import { connectPage } from "./state/run-socket.ts";
 import { AgentStage } from "./testing/agent-stage.ts";
-import { configured, removeFolders, runAt, taskOf } from "./testing/examples.ts";
+import { configured, newFolder, removeFolders, runAt, taskOf } from "./testing/examples.ts";
 import { fakeServer, needPackages, pathWithServer } from "./testing/page-servers.ts";
 
 afterAll(removeFolders);
@@ -30,7 +32,9 @@ function workOf(stage: AgentStage, launch: Plain<Launch>): string {
 describe.concurrent("a task with a page", () => {
   test("is prepared until its server answers, and then runs, also for the next agent", async () => {
     await using stage = await AgentStage.start();
-    const launch = taskOf("notebook", "", { environmentVariables: [pathWithServer(fakeServer)] });
+    const launch = taskOf("tensorboard", "", {
+      environmentVariables: [pathWithServer(fakeServer)],
+    });
     stage.platform.run(launch);
     await vi.waitFor(
       () => expect(stage.platform.texts(launch)).toContain("the server starts"),
@@ -60,14 +64,14 @@ describe.concurrent("a task with a page", () => {
 
   test("ends with its last lines if its server does not come in time", async () => {
     await using stage = await AgentStage.start();
-    const launch = taskOf("notebook", "", {
+    const launch = taskOf("tensorboard", "", {
       environmentVariables: [pathWithServer(fakeServer)],
-      ...configured({ ready_timeout: 1 }),
+      ...configured({ ready_timeout: 3 }),
     });
     stage.platform.run(launch);
     const { endRecord, exit, killed } = await stage.platform.ended(launch);
     const message =
-      "the server did not answer within 1 s (ready_timeout); its last lines: the server starts";
+      "the server did not answer within 3 s (ready_timeout); its last lines: the server starts";
     expect([endRecord, killed]).toEqual([{ reason: EndReason.ERROR, message }, false]);
     expect(exit?.signal).toBe("SIGTERM");
     expect(stage.platform.texts(launch)).toContain(message);
@@ -77,25 +81,30 @@ describe.concurrent("a task with a page", () => {
     // Without an index, pip fails as without a network.
     const variables = { PIP_CONFIG_FILE: "/dev/null", PIP_NO_INDEX: "1" };
     await using stage = await AgentStage.start({ variables });
-    const [python] = Object.keys(packageFolders("", "notebook"));
+    const [python] = Object.keys(packageFolders("", "tensorboard"));
     const wants = `import json, os, time
 with open(os.environ["TRAINYARD_RUN_DIR"] + "/packages.json", "w") as file:
     json.dump({"python": "${python}"}, file)
 time.sleep(600)`;
-    const launch = taskOf("notebook", "", { environmentVariables: [pathWithServer(wants)] });
+    const launch = taskOf("tensorboard", "", { environmentVariables: [pathWithServer(wants)] });
     stage.platform.run(launch);
     const { endRecord } = await stage.platform.ended(launch);
     expect(endRecord?.message).toMatch(
-      /^the agent could not install JupyterLab: it has no network, .*; name an image, or a Python/,
+      /^the agent could not install TensorBoard: it has no network, .*; name an image, or a Python/,
     );
   });
 
-  test("has JupyterLab or TensorBoard behind its own Python, for the secret only", async ({
+  test("has JupyterLab or TensorBoard behind its own Python, for the secret only, whose kernels outlive their pages", async ({
     skip,
   }) => {
     await using stage = await AgentStage.start();
     await needPackages(stage.config.folder, ["notebook", "tensorboard"], skip);
-    const notebook = taskOf("notebook", "", { environmentVariables: [`PATH=${systemPath}`] });
+    // A Python may have an older package than the server needs.
+    const older = newFolder();
+    writeFileSync(join(older, "jinja2.py"), "raise ImportError('it is too old')\n");
+    const notebook = taskOf("notebook", "", {
+      environmentVariables: [`PATH=${systemPath}`, `PYTHONPATH=${older}`],
+    });
     const board = taskOf("tensorboard", "", { environmentVariables: [`PATH=${systemPath}`] });
     stage.platform.run(notebook);
     stage.platform.run(board);
@@ -116,8 +125,46 @@ time.sleep(600)`;
       expect(use).toMatchObject({ kernels: [], terminals: [], write_seconds: null });
       expect(use?.request_seconds).toBeLessThan(5);
     }
+    const packages = packageOf(stage, "notebook");
+    const { never, heard, value, path, busy, listed, after } = await notebookClient(
+      packages,
+      join(stage.folderOf(notebook), "run/page.sock"),
+      notebook.task?.secret ?? "",
+    );
+    // The cell counted on without a connection, and each number came once.
+    expect(listed).toBe("directory");
+    expect([heard, value]).toEqual(["0\n1\n2\n3\n4\n5\n6\n7\n", "42"]);
+    // Kernels import from the task's Python first.
+    expect(path.split(" ")[0]).toBe(packages);
+    expect(never).toMatchObject([{ busy: false, connections: 0, ever_connected: false }]);
+    expect(busy).toMatchObject([{ busy: true, connections: 1, ever_connected: true }]);
+    expect(after.kernels).toMatchObject([{ busy: false, ever_connected: true }]);
+    // Neither reads nor a tab that connected again 1.2 s ago count.
+    expect(after.kernels[0]?.idle_seconds).toBeGreaterThan(1.5);
+    expect(after.write_seconds).toBeGreaterThan(after.request_seconds ?? 0);
   });
 });
+
+const packageOf = (stage: AgentStage, kind: "notebook"): string =>
+  Object.values(packageFolders(join(stage.config.folder, "packages"), kind))[0] ?? "";
+
+type Seen = {
+  readonly never: object;
+  readonly busy: object;
+  readonly path: string;
+  readonly heard: string;
+  readonly value: string;
+  readonly listed: string;
+  readonly after: ServerUse;
+};
+
+/** A page that starts a kernel, and loses its connection within a cell. */
+async function notebookClient(packages: string, socket: string, secret: string): Promise<Seen> {
+  const program = join(import.meta.dirname, "servers/testing/notebook_client.py");
+  const env = { PATH: systemPath, PYTHONPATH: packages };
+  const { stdout } = await promisify(execFile)("python3", [program, socket, secret], { env });
+  return JSON.parse(stdout) as Seen;
+}
 
 /** The PATH with the Python for which there are lock files. */
 const systemPath = "/usr/bin:/bin";

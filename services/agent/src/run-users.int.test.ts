@@ -338,7 +338,7 @@ test("a task has a user of the second range, its holder and terminals too, and n
   const hello = { open: "exec", command: ["sh", "-c", "id -u; id -g; echo $HOME $USER"] } as const;
   using program = await HolderClient.open(join(folderOf(launch), "run"), hello);
   expect(await program.ended()).toEqual({ type: "ended", code: 0 });
-  const home = join(folderOf(launch), "home");
+  const home = join(folderOf(launch), "work", "kept");
   expect(program.text()).toBe(`${first + 1_012}\n${first + 1_012}\n${home} trainyard-t12\n`);
   expect((await platform.up(launch)).userId).toBe(first + 1_012);
   platform.kill(launch);

@@ -15,6 +15,8 @@ export const cliLimits = {
   waitingShown: 5,
   /** The longest wait of an experiment's description for the scheduler's reasons: it is useful without them. */
   explainMs: 2_000,
+  /** The longest wait of a task's description for its agent, which says how the task is used. */
+  taskUseMs: 2_000,
   /** The pause between two requests about a task whose log has ended. */
   taskEndAgainMs: 200,
   /** The pause between two requests about a running verification. */

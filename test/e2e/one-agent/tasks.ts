@@ -30,6 +30,34 @@ test("a command runs in its folder, its output comes apart from its errors, and 
   expect((await world.yard("task", "logs", task)).err).toBe(`There is no task ${task}.\n`);
 });
 
+test("a command uses the Python client for its owner without a login, and its token is refused within 2 s after its end", async () => {
+  const body = [
+    "import os, time",
+    "from trainyard import client",
+    "client.Client().create_workspace('from-a-command')",
+    "print(client.list_experiments() is not None, os.environ['TRAINYARD_TOKEN'], flush=True)",
+    "time.sleep(600)",
+  ].join("\n");
+  const words = ["--set", "resources.slots=0", "--", "python3", "-c", body];
+  const task = idIn((await world.yard("cmd", "run", ...words)).out);
+  let token = "";
+  await eventually(`task ${task} has called`, async () => {
+    const { out } = await world.yard("task", "logs", task);
+    token = /^True (ty1\.\S+)$/m.exec(out)?.[1] ?? "";
+    return token !== "";
+  });
+  const made = await world.client.call("getWorkspace", { workspace: "from-a-command" });
+  expect(made.createdBy).toBe(`task:${task}`);
+  const list = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${world.access.api}/api/v1/experiments`, { headers })).status;
+  };
+  expect(await list()).toBe(200);
+  expect((await world.yard("task", "kill", task)).code).toBe(0);
+  await eventually(`task ${task} is killed`, async () => (await stateOf(task)) === "KILLED");
+  await expect.poll(list, { timeout: 2_000 }).toBe(403);
+});
+
 test("a command that is killed ends at once, and a queued one says why it waits", async () => {
   const started = await world.yard(
     "cmd",
@@ -53,6 +81,31 @@ test("a command that is killed ends at once, and a queued one says why it waits"
   expect((await world.yard("task", "kill", running)).code).toBe(0);
   await eventually(`task ${running} is killed`, async () => (await stateOf(running)) === "KILLED");
   await eventually(`task ${waiting} ends`, async () => (await stateOf(waiting)) === "COMPLETED");
+});
+
+test("a command that keeps its work is paused while it runs or waits, and resumed with its files", async () => {
+  const kept = ["--set", "keep_work=true", "--set", "resources.slots=4"];
+  // The exit code is 7 where an earlier run has left the file.
+  const script = "test -f seen && exit 7; echo 1 > seen; echo ready; exec sleep 600";
+  const words = ["--", "sh", "-c", script];
+  const running = idIn((await world.yard("cmd", "run", ...kept, ...words)).out);
+  await eventually(`task ${running} has written its file`, async () =>
+    (await world.yard("task", "logs", running)).out.includes("ready"),
+  );
+  const waiting = idIn((await world.yard("cmd", "run", ...kept, "--", "true")).out);
+  expect((await world.yard("task", "pause", waiting)).code).toBe(0);
+  await eventually(`task ${waiting} is paused`, async () => (await stateOf(waiting)) === "PAUSED");
+  expect((await world.yard("task", "pause", running)).code).toBe(0);
+  await eventually(`task ${running} is paused`, async () => (await stateOf(running)) === "PAUSED");
+  expect((await world.yard("task", "resume", waiting)).code).toBe(0);
+  await eventually(`task ${waiting} ends`, async () => (await stateOf(waiting)) === "COMPLETED");
+  expect((await world.yard("task", "resume", running)).code).toBe(0);
+  await eventually(`task ${running} ends`, async () => (await stateOf(running)) === "ERROR");
+  const { exitCode, lastSave, unsaved } = await world.client.call("getTask", { task: running });
+  expect([exitCode, unsaved]).toEqual([7, ""]);
+  expect(lastSave?.bytes).toBeGreaterThan(0);
+  const board = await world.yard("tensorboard", "start", "--no-wait", "99999");
+  expect([board.code, board.err.trim()]).toEqual([2, "sources: there is no experiment 99999"]);
 });
 
 test.each([

@@ -2,6 +2,7 @@ import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { RunEndWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { recordedTask } from "@trainyard/experiment-config/recorded";
 import type { Report } from "../invariants.ts";
+import type { CheckpointRules } from "./checkpoints.ts";
 
 type TaskFacts = {
   readonly maxRestarts: number;
@@ -18,6 +19,10 @@ type TaskFacts = {
   ended: boolean;
   /** True from the continuation of the task to its next run. */
   resumed: boolean;
+  saves: readonly { readonly checkpoint: string; readonly step: number }[];
+  /** The saves that the last run has left, and until when its next run waits for them. */
+  readonly named: Set<string>;
+  awaitedUntilMs: number;
 };
 
 /** The events of an ended task: its saves may arrive late, and a person may resume or delete it. */
@@ -31,20 +36,27 @@ const afterEnd: ReadonlySet<string> = new Set([
 /**
  * The rule of tasks: a task has one run at a time, another one only after a failure within `max_restarts`, after a stop
  * for others if it is preemptible or keeps its work, or if the run was never launched, and none after a kill or a pause
- * until it is resumed. It ends with its last run.
+ * until it is resumed. It ends with its last run. A run starts from the latest save of the task that is usable, and not
+ * while another one is on its way.
  */
 export class TaskRules {
+  readonly #checkpoints: CheckpointRules;
   readonly #facts = new Map<string, TaskFacts>();
   /** The allocations of tasks that have not ended. */
   readonly #held = new Set<string>();
 
-  see(id: string, event: AnyEvent, report: Report): void {
+  constructor(checkpoints: CheckpointRules) {
+    this.#checkpoints = checkpoints;
+  }
+
+  see(id: string, event: AnyEvent, timeMs: number, report: Report): void {
     if (event.type === "TaskCreated") return this.#create(id, event.data, report);
     const task = this.#facts.get(id);
     if (task === undefined) return report("the task was never created");
     if (task.ended && !afterEnd.has(event.type)) report("the task had ended");
     switch (event.type) {
       case "RunRequested":
+        this.#start(task, event.data, timeMs, report);
         return request(task, event.data.run, report);
       case "RunStarted":
         if (task.started) report("it had started");
@@ -57,7 +69,7 @@ export class TaskRules {
         isUnended(task, event.data.run, report);
         task.unended = false;
         task.last = event.data;
-        return;
+        return name(task, event.data.sealed?.checkpoints ?? [], event.data.awaitedUntilMs ?? 0);
       case "TaskKillRequested":
         if (task.killed) report("it was killed before");
         task.killed = true;
@@ -68,10 +80,10 @@ export class TaskRules {
         task.paused = true;
         return;
       case "TaskSaved":
+        return save(task, event.data, report);
       case "RunCheckpointsNamed":
-        if (!task.keepsWork || event.data.run !== task.runs)
-          report("it is no save of its last run");
-        return;
+        if (event.data.run !== task.runs) report("saves of an earlier run are named");
+        return name(task, event.data.checkpoints, event.data.awaitedUntilMs);
       case "TaskEnded":
         return end(task, event.data, report);
       case "TaskResumed":
@@ -90,6 +102,28 @@ export class TaskRules {
       default:
         return report("it is no event of a task");
     }
+  }
+
+  /** Judges the save that a run starts from. */
+  #start(
+    task: TaskFacts,
+    { fromCheckpoint, fromStep }: EventData<"RunRequested">,
+    timeMs: number,
+    report: Report,
+  ): void {
+    for (const one of timeMs < task.awaitedUntilMs ? task.named : []) {
+      if (!this.#checkpoints.isSettled(one)) report(`${one} is on its way`);
+    }
+    const latest = task.saves
+      .filter(({ checkpoint }) => this.#checkpoints.isUsable(checkpoint))
+      .reduce((one, save) => (save.step > one.step ? save : one), { checkpoint: "", step: 0 });
+    if (fromCheckpoint !== latest.checkpoint || fromStep !== latest.step) {
+      report(`it starts from ${fromCheckpoint || "nothing"}, not from ${latest.checkpoint}`);
+    }
+    if (fromCheckpoint === "" && task.saves.length > 0) report("it starts without its files");
+    task.saves = task.saves.filter(({ step }) => step <= fromStep);
+    task.named.clear();
+    task.awaitedUntilMs = 0;
   }
 
   /** Notes which allocations of tasks have a place in the queue or slots. */
@@ -113,8 +147,27 @@ export class TaskRules {
     this.#facts.set(id, {
       ...{ maxRestarts, preemptible, keepsWork, runs: 0, unended: false, started: false },
       ...{ last: null, restarts: 0, killed: false, paused: false, ended: false, resumed: false },
+      ...{ saves: [], named: new Set(), awaitedUntilMs: 0 },
     });
   }
+}
+
+type Named = readonly { readonly checkpoint: string }[];
+
+function name(task: TaskFacts, checkpoints: Named, untilMs: number): void {
+  for (const { checkpoint } of checkpoints) task.named.add(checkpoint);
+  task.awaitedUntilMs = Math.max(task.awaitedUntilMs, untilMs);
+}
+
+function save(
+  task: TaskFacts,
+  { checkpoint, run, step }: EventData<"TaskSaved">,
+  report: Report,
+): void {
+  if (!task.keepsWork || run !== task.runs) report("it is no save of its last run");
+  if (task.saves.some((one) => one.checkpoint === checkpoint)) report("it was saved before");
+  task.saves = [...task.saves, { checkpoint, step }];
+  task.named.delete(checkpoint);
 }
 
 function request(task: TaskFacts, run: number, report: Report): void {
@@ -164,7 +217,9 @@ function end(task: TaskFacts, { outcome }: EventData<"TaskEnded">, report: Repor
     if (!task.paused && task.last?.why !== RunEndWhy.IDLE) report("nobody has paused it");
     return;
   }
-  const hasFinished = task.last?.why === RunEndWhy.FINISHED || task.last?.why === RunEndWhy.IDLE;
-  if (hasFinished !== (outcome === TaskOutcome.COMPLETED)) report("its run ended otherwise");
+  const why = task.resumed ? RunEndWhy.UNSPECIFIED : task.last?.why;
+  const mayComplete = why === RunEndWhy.FINISHED || why === RunEndWhy.IDLE;
+  const isCompleted = outcome === TaskOutcome.COMPLETED;
+  if (isCompleted ? !mayComplete : why === RunEndWhy.FINISHED) report("its run ended otherwise");
   if (outcome === TaskOutcome.KILLED && !task.killed) report("nobody has killed it");
 }

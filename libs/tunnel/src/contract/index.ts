@@ -1,4 +1,6 @@
 /** The contract suite of a tunnel, for every way between its ends. */
+import { Agent, request } from "node:http";
+import type { Socket } from "node:net";
 import { Duplex, PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,6 +33,10 @@ export function tunnelContract(way: string, open: OpenFixture): void {
   });
 }
 
+/** Adds what Node's HTTP client asks of a socket. */
+const asSocket = (stream: Duplex): Socket =>
+  Object.assign(stream, { setTimeout: () => stream, ref: () => stream }) as unknown as Socket;
+
 const bothClosed = ({ asking, serving }: TunnelFixture): Promise<unknown> =>
   Promise.all([asking.closed, serving.closed]);
 
@@ -43,6 +49,29 @@ function streamContract(open: OpenFixture): void {
     stream.end("what was sent");
     expect(await textOf(stream)).toBe("what was sent");
     expect(names).toEqual(["port-8080"]);
+  });
+
+  test("the head and the body of a request by Node's HTTP client arrive as they were sent", async () => {
+    let heard = "";
+    const writable = new PassThrough().on("data", (bytes: Buffer) => (heard += String(bytes)));
+    const target = Duplex.from({ readable: new PassThrough(), writable });
+    await using fixture = await open({ clock: systemClock, open: async () => target });
+    const stream = await fixture.asking.open("port-8080");
+    const agent = new Agent();
+    // The head and the body wait for the connection, and are then written at once.
+    agent.createConnection = (_options, connected) =>
+      void setImmediate(() => connected?.(null, asSocket(stream)));
+    const sent = request({
+      agent,
+      method: "POST",
+      path: "/page",
+      headers: { "content-length": 4 },
+    });
+    sent.on("error", () => {});
+    sent.write(Buffer.from("body"));
+    sent.end();
+    await expect.poll(() => heard).toMatch(/^POST \/page HTTP[^]+\r\n\r\nbody$/);
+    sent.destroy();
   });
 
   test("the end of one direction is passed on, and the other direction continues", async () => {

@@ -24,6 +24,7 @@ const files = [
   "record.py",
   "spawning.py",
   "terminal.py",
+  "use.py",
   "viewer.py",
 ] as const;
 

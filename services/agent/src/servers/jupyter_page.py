@@ -109,8 +109,6 @@ class Page(ServerApp):
         self.root_dir = os.getcwd()
         self.default_url = "/lab"
         self.base_url = "/"
-        # Another manager would install into the Python of the host.
-        self.config.LabApp.extension_manager = "readonly"
         self.config.IdentityProvider.token = ""
         # The trash would be a part of the folder, and fill it.
         self.config.FileContentsManager.delete_to_trash = False
@@ -165,6 +163,8 @@ def serve(secret, run_dir, packages):
     # Files of running kernels, with the keys of their connections, are no part of the folder that is saved.
     os.environ["JUPYTER_RUNTIME_DIR"] = made(os.path.join(run_dir, "jupyter"))
     arguments = ["--ServerApp.jpserver_extensions=jupyterlab=True"]
+    # Another manager of extensions would install into the Python of the host.
+    arguments += ["--LabApp.extension_manager=readonly"]
     # A layered environment of the task has another prefix than the Python whose JupyterLab it sees.
     prefix = packages or prefix_of_own()
     if prefix is not None:

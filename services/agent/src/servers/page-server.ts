@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { recordedTask } from "@trainyard/experiment-config/recorded";
 import { type Clock, pause } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
+import { textOf } from "../state/layout.ts";
 import { lastTextsOf } from "../state/last-texts.ts";
 import { readRunFile } from "../state/run-file.ts";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -98,8 +99,9 @@ export class PageServer {
       });
       return true;
     } catch (error) {
-      if (!(error instanceof NoPackages)) throw error;
-      fail(`${error.message}; name an image, or a Python, that has ${serverNames[kind]}`);
+      const name = serverNames[kind];
+      const told = error instanceof NoPackages ? "" : `the agent could not install ${name}: `;
+      fail(`${told}${textOf(error)}; name an image, or a Python, that has ${name}`);
       return false;
     }
   }

@@ -3,10 +3,10 @@
 Started as `python3 page_server.py KIND FOLDERS` in the task's folder, with TRAINYARD_RUN_DIR and TRAINYARD_TASK_SECRET.
 FOLDERS is a JSON object with the agent's package folders by the Python that they are for: {"cp311-x86-64": PATH}.
 
-The task's own Python comes first: if it has the server, nothing else is used. Else the agent's folder is appended
-behind its path, so that kernels import the task's torch and not one of ours. (A virtual environment would hide the
-packages of a parent one.) The agent builds a folder that does not exist yet when this program writes what it needs to
-packages.json in TRAINYARD_RUN_DIR, and ends the run if it cannot.
+The task's own Python comes first: if it has the server, nothing else is used. Else the server imports from the agent's
+folder first, since an older package of the task's would break it, and kernels get the folder behind their path
+(page_kernel.py), so that they import the task's torch and not one of ours. The agent builds a folder that does not
+exist yet when this program writes what it needs to packages.json in TRAINYARD_RUN_DIR, and ends the run if it cannot.
 
 The server listens on page.sock in TRAINYARD_RUN_DIR, for its own user alone, and demands the secret of the gateway.
 """
@@ -36,7 +36,7 @@ def main():
     run_dir = os.environ["TRAINYARD_RUN_DIR"]
     packages = None if has_own(kind) else packages_for(kind, folders, run_dir)
     if packages is not None:
-        sys.path.append(packages)
+        sys.path.insert(1, packages)
     if kind == "notebook":
         import jupyter_page as page
     else:

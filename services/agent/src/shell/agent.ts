@@ -28,6 +28,7 @@ import { type Clock, pause } from "@trainyard/kernel";
 import { refusalOf } from "../core/exit.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
+import { watchIdle } from "../idle/idle-watch.ts";
 import type { FolderIdentity } from "../state/folder-identity.ts";
 import { makeFolder, names, textOf } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
@@ -127,6 +128,7 @@ export class Agent implements AsyncDisposable {
       this.#cleanUpLoop(),
       this.#host.loop(this.#stopping.signal),
       this.#orphanLoop(),
+      watchIdle(this.#deps, () => this.#runs.values(), this.#stopping.signal),
       checkStored(
         { ...this.#deps, epochs: this.#epochs },
         () => this.#runs.values(),

@@ -38,7 +38,8 @@ import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { unpackCode } from "./unpack-code.ts";
 import type { Packages } from "../servers/packages.ts";
 import { PageServer } from "../servers/page-server.ts";
-import { useOf } from "../servers/use.ts";
+import { RunIdle } from "../idle/run-idle.ts";
+import { reachedBy } from "../idle/reached.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
 import { workFolder } from "./work-folder.ts";
@@ -69,6 +70,7 @@ export type RunDeps = {
 export class Run implements AsyncDisposable {
   readonly folder: RunFolder;
   readonly spool: SealedSpool;
+  readonly idle: RunIdle;
   readonly #deps: RunDeps;
   readonly #stopping = new AbortController();
   readonly #killing = new AbortController();
@@ -96,6 +98,7 @@ export class Run implements AsyncDisposable {
       deps.events.left(this.allocation, left);
       deps.onChange();
     });
+    this.idle = new RunIdle(this);
     if (folder.kill !== null) this.#killing.abort();
     this.#page = new PageServer({
       ...{ folder, packages: deps.packages, clock: deps.clock },
@@ -257,8 +260,7 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
-    const reached = { folder: this.folder, pids: () => this.pids, use: () => useOf(this) };
-    using _tunnel = openRunTunnel({ ...this.#deps, ...reached });
+    using _tunnel = openRunTunnel({ ...this.#deps, ...reachedBy(this) });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     using _boards = openBoards({ ...this.#deps, run: this });
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };

@@ -1,4 +1,5 @@
 import type { Clock } from "@trainyard/kernel";
+import { askUse } from "../servers/server-use.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { requestAsRun } from "./delivery.ts";
 import { BoardFolder, boardFolderOf, makeBoardFolder } from "../tensorboard/board-folder.ts";
@@ -32,6 +33,8 @@ export function openBoards(given: BoardRunDeps): Disposable | null {
   const { allocation } = folder.launch;
   const note = (line: string): void => run.tell([line]);
   const kept = { source, folder: new BoardFolder(root), bytesMax, allocation, note };
-  void keepBoards({ ...given, ...kept, lookedAtSeconds: async () => 0 }, stop.signal);
+  const lookedAtSeconds = async (signal: AbortSignal): Promise<number | null> =>
+    (await askUse(folder, signal)).request_seconds;
+  void keepBoards({ ...given, ...kept, lookedAtSeconds }, stop.signal);
   return { [Symbol.dispose]: () => stop.abort() };
 }

@@ -19,7 +19,7 @@ import {
 } from "../core/work-sentences.ts";
 import { stagingFolder } from "../core/environment.ts";
 import { limits } from "../limits.ts";
-import { names, readRecord, writeRecord } from "../state/layout.ts";
+import { names, readRecord, textOf, writeRecord } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { type CheckpointDeps, deliverCheckpoints, saveStorage } from "./checkpoint-delivery.ts";
 import { removeAs } from "../state/remove-as.ts";
@@ -61,7 +61,10 @@ export class WorkSaves implements AsyncDisposable {
     this.#signal = signal;
     const { keepsWork } = deps.folder;
     const running = AbortSignal.any([signal, this.#exited.signal]);
-    this.#saving = keepsWork ? this.#whileRunning(running) : Promise.resolve();
+    const failed = (error: unknown): void => {
+      deps.events.workNotSaved(deps.folder.launch.allocation, textOf(error));
+    };
+    this.#saving = keepsWork ? this.#whileRunning(running).catch(failed) : Promise.resolve();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -164,6 +167,15 @@ export class WorkSaves implements AsyncDisposable {
   }
 
   async #save(signal: AbortSignal): Promise<Attempt> {
+    try {
+      return await this.#attempt(signal);
+    } catch (error) {
+      // The disk of the state folder may be full.
+      return textOf(error);
+    }
+  }
+
+  async #attempt(signal: AbortSignal): Promise<Attempt> {
     const { folder, work, python, checkpointDir } = this.#deps;
     const { launch, owner, kept, saves } = folder;
     const storage = saveStorage(folder, checkpointDir);

@@ -43,6 +43,8 @@
  *                               atMs is the leader's end. Written by rename, after the last line
  *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full
  *                               takes them; where that is so the file becomes the record
+ *     idle.json                 {usedMs, held, silentMs, boot}: of a task with an idle_timeout, the last use by the
+ *                               uptime of the host's boot (idle/use-rule.ts)
  *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: no report of the spool is left to
  *                               deliver
  *     forgotten.json            {atMs, upMs}: the scheduler has recorded the end, at that uptime; kept for a while,
@@ -117,6 +119,7 @@ export const names = {
   end: "end.json",
   notice: "notice.json",
   exit: "exit.json",
+  idle: "idle.json",
   delivered: "delivered.json",
   forgotten: "forgotten.json",
   supervisorLog: "supervisor.log",

@@ -1,14 +1,5 @@
 /** One run's folder, read and written by the agent (see layout.ts). */
-import {
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { rm } from "node:fs/promises";
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Launch, LaunchSchema, runKeyOf } from "@trainyard/contracts/agent";
@@ -37,7 +28,7 @@ import {
 import { type LastWord, lastValidationIn, lastWordIn, lastWordOfTask } from "./last-word.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import { writeRunFile } from "./run-file.ts";
-import { removeAs } from "./remove-as.ts";
+import { removeOtherFoldersOf, removeWorkOf } from "./remove-run.ts";
 import { give, giveFolders, letPass, ownerOfFolder, variablesOf } from "./run-folders.ts";
 import type { Owner } from "./run-user.ts";
 import type { ProcessIdentity } from "@trainyard/kernel/process-identity";
@@ -376,15 +367,7 @@ export class RunFolder {
   async removeWork(): Promise<void> {
     // This is called for each forgotten run whenever another is forgotten.
     if (!this.#hasWork) return;
-    const { owner } = this;
-    if (owner !== null && existsSync(this.work)) {
-      // A folder that was not given to the run's user still belongs to the agent, and no other user has entered it.
-      const given = readdirSync(this.work).map((name) => join(this.work, name));
-      for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
-    }
-    await rm(this.work, { recursive: true, force: true });
-    await rm(join(this.path, names.tensorboard), { recursive: true, force: true });
-    await this.#removeTmp();
+    await removeWorkOf(this.path, this.owner);
     this.#hasWork = false;
   }
 
@@ -392,18 +375,8 @@ export class RunFolder {
   async remove(): Promise<void> {
     const { owner } = this;
     await this.removeWork();
-    if (owner !== null) {
-      for (const name of [names.home, names.run, names.saves]) {
-        await removeAs(owner, join(this.path, name));
-      }
-    }
+    if (owner !== null) await removeOtherFoldersOf(this.path, owner);
     this.#removeOwn();
-  }
-
-  async #removeTmp(): Promise<void> {
-    const { owner } = this;
-    const path = join(this.path, names.tmp);
-    await (owner === null ? rm(path, { recursive: true, force: true }) : removeAs(owner, path));
   }
 
   /** Removes the launch first, so that a half removed folder counts as none. */

@@ -15,11 +15,12 @@ REST_S = 0.5
 
 
 class Execution:
-    def __init__(self, loop, connection, program, size):
+    def __init__(self, loop, connection, program, size, use):
         """`size` is that of the program's terminal; None for none. Raises OSError if it cannot be started."""
         self.loop = loop
         self.connection = connection
         self.size = size
+        self.use = use
         # Descriptors to the types of the frames that their content gets.
         self.outputs = {}
         self.typed = bytearray()
@@ -83,6 +84,7 @@ class Execution:
         except OSError:
             content = b""  # EIO: no process has the terminal open.
         if content:
+            self.use.note()
             self.ready_frames.append(frames.frame(self.outputs[output], content))
         else:
             self.close(output)
@@ -136,6 +138,7 @@ class Execution:
 
     def type(self, content):
         if self.input is not None and not self.is_input_over:
+            self.use.note()
             self.typed += content
             self.write_typed()
 

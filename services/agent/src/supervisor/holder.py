@@ -43,6 +43,7 @@ from spawning import (  # noqa: E402 -- its folder is put on the path first
     spawn,
 )
 from terminal import Terminal  # noqa: E402 -- its folder is put on the path first
+from use import Use, UseReader  # noqa: E402 -- its folder is put on the path first
 from viewer import Follower, Viewer, Watcher  # noqa: E402 -- its folder is put on the path first
 
 SOCKET = "holder.sock"
@@ -75,6 +76,7 @@ class Holder:
         self.environment = dict(os.environ)
         self.connections = set()
         self.terminals = {}
+        self.use = Use()
         # The functions that are called at the end of each child, by pid.
         self.children = {}
         self.command_pid = None
@@ -133,7 +135,7 @@ class Holder:
             self.command_pid = spawn(program, (nothing, 1, 2))
         except OSError as problem:
             tell_start_problem(self.command[0], problem)
-            self.end = exit_status(NOT_FOUND if problem.errno == errno.ENOENT else NOT_EXECUTABLE)
+            self.end = (NOT_FOUND if problem.errno == errno.ENOENT else NOT_EXECUTABLE) << 8
             return
         finally:
             os.close(nothing)
@@ -180,6 +182,8 @@ class Holder:
                 connection.begin(Follower(connection, terminal, terminal.record.size))
             elif opened == "watch":
                 connection.begin(Watcher(connection, lambda: sorted(self.terminals)))
+            elif opened == "use":
+                connection.begin(UseReader(self.use))
             else:
                 raise frames.BadFrame("the first frame says nothing known to open")
         except Refused as refused:
@@ -201,7 +205,7 @@ class Holder:
         self.refuse_while_ending()
         if len(self.terminals) >= TERMINALS_MAX:
             raise Refused("too_many", "the task has %d terminals already" % TERMINALS_MAX)
-        terminal = Terminal(self.loop, name, size, self.terminal_over)
+        terminal = Terminal(self.loop, name, size, self.use, self.terminal_over)
         start_or_refuse(lambda program: terminal.start(program), self.program_of(hello))
         self.terminals[name] = terminal
         self.children[terminal.pid] = lambda status: self.terminal_ended(terminal, status)
@@ -233,7 +237,8 @@ class Holder:
             raise frames.BadFrame("a program is a list of one or more texts")
         size = size_in(hello) if hello.get("terminal") is True else None
         execution = start_or_refuse(
-            lambda program: Execution(self.loop, connection, program, size), self.program_of(hello)
+            lambda program: Execution(self.loop, connection, program, size, self.use),
+            self.program_of(hello),
         )
         self.children[execution.pid] = execution.ended
         connection.begin(execution)
@@ -338,10 +343,6 @@ def has_children():
         return bool(parent.children_by_parent().get(os.getpid()))
     except OSError:
         return False
-
-
-def exit_status(code):
-    return code << 8
 
 
 def describe(status):

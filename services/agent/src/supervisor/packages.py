@@ -14,7 +14,7 @@ import shutil
 import subprocess
 
 FOLDER = ".packages"
-ANSWER_S = 60
+ANSWER_S = 30
 # Scripts are small; a larger file is a program of another kind.
 SCRIPT_BYTES_MAX = 64 * 1024
 ASK = """import json, os, sys

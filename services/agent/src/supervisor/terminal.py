@@ -20,14 +20,17 @@ LOOK_AGAIN_S = 0.02
 REDRAW_S = 0.25
 # After the program's end its terminal is read so long: a process that it left may hold it open.
 REST_S = 0.5
+# Output so soon after a change of size is the screen again, as for a viewer that reconnects.
+REDRAWING_S = 1.0
 END_OF_INPUT = b"\x04"
 
 
 class Terminal:
-    def __init__(self, loop, name, size, on_end):
+    def __init__(self, loop, name, size, use, on_end):
         self.loop = loop
         self.name = name
         self.record = Record(size)
+        self.use = use
         self.on_end = on_end
         self.pid = 0
         # The descriptor of the PTY's master; -1 once it is closed.
@@ -40,6 +43,7 @@ class Terminal:
         self.is_over = False
         self.is_redrawn = False
         self.looks_again = False
+        self.resized_at = None
         # The process groups that were asked to end.
         self.asked = set()
 
@@ -94,10 +98,15 @@ class Terminal:
                 break
             content += piece
         if content:
+            if not self.is_drawn_again():
+                self.use.note()
             self.record.write(content)
             self.tell_viewers()
         if is_closed:
             self.close()
+
+    def is_drawn_again(self):
+        return self.resized_at is not None and time.monotonic() - self.resized_at < REDRAWING_S
 
     def close(self):
         self.loop.watch(self.master, 0, None)
@@ -111,6 +120,7 @@ class Terminal:
 
     def type(self, content):
         if self.master >= 0:
+            self.use.note()
             self.typed += content
             self.write_typed()
             self.look()
@@ -133,6 +143,7 @@ class Terminal:
     def resize(self, size):
         if self.master < 0 or size == self.record.size:
             return
+        self.resized_at = time.monotonic()
         set_size(self.master, *size)
         self.record.resize(size)
         self.tell_viewers()

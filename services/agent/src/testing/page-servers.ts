@@ -41,7 +41,10 @@ export async function needPackages(
   }
 }
 
-/** Returns the PATH of a task whose python3 runs another program in place of the server's. */
+/**
+ * Returns the PATH of a TensorBoard whose python3 runs another program in place of the server's. A notebook gets an
+ * environment on top of its Python.
+ */
 export function pathWithServer(program: string): string {
   const folder = newFolder();
   const path = join(folder, "python3");

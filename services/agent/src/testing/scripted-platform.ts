@@ -26,6 +26,7 @@ import { pause, reject } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { vi } from "vitest";
+import { answerBoards, type Boards } from "./scripted-boards.ts";
 
 type Wish = { readonly state: WantedState; readonly launch: Plain<Launch> };
 
@@ -56,6 +57,7 @@ export class ScriptedPlatform implements AsyncDisposable {
   store = "";
   /** Checkpoints whose files other hosts have not sent yet. */
   readonly unsent = new Set<string>();
+  readonly boards: Boards = new Map();
   /** The TensorBoard files for which plans were requested. */
   readonly tensorBoard: string[] = [];
   /** All requests for a plan. */
@@ -233,8 +235,11 @@ export class ScriptedPlatform implements AsyncDisposable {
       answer(response, 200, "{}");
       return;
     }
+    if (answerBoards(url, this.boards, response)) return;
     // No test of the agent alone has the gateway's end of a run's tunnel.
     if (url.endsWith("/tunnel")) return answer(response, 503, "{}");
+    // Nor the trials of a TensorBoard.
+    if (/\/tensorboard(\?|$)/.test(url)) return answer(response, 503, "{}");
     const { reports } = JSON.parse(body) as { reports: { key: string }[] };
     const status = reports.some(({ key }) => key === this.supersededKey) ? 409 : this.metricsStatus;
     if (status === 200) {

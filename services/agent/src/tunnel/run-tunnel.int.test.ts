@@ -14,6 +14,7 @@ import { createLogger } from "@trainyard/runtime";
 import { freePort } from "@trainyard/testing";
 import type { Tunnel } from "@trainyard/tunnel";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { PortUse } from "../idle/port-use.ts";
 import { createService } from "../service.ts";
 import { agentConfig } from "../testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
@@ -71,6 +72,7 @@ async function tunnelOf(launch: Plain<Launch>, pid: number, runDir = newFolder()
       events: { tunnelOpen: () => {}, tunnelAway: () => {} },
       folder: { launch, process: identityOf(pid), runDir },
       pids: () => new Set([pid]),
+      ports: new PortUse(),
       use: () => use,
     }),
   );

@@ -12,6 +12,7 @@ import { Fault } from "@trainyard/kernel";
 import { parseTarget } from "@trainyard/tunnel";
 import { connectHolder, connectPage } from "../state/run-socket.ts";
 import { isPageKind } from "../servers/kinds.ts";
+import type { PortUse } from "../idle/port-use.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import {
   couldTake,
@@ -27,6 +28,8 @@ export type TargetDeps = {
   readonly folder: Pick<RunFolder, "launch" | "process" | "runDir">;
   /** Returns the living processes of the run. */
   readonly pids: () => ReadonlySet<number>;
+  /** Counts the bytes of the ports. */
+  readonly ports: PortUse;
   /** Returns how the task is used at this moment. */
   readonly use: () => Plain<TaskUse>;
 };
@@ -65,8 +68,9 @@ export class Targets implements Disposable {
     const leader = this.#deps.folder.process?.pid;
     if (leader === undefined) throw this.#nothing(target.port);
     const network = networkOf(leader);
-    if (network === "own") return this.#openHere(target.port);
-    if (network === "other") return this.#openInside(target.port, leader);
+    const { ports } = this.#deps;
+    if (network === "own") return ports.add(await this.#openHere(target.port));
+    if (network === "other") return ports.add(await this.#openInside(target.port, leader));
     if (network === "gone") throw this.#nothing(target.port);
     throw notEntered("it belongs to another user of the host", null);
   }
@@ -106,7 +110,7 @@ export class Targets implements Disposable {
     throw this.#foreign(port);
   }
 
-  async #openInside(port: number, leader: number): Promise<Duplex> {
+  async #openInside(port: number, leader: number): Promise<Socket> {
     this.#dialer ??= new NetworkDialer(leader);
     const dialer = this.#dialer;
     const socket = await dialer.connect(port).catch((error: unknown) => {

@@ -31,6 +31,8 @@ const failed = { ...task, id: "t13", state: "ERROR", reason: "exit code 3\nlong"
 let gateway: PlayedGateway;
 let folder: string;
 let ended: object = failed;
+/** How the task is used; null if its agent does not answer. */
+let used: object | null = null;
 /** The archive of the task's save; null for none. */
 let packedSave: Buffer | null = null;
 
@@ -55,6 +57,9 @@ function answer({ call, body }: { readonly call: string; readonly body: unknown 
     return { body: { items: packedSave === null ? [] : [{ uuid: "c0ffee" }] } };
   }
   if (call.startsWith("GET /api/v1/checkpoints/")) return { body: packedSave ?? {} };
+  if (call === "GET /api/v1/tasks/t12/use") {
+    return used === null ? problem(503, "not_connected", "the agent is away") : { body: used };
+  }
   if (call.startsWith("GET /api/v1/tasks/t12")) return { body: ended };
   if (call.startsWith("GET /api/v1/tasks/t13")) {
     return { body: { ...failed, lastLogLines: ["boom"] } };
@@ -68,6 +73,7 @@ function answer({ call, body }: { readonly call: string; readonly body: unknown 
 
 beforeEach(async () => {
   ended = failed;
+  used = null;
   folder = await mkdtemp(join(tmpdir(), "trainyard-cli-"));
   gateway = await playGateway(answer);
 });
@@ -144,6 +150,20 @@ test.each([
   const { code, err } = await gateway.yard(...words);
   expect([code, err]).toEqual([2, `${sentence}\n`]);
   expect(gateway.requests).toEqual([]);
+});
+
+test.each([
+  [{ inUse: true, idleTimeoutSeconds: 1800 }, ["idle in use; ends after 30m without use"]],
+  [{ idleSeconds: 720, idleTimeoutSeconds: 1800 }, ["idle ends in 18m unless it is used"]],
+  [{ inUse: true, notice: "it is silent" }, ["notice it is silent"]],
+  [{ inUse: true }, []],
+  [null, []],
+])("a running task is described with the time until it ends as idle: %j", async (use, told) => {
+  ended = { ...task, state: "RUNNING", reason: "" };
+  used = use;
+  const { code, lines } = await gateway.yard("task", "describe", "t12");
+  const words = lines.filter((one) => /^(idle|notice) /.test(one));
+  expect([code, words]).toEqual([0, told]);
 });
 
 test("tasks are listed with the reason of their wait", async () => {

@@ -22,6 +22,7 @@ import { addTaskDownload } from "./task-download.ts";
 import { addTaskOpen } from "./task-open.ts";
 import { addServerCommands } from "./task-servers.ts";
 import { addStartCommands } from "./task-start.ts";
+import { useFields, useOf } from "./task-use.ts";
 import { addTaskExec } from "./terminal.ts";
 
 export function addTaskCommands(program: Command): void {
@@ -109,6 +110,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.message(TaskSchema, task);
     return;
   }
+  const use = await useOf(client, task);
   output.fields([
     ["task", task.id],
     ["kind", task.kind],
@@ -129,6 +131,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["created", time(task.createdAtMs)],
     ["started", time(task.startedAtMs)],
     ["ended", time(task.endedAtMs)],
+    ...useFields(use),
   ]);
   for (const { number, state, placements, whyEnded, message, waitsFor } of task.runs) {
     const where = placements.map(({ agent, slots }) => `${agent}[${slots.join(",")}]`).join(" ");

@@ -4,6 +4,7 @@ import type { Launch } from "@trainyard/contracts/agent";
 import {
   type RecordedTask,
   recordedContainer,
+  recordedPlace,
   recordedTask,
 } from "@trainyard/experiment-config/recorded";
 import { limits } from "../limits.ts";
@@ -36,7 +37,7 @@ export function taskLaunchOf(
   if (task === null) return { problem: `task ${allocation.task} is not known` };
   if (task.run !== allocation.run) return { problem: superseded(allocation.run, task.run) };
   const recorded = recordedTask(task.config, task.kind);
-  const { entrypoint: command, variables } = recorded;
+  const { entrypoint: command, variables, checkpointStorage } = recorded;
   const entrypoint = commandOf(command);
   // The agent starts the terminals of a shell, and the servers of notebooks and TensorBoards.
   if (entrypoint === null && task.kind === "command") {
@@ -58,6 +59,7 @@ export function taskLaunchOf(
     entrypoint: entrypoint ?? { case: undefined },
     config: JSON.stringify(task.config),
     trialSeed: 0,
+    ...(checkpointStorage === null ? {} : { checkpointStorage: recordedPlace(checkpointStorage) }),
     latestCheckpoint: task.fromCheckpoint,
     stepsCompleted: task.fromStep,
     contextDigest: task.contextDigest,

@@ -89,10 +89,12 @@ describe("a run of a task", () => {
 
   test("starts from the save that its request names, without an entrypoint for a notebook", async () => {
     await using world = await World.scheduled(1);
-    await world.task("t1", { entrypoint: "" }, "notebook");
+    const storage = { type: "s3", bucket: "saves" };
+    await world.task("t1", { entrypoint: "", checkpoint_storage: storage }, "notebook");
     await world.run(run, {}, { fromCheckpoint: "c1", fromStep: 7 });
+    const saved = { checkpointStorage: { type: "s3", place: { bucket: "saves" } } };
     expect(world.named("a1").launched).toMatchObject([
-      { latestCheckpoint: "c1", stepsCompleted: 7, entrypoint: { case: undefined } },
+      { latestCheckpoint: "c1", stepsCompleted: 7, entrypoint: { case: undefined }, ...saved },
     ]);
   });
 

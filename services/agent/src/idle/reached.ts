@@ -1,0 +1,20 @@
+/** The use of a task, as its agent sees it at this moment. */
+import type { Plain } from "@trainyard/contracts";
+import type { TaskUse } from "@trainyard/contracts/api";
+import type { RunIdle } from "./run-idle.ts";
+
+export type UsedRun<Folder> = {
+  readonly folder: Folder;
+  /** The living processes of the run. */
+  readonly pids: ReadonlySet<number>;
+  /** Whether the run's processes run, and its server, if the task has one, has answered. */
+  readonly isRunning: boolean;
+  readonly idle: Pick<RunIdle, "fields" | "ports">;
+};
+
+/** Returns what the tunnel of a run reaches. */
+export function reachedBy<Folder>(run: UsedRun<Folder>) {
+  const { folder, idle } = run;
+  const use = (): Plain<TaskUse> => ({ ready: run.isRunning, ...idle.fields });
+  return { folder, pids: () => run.pids, ports: idle.ports, use };
+}
