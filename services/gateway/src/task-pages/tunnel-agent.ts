@@ -65,20 +65,11 @@ export class TunnelAgent extends Agent {
   }
 }
 
-type WriteBytes = (chunk: unknown, ...more: readonly unknown[]) => boolean;
-
 const settings = ["setKeepAlive", "setNoDelay", "setTimeout", "ref", "unref"] as const;
 
 /** Adds the settings of a socket, without effect, that a stream through a tunnel lacks: Node's agent sets them. */
 function asSocket(stream: Duplex): Duplex {
   const socket = stream as Duplex & Record<(typeof settings)[number], unknown>;
   for (const name of settings) socket[name] ??= () => socket;
-  const write = stream.write.bind(stream) as WriteBytes;
-  // Node's HTTP/2 frees the memory of a text that is written together with bytes before it is sent: a head that is
-  // followed by a body arrived with other bytes at its beginning.
-  stream.write = (chunk: unknown, encoding?: unknown, done?: unknown) =>
-    typeof chunk === "string" && typeof encoding === "string"
-      ? write(Buffer.from(chunk, encoding as BufferEncoding), done)
-      : write(chunk, encoding, done);
   return socket;
 }
