@@ -184,7 +184,9 @@ def without_news(folder):
     """Makes a folder of settings without the question about news, which would be asked of servers elsewhere."""
     settings = made(os.path.join(folder, "labconfig"))
     with open(os.path.join(settings, "page_config.json"), "w") as file:
-        json.dump({"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}, file)
+        json.dump(
+            {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}, file
+        )
     return folder
 
 
