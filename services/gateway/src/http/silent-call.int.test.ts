@@ -145,8 +145,11 @@ test("a run makes a call after the end of its trial only if its options say so",
   const deps = { ...accessDeps, hasEnded: async () => true };
   const refused = gatewayRoutes().filter(({ facts }) => facts.forRuns && !facts.afterTrial);
   expect(refused.map(({ call }) => call).sort()).toEqual([
+    "listTensorBoardFiles",
+    "listTensorBoardTrials",
     "planFiles",
     "readCheckpointAhead",
+    "readTensorBoardFile",
     "registerModelVersion",
     "reportDamagedCheckpoint",
   ]);
