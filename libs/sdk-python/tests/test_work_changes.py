@@ -1,6 +1,7 @@
 """Saves of a task's folder that changes between saves and during one, and saves that are killed."""
 
 import contextlib
+import errno
 import json
 import os
 import subprocess
@@ -144,6 +145,17 @@ class Again(Folders):
         self.assertEqual(one, other)
         one, other = ((save / "small-1.tar").stat().st_ino for save in (first, second))
         self.assertNotEqual(one, other)
+
+    def test_a_full_disk_leaves_no_file_out_of_a_save(self):
+        full = OSError(errno.ENOSPC, "No space left on device")
+        for writer, size in (("_append", 100), ("_copy", 5000)):
+            path = self.work / "file"
+            path.write_bytes(b"x" * size)
+            with mock.patch.object(_pack, writer, side_effect=full), self.assertRaises(OSError):
+                self.saved()
+            # What the attempt has written does not keep the disk full.
+            self.assertEqual(all_bytes(self.base / "store"), b"")
+            path.unlink()
 
     def test_one_small_file_changes_one_archive(self):
         for number in range(200):

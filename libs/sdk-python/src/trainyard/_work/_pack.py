@@ -6,6 +6,7 @@ already is a hard link to it: the files of saves are written once, and only by t
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -24,6 +25,8 @@ from ._scan import FOLDER, LINK, Entry, Scan, entry_of_file, opened_file
 from ._units import Unit
 
 _KINDS = {FOLDER: b"5", LINK: b"2"}
+# Errors of the place of the save. A file that cannot be read has others, and is left out.
+_OF_THE_PLACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
 class Earlier(NamedTuple):
@@ -179,7 +182,11 @@ class _Writing:
         return False
 
     def _is_same_later(self, entry: Entry, error: OSError) -> bool:
-        """Notes a file that cannot be read. Returns whether it still cannot if its listing is the same."""
+        """Notes a file that cannot be read. Returns whether it still cannot if its listing is the same. Raises the
+        error if it is one of the place of the save, which would lack the file.
+        """
+        if error.errno in _OF_THE_PLACE:
+            raise error
         if not isinstance(error, FileNotFoundError):
             why = error.strerror or str(error)
             self.left_out.append((entry.path, f"cannot be read ({why})"))

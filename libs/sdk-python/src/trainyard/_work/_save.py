@@ -83,13 +83,18 @@ def save(order: Order) -> dict[str, Any]:
         target.mkdir(parents=True)
         about = {"task": order.task, "run": order.run}
         wants_md5 = not order.store.startswith("s3://")
-        packed = pack(root_fd, scanned, units, target, about, earlier, wants_md5)
+        try:
+            packed = pack(root_fd, scanned, units, target, about, earlier, wants_md5)
+            manifest = [file.entry for file in packed.files]
+            check_manifest(target, manifest)
+            if order.store:
+                check_uploaded(target, manifest)
+        except (OSError, ValueError):
+            # On a full disk the next attempt needs the room.
+            shutil.rmtree(target, ignore_errors=True)
+            raise
     finally:
         os.close(root_fd)
-    manifest = [file.entry for file in packed.files]
-    check_manifest(target, manifest)
-    if order.store:
-        check_uploaded(target, manifest)
     metadata = {"format": FORMAT, "steps_completed": order.step, **told}
     record = Record(order.checkpoint, order.step, metadata, manifest, _storage_id(order))
     spool.seal(record, [file.message() for file in packed.files] if order.store else None)
