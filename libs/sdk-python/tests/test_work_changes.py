@@ -149,6 +149,27 @@ class Again(Folders):
         one, other = ((save / "small-1.tar").stat().st_ino for save in (first, second))
         self.assertNotEqual(one, other)
 
+    def test_a_large_file_is_on_the_disk_before_it_is_read(self):
+        # Else a later write through a memory map may leave its time, and so the file, as it is for the next save.
+        path = self.work / "map"
+        path.write_bytes(b"x" * 5000)
+        steps = []
+
+        def synced(fd):
+            steps.append(os.fstat(fd).st_ino)
+
+        def copied(fd, target):
+            steps.append("copied")
+            Path(target).write_bytes(b"x" * 5000)
+
+        with (
+            mock.patch.object(_pack.os, "fsync", side_effect=synced),
+            mock.patch.object(_pack, "_copy", side_effect=copied),
+        ):
+            self.saved()
+        before = steps[: steps.index("copied")]
+        self.assertEqual(before[-1], path.stat().st_ino)
+
     def test_a_full_disk_leaves_no_file_out_of_a_save(self):
         full = OSError(errno.ENOSPC, "No space left on device")
         for writer, size in (("_append", 100), ("_copy", 5000)):

@@ -6,6 +6,7 @@ already is a hard link to it: the files of saves are written once, and only by t
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -138,6 +139,7 @@ class _Writing:
         for _ in range(READS_MAX):
             try:
                 with opened_file(self._root, listed.path) as fd:
+                    _show_later_writes(fd)
                     before = _opened(listed, fd)
                     _copy(fd, path)
                     after = _opened(listed, fd)
@@ -234,6 +236,14 @@ def _header(entry: Entry) -> bytes:
     name = f"{name}/" if entry.kind == FOLDER else name
     kind = _KINDS.get(entry.kind, b"0")
     return header_with_time(name, entry.mode, entry.size, kind, target, entry.mtime_ns // 10**9)
+
+
+def _show_later_writes(fd: int) -> None:
+    """Makes writes through a memory map that come later change the file's time: a page that is written already does
+    that only once it is on the disk. Small files are too many for this.
+    """
+    with contextlib.suppress(OSError):
+        os.fsync(fd)
 
 
 def _copy(fd: int, target: Path) -> None:
