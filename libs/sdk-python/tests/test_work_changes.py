@@ -177,7 +177,7 @@ class Again(Folders):
             path.write_bytes(b"x" * size)
             with mock.patch.object(_pack, writer, side_effect=full), self.assertRaises(OSError):
                 self.saved()
-            # What the attempt has written does not keep the disk full.
+            # Files of the attempt would keep the disk full.
             self.assertEqual(all_bytes(self.base / "store"), b"")
             path.unlink()
 

@@ -14,7 +14,7 @@ export async function askHolder(runDir: string, signal: AbortSignal): Promise<nu
     const decoder = new FrameDecoder();
     let left = limits.serverAnswerBytesMax;
     for await (const chunk of socket) {
-      // The run's own program may serve the socket, and write for ever.
+      // The run's own program may serve the socket, and write forever.
       left -= (chunk as Buffer).length;
       if (left < 0) throw new Error("the holder's answer is too large");
       for (const frame of decoder.push(chunk as Buffer)) {
