@@ -182,6 +182,14 @@ class Hostile(Folders):
         link.type, link.linkname = tarfile.SYMTYPE, str(self.base / "out")
         self.refused(self.crafted([(link, b""), (tarfile.TarInfo("link"), b"x")]))
 
+    def test_a_folder_in_place_of_a_link_does_not_change_what_the_link_names(self):
+        link, folder = tarfile.TarInfo("link"), tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, str(self.work)
+        folder.type, folder.mode = tarfile.DIRTYPE, 0o777
+        before = self.work.stat().st_mode
+        self.refused(self.crafted([(link, b""), (folder, b"")]))
+        self.assertEqual(self.work.stat().st_mode, before)
+
     def test_a_device_is_refused(self):
         device = tarfile.TarInfo("device")
         device.type = tarfile.CHRTYPE

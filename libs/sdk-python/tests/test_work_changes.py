@@ -1,6 +1,7 @@
 """Saves of a task's folder that changes between saves and during one, and saves that are killed."""
 
 import contextlib
+import errno
 import json
 import os
 import subprocess
@@ -94,9 +95,12 @@ class Again(Folders):
 
     def test_an_unchanged_folder_is_not_saved_again(self):
         (self.work / "x").write_text("x")
-        self.assertEqual(self.saved()[0]["kind"], "saved")
+        made, last = self.saved()
+        self.assertEqual(made["kind"], "saved")
         result, folder = self.saved()
         self.assertEqual(result["kind"], "unchanged")
+        # The platform may not have this one yet.
+        self.assertEqual(result["last"], last.name)
         self.assertFalse(folder.exists())
 
     def test_each_kind_of_change_is_saved(self):
@@ -144,6 +148,38 @@ class Again(Folders):
         self.assertEqual(one, other)
         one, other = ((save / "small-1.tar").stat().st_ino for save in (first, second))
         self.assertNotEqual(one, other)
+
+    def test_a_large_file_is_on_the_disk_before_it_is_read(self):
+        # Else a later write through a memory map may leave its time, and so the file, as it is for the next save.
+        path = self.work / "map"
+        path.write_bytes(b"x" * 5000)
+        steps = []
+
+        def synced(fd):
+            steps.append(os.fstat(fd).st_ino)
+
+        def copied(fd, target):
+            steps.append("copied")
+            Path(target).write_bytes(b"x" * 5000)
+
+        with (
+            mock.patch.object(_pack.os, "fsync", side_effect=synced),
+            mock.patch.object(_pack, "_copy", side_effect=copied),
+        ):
+            self.saved()
+        before = steps[: steps.index("copied")]
+        self.assertEqual(before[-1], path.stat().st_ino)
+
+    def test_a_full_disk_leaves_no_file_out_of_a_save(self):
+        full = OSError(errno.ENOSPC, "No space left on device")
+        for writer, size in (("_append", 100), ("_copy", 5000)):
+            path = self.work / "file"
+            path.write_bytes(b"x" * size)
+            with mock.patch.object(_pack, writer, side_effect=full), self.assertRaises(OSError):
+                self.saved()
+            # Files of the attempt would keep the disk full.
+            self.assertEqual(all_bytes(self.base / "store"), b"")
+            path.unlink()
 
     def test_one_small_file_changes_one_archive(self):
         for number in range(200):

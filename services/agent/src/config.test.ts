@@ -29,6 +29,14 @@ test("an agent has the labels of its settings", () => {
   });
 });
 
+test("a limit of saved folders that is empty is none, also for the program that saves, which gets it as JSON", () => {
+  const { work } = parseConfig({ ...required, TRAINYARD_AGENT_WORK_BYTES: "" });
+  expect(JSON.parse(JSON.stringify(work))).toEqual({
+    bytesMax: Number.MAX_SAFE_INTEGER,
+    filesMax: 100_000,
+  });
+});
+
 test("runs have no limits by default, and a /dev/shm and a /tmp of their own", () => {
   const none = { slotLimits: { memoryBytes: null, pids: null }, privateTmp: true };
   expect(parseConfig(required)).toMatchObject(none);

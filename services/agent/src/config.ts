@@ -81,7 +81,7 @@ const schema = z.object({
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
   /** The share of the free disk for sealed checkpoints that wait for their upload; a save beyond it waits. */
   TRAINYARD_CHECKPOINT_DISK_SHARE: z.coerce.number().gt(0).max(1).default(0.5),
-  /** The largest folder of a notebook, a shell or a command with keep_work that is saved. */
+  /** The largest folder of a notebook, a shell or a command with keep_work that is saved; empty for no limit. */
   TRAINYARD_AGENT_WORK_BYTES: size.default("10GiB"),
   /** The most files of such a folder. */
   TRAINYARD_AGENT_WORK_FILES: z.coerce.number().int().positive().default(100_000),
@@ -155,7 +155,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     checkpointDiskShare: env.TRAINYARD_CHECKPOINT_DISK_SHARE,
     work: {
-      bytesMax: bytesOf(env.TRAINYARD_AGENT_WORK_BYTES) ?? Number.POSITIVE_INFINITY,
+      bytesMax: bytesOf(env.TRAINYARD_AGENT_WORK_BYTES) ?? Number.MAX_SAFE_INTEGER,
       filesMax: env.TRAINYARD_AGENT_WORK_FILES,
     },
     tensorBoardBytes: bytesOf(env.TRAINYARD_AGENT_TENSORBOARD_BYTES) ?? Number.MAX_SAFE_INTEGER,

@@ -134,8 +134,8 @@ describe.concurrent("a task that keeps its work", () => {
     const ended = await platform.ended(next);
     expect([ended.exit?.code, ended.exit?.message]).toEqual([
       126,
-      expect.stringContaining(
-        `the save ${next.latestCheckpoint} of ${launch.task?.id} cannot be restored`,
+      expect.stringMatching(
+        `the save ${next.latestCheckpoint} of ${launch.task?.id} cannot be restored.*"yard checkpoint verify ${next.latestCheckpoint}"`,
       ),
     ]);
   });

@@ -1,8 +1,10 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { toHolder } from "@trainyard/terminal";
 import { afterAll, expect, test } from "vitest";
 import { AgentStage } from "../testing/agent-stage.ts";
-import { removeFolders, taskOf } from "../testing/examples.ts";
+import { newFolder, removeFolders, taskOf } from "../testing/examples.ts";
 import { HolderClient } from "../testing/holder-client.ts";
 import { askHolder } from "./holder-use.ts";
 
@@ -47,4 +49,21 @@ test("a shell is used by what is typed and written, by programs too, and not by 
   expect(await isUsedBy(execute)).toBe(true);
   viewer.type("\x03exit\r");
   await viewer.ended();
+});
+
+test("a holder that writes forever is not read forever", async () => {
+  const folder = newFolder();
+  const frames = Buffer.concat(
+    Array.from({ length: 1_000 }, () => toHolder.size({ columns: 80, rows: 24 })),
+  );
+  await using server = createServer((socket) => {
+    const flood = (): void => {
+      while (socket.write(frames));
+    };
+    socket.on("drain", flood).on("error", () => undefined);
+    flood();
+  });
+  server.listen(join(folder, "holder.sock"));
+  await once(server, "listening");
+  await expect(askHolder(folder, AbortSignal.timeout(20_000))).rejects.toThrow("too large");
 });

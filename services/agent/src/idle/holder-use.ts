@@ -1,5 +1,6 @@
 /** Asks the holder of a task how long ago its terminals and executed programs were used. */
 import { FrameDecoder, fromHolder, toHolder } from "@trainyard/terminal";
+import { limits } from "../limits.ts";
 import { connectHolder } from "../state/run-socket.ts";
 
 /** Returns null if they were never used. Throws if the holder does not answer, or the signal aborts first. */
@@ -11,12 +12,15 @@ export async function askHolder(runDir: string, signal: AbortSignal): Promise<nu
     signal.throwIfAborted();
     socket.write(toHolder.hello({ open: "use" }));
     const decoder = new FrameDecoder();
+    let left = limits.serverAnswerBytesMax;
     for await (const chunk of socket) {
+      // The run's own program may serve the socket, and write forever.
+      left -= (chunk as Buffer).length;
+      if (left < 0) throw new Error("the holder's answer is too large");
       for (const frame of decoder.push(chunk as Buffer)) {
         const message = fromHolder(frame);
         if (message?.type !== "use") continue;
         const { idle_seconds: seconds } = message;
-        // The run's own program may serve the socket.
         if (seconds === null || seconds >= 0) return seconds === null ? null : seconds * 1_000;
       }
     }

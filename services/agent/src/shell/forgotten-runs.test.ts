@@ -4,19 +4,25 @@ import { cleanUpForgotten } from "./forgotten-runs.ts";
 
 const never = new AbortController().signal;
 
-type Kept = { readonly name: string; readonly holds: boolean; readonly unsaved?: string };
+type Kept = {
+  readonly name: string;
+  readonly holds: boolean;
+  readonly unsaved?: string;
+  readonly keepsWork?: boolean;
+};
 
 function stage(names: readonly Kept[]) {
   const removed: string[] = [];
   const givenUp: string[] = [];
   const freed: string[] = [];
-  const runOf = ({ name, holds, unsaved = "" }: Kept, upMs: number) => ({
+  const runOf = ({ name, holds, unsaved = "", keepsWork = false }: Kept, upMs: number) => ({
     allocation: name,
     isDelivered: false,
     holdsCheckpoints: holds,
     folder: {
       path: name,
       key: name,
+      keepsWork,
       forgotten: { atMs: 0, upMs },
       workEnd: { unsaved, checkpoint: "" },
       remove: async () => void removed.push(name),
@@ -62,4 +68,15 @@ test("the folder of a task that is not saved stays for a week, and that of other
   expect([removed, freed]).toEqual([[], ["b"]]);
   await cleanUp(limits.undeliveredMs + 2, () => false);
   expect(removed).toEqual(["a", "b"]);
+});
+
+test("the folder of a task stays until its last save is delivered, since the platform may refuse that", async () => {
+  const { cleanUp, removed, freed } = stage([
+    { name: "a", holds: true, keepsWork: true },
+    { name: "b", holds: true },
+  ]);
+  await cleanUp(limits.undeliveredMs - 1, () => false);
+  expect([removed, freed]).toEqual([[], ["b"]]);
+  await cleanUp(limits.undeliveredMs + 2, () => false);
+  expect([removed, freed]).toEqual([[], ["b", "a", "b"]]);
 });

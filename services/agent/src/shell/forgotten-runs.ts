@@ -1,7 +1,7 @@
 /**
  * Removes the remains of forgotten runs: their model code at once, their folders by age and number. A folder with a
  * checkpoint that is not stored elsewhere is the last to go, and only on a disk that is almost full. The folder of a
- * task that could not be saved stays for a week.
+ * task that could not be saved stays for a week, and any other until its last save is delivered.
  */
 import { limits } from "../limits.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -15,7 +15,7 @@ type ForgottenRun = Pick<
 > & {
   readonly folder: Pick<
     Run["folder"],
-    "path" | "key" | "forgotten" | "workEnd" | "remove" | "removeWork"
+    "path" | "key" | "keepsWork" | "forgotten" | "workEnd" | "remove" | "removeWork"
   >;
 };
 
@@ -49,8 +49,9 @@ export async function cleanUpForgotten(
     const isOld = index < beyond || nowMs - atMs > limits.keptRunsMs;
     const isHopeless = nowMs - atMs > limits.undeliveredMs;
     const mayGo = isHopeless || (isOld && isDelivered);
-    // The only copy of a task's folder.
-    if (!isHopeless && (run.folder.workEnd?.unsaved ?? "") !== "") continue;
+    // The only copy of a task's folder. The platform may still refuse an undelivered save.
+    const isUnsaved = (run.folder.workEnd?.unsaved ?? "") !== "";
+    if (!isHopeless && (isUnsaved || (run.folder.keepsWork && !isDelivered))) continue;
     const goes = mayGo && (!run.holdsCheckpoints || (isHopeless && isLow(run.folder.path)));
     if (goes) {
       if (!isDelivered) events.givenUp(run.allocation);

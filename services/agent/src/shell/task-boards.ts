@@ -27,7 +27,7 @@ export function openBoards(given: BoardRunDeps): Disposable | null {
   const { folder } = run;
   const root = boardFolderOf(folder);
   if (root === null) return null;
-  makeBoardFolder(root);
+  makeBoardFolder(root, folder.owner);
   const stop = new AbortController();
   const source = new GatewayBoards(folder.launch, apiUrl, requestAsRun);
   const { allocation } = folder.launch;

@@ -57,6 +57,10 @@ async function restored(
   const restoring = runProgram("_restore", order, { ...python, owner }, signal);
   const { status, why } = await restoring.finally(() => clearInterval(beat));
   if (status === 0) return target;
-  const message = `the save ${launch.latestCheckpoint} of ${launch.task?.id ?? "the task"} cannot be restored: ${why}`;
-  throw status === refusedStatus ? new LaunchProblem(message) : new HostProblem(message);
+  const save = launch.latestCheckpoint;
+  const message = `the save ${save} of ${launch.task?.id ?? "the task"} cannot be restored: ${why}`;
+  if (status !== refusedStatus) throw new HostProblem(message);
+  // Each resume would start from it, until the platform knows that it is damaged.
+  const wayOut = `"yard checkpoint verify ${save}" records its damage, and a resume then takes the save before it`;
+  throw new LaunchProblem(`${message}; ${wayOut}`);
 }

@@ -37,10 +37,11 @@ export type WorkDeps = Omit<CheckpointDeps, "tell"> & {
   readonly note: (line: string) => void;
 };
 
-type Saved = WorkSize & {
-  readonly kind: "saved" | "unchanged";
-  readonly leftOut: readonly string[];
-};
+type Saved = WorkSize & { readonly leftOut: readonly string[] } & (
+    | { readonly kind: "saved" }
+    /** `last` is the checkpoint of the last save, which may be undelivered. */
+    | { readonly kind: "unchanged"; readonly last: string }
+  );
 type Result = Saved | { readonly kind: "too_large"; readonly why: string };
 
 /** The most saves of a run: one a minute for two years. */
@@ -126,7 +127,7 @@ export class WorkSaves implements AsyncDisposable {
       if (tries < attempts) await pause(clock, limits.retry.lastMs, signal);
     }
     if (typeof attempt !== "string" && attempt.kind !== "too_large") {
-      const checkpoint = attempt.kind === "saved" ? attempt.checkpoint : "";
+      const checkpoint = attempt.kind === "saved" ? attempt.checkpoint : attempt.last;
       folder.recordWorkEnd({ unsaved: "", checkpoint });
       return attempt.leftOut;
     }

@@ -53,7 +53,8 @@
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was
  *                               killed while it unpacked. Removed when the run is forgotten
  *     work/kept/                instead of it, the folder of a task that keeps its work: its HOME, which is saved. It
- *                               has this name once it is whole. Unsaved, it stays for a week
+ *                               has this name once it is whole. Unsaved, it stays for a week, and while its last save
+ *                               is undelivered
  *     saves/                    of a task that keeps its work: spool/, as the SDK's in run/, last.json, what the last
  *                               save had, checkpoints/, saves for an object store, and fetched/, while one is unpacked
  *     save.json                 {number}: the number of the last save that was begun

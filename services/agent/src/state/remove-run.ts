@@ -18,10 +18,22 @@ export async function removeWorkOf(runFolder: string, owner: Owner | null): Prom
     const given = readdirSync(work).map((name) => join(work, name));
     for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
   }
-  await rm(work, all);
+  await removeOwn(work);
   await rm(join(runFolder, names.tensorboard), all);
   const tmp = join(runFolder, names.tmp);
-  await (owner === null ? rm(tmp, all) : removeAs(owner, tmp));
+  await (owner === null ? removeOwn(tmp) : removeAs(owner, tmp));
+}
+
+/** Removes a folder of the agent's own user, in which a run may have left read-only folders. */
+async function removeOwn(path: string): Promise<void> {
+  try {
+    await rm(path, all);
+  } catch (error) {
+    const { getuid, getgid } = process;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" || getuid === undefined || getgid === undefined) throw error;
+    await removeAs({ uid: getuid(), gid: getgid() }, path);
+  }
 }
 
 /** Removes the other folders that were given to the run's user. */

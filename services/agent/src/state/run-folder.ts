@@ -50,7 +50,7 @@ export type Forgotten = { readonly atMs: number; readonly upMs: number };
 export type WorkEnd = {
   /** The sentence why the folder is not saved, and where it is; empty if it is saved. */
   readonly unsaved: string;
-  /** The save that was made then; empty if there was none. */
+  /** The save that was made then, or before if nothing had changed; empty if there is none. */
   readonly checkpoint: string;
 };
 

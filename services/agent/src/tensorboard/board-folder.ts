@@ -6,13 +6,14 @@
  * Nothing but the files says what is there: a copy has the size and the time of its original. A file of events only
  * grows, and TensorBoard keeps it open, so its copy grows in place. Other files are replaced as a whole.
  */
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { chmod, lstat, mkdir, open, readdir, rename, rm, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isExperimentId, parseTrialId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import { names } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import type { Owner } from "../state/run-user.ts";
 import type { BoardFile, BoardTrial } from "./board-source.ts";
 
 export const tensorBoardKind = "tensorboard";
@@ -30,11 +31,11 @@ export function boardFolderOf({ launch, path }: Pick<RunFolder, "launch" | "path
   return launch.task?.kind === tensorBoardKind ? join(path, names.tensorboard) : null;
 }
 
-/** Makes the folder of a TensorBoard's run, unless it is there. */
-export function makeBoardFolder(path: string): void {
-  if (existsSync(path)) return;
-  mkdirSync(path, { mode: readableFolder });
-  chmodSync(path, readableFolder);
+/** Makes the folder of a TensorBoard's run. Other users of the host see its path among the processes. */
+export function makeBoardFolder(path: string, owner: Owner | null): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (owner !== null) chownSync(path, process.getuid?.() ?? 0, owner.gid);
+  chmodSync(path, owner === null ? readableFolder : 0o750);
 }
 
 export class BoardFolder {

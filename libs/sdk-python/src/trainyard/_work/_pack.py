@@ -6,6 +6,8 @@ already is a hard link to it: the files of saves are written once, and only by t
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import stat
@@ -24,6 +26,8 @@ from ._scan import FOLDER, LINK, Entry, Scan, entry_of_file, opened_file
 from ._units import Unit
 
 _KINDS = {FOLDER: b"5", LINK: b"2"}
+# Errors of the place of the save. A file that cannot be read has others, and is left out.
+_OF_THE_PLACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
 class Earlier(NamedTuple):
@@ -135,6 +139,7 @@ class _Writing:
         for _ in range(READS_MAX):
             try:
                 with opened_file(self._root, listed.path) as fd:
+                    _show_later_writes(fd)
                     before = _opened(listed, fd)
                     _copy(fd, path)
                     after = _opened(listed, fd)
@@ -179,7 +184,11 @@ class _Writing:
         return False
 
     def _is_same_later(self, entry: Entry, error: OSError) -> bool:
-        """Notes a file that cannot be read. Returns whether it still cannot if its listing is the same."""
+        """Notes a file that cannot be read. Returns whether it still cannot if its listing is the same. Raises the
+        error if it is one of the place of the save, which would lack the file.
+        """
+        if error.errno in _OF_THE_PLACE:
+            raise error
         if not isinstance(error, FileNotFoundError):
             why = error.strerror or str(error)
             self.left_out.append((entry.path, f"cannot be read ({why})"))
@@ -227,6 +236,14 @@ def _header(entry: Entry) -> bytes:
     name = f"{name}/" if entry.kind == FOLDER else name
     kind = _KINDS.get(entry.kind, b"0")
     return header_with_time(name, entry.mode, entry.size, kind, target, entry.mtime_ns // 10**9)
+
+
+def _show_later_writes(fd: int) -> None:
+    """Makes writes through a memory map that come later change the file's time: a page that is written already does
+    that only once it is on the disk. Small files are too many for this.
+    """
+    with contextlib.suppress(OSError):
+        os.fsync(fd)
 
 
 def _copy(fd: int, target: Path) -> None:

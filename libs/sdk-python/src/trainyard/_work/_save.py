@@ -5,7 +5,8 @@ of JSON from stdin (see Order), writes a save into the folder of a checkpoint, a
 as the SDK does (``_checkpoint/_spool``). The agent has the platform declare, receive and complete it. The program
 writes one JSON object to stdout:
 
-- ``{"kind": "saved" | "unchanged", "files", "bytes", "leftOut": [sentences]}``
+- ``{"kind": "saved" | "unchanged", "files", "bytes", "leftOut": [sentences]}``, of an unchanged folder with ``last``,
+  the checkpoint of the last save
 - ``{"kind": "too_large", "why"}`` if the folder is beyond its limits. Nothing is written then.
 
 Any other end is a failure, whose reason is the last line of stderr. The program may be killed at any time: what it has
@@ -74,7 +75,8 @@ def save(order: Order) -> dict[str, Any]:
         last = _Last.read(Path(order.saves), spool)
         print_of = fingerprint(scanned.entries, now_ns)
         if print_of and last is not None and print_of == last.fingerprint:
-            return {"kind": "unchanged", **told, "leftOut": _sentences(scanned.left_out)}
+            left_out = _sentences(scanned.left_out)
+            return {"kind": "unchanged", **told, "last": last.folder.name, "leftOut": left_out}
         units = units_of(scanned.entries, now_ns)
         target = Path(order.root) / order.checkpoint
         earlier = None if last is None else Earlier(last.folder, last.units)
@@ -83,13 +85,18 @@ def save(order: Order) -> dict[str, Any]:
         target.mkdir(parents=True)
         about = {"task": order.task, "run": order.run}
         wants_md5 = not order.store.startswith("s3://")
-        packed = pack(root_fd, scanned, units, target, about, earlier, wants_md5)
+        try:
+            packed = pack(root_fd, scanned, units, target, about, earlier, wants_md5)
+            manifest = [file.entry for file in packed.files]
+            check_manifest(target, manifest)
+            if order.store:
+                check_uploaded(target, manifest)
+        except (OSError, ValueError):
+            # On a full disk the next attempt needs the room.
+            shutil.rmtree(target, ignore_errors=True)
+            raise
     finally:
         os.close(root_fd)
-    manifest = [file.entry for file in packed.files]
-    check_manifest(target, manifest)
-    if order.store:
-        check_uploaded(target, manifest)
     metadata = {"format": FORMAT, "steps_completed": order.step, **told}
     record = Record(order.checkpoint, order.step, metadata, manifest, _storage_id(order))
     spool.seal(record, [file.message() for file in packed.files] if order.store else None)

@@ -118,8 +118,12 @@ class _Unpacking:
             _finish(base, fd, mode, mtime_ns)
 
     def _make_folder(self, name: bytes) -> None:
-        with self._parent(name) as (fd, base), contextlib.suppress(FileExistsError):
-            os.mkdir(base, 0o700, dir_fd=fd)
+        with self._parent(name) as (fd, base):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(base, 0o700, dir_fd=fd)
+            # The mode of what a link names would change.
+            if not stat.S_ISDIR(os.stat(base, dir_fd=fd, follow_symlinks=False).st_mode):
+                raise ValueError(f"{os.fsdecode(name)!r} is a folder and something else")
 
     @contextlib.contextmanager
     def _parent(self, name: bytes) -> Iterator[tuple[int, bytes]]:
