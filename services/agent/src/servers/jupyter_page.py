@@ -165,6 +165,9 @@ def serve(secret, run_dir, packages):
     arguments = ["--ServerApp.jpserver_extensions=jupyterlab=True"]
     # Another manager of extensions would install into the Python of the host.
     arguments += ["--LabApp.extension_manager=readonly"]
+    # People read the lines of the log. Each request is not one of them.
+    arguments += ["--Application.log_level=WARN", "--LabApp.log_level=WARN"]
+    put_first("JUPYTER_CONFIG_PATH", without_news(made(os.path.join(run_dir, "config"))))
     # A layered environment of the task has another prefix than the Python whose JupyterLab it sees.
     prefix = packages or prefix_of_own()
     if prefix is not None:
@@ -175,6 +178,16 @@ def serve(secret, run_dir, packages):
         put_first("JUPYTER_PATH", kernels_with(packages, made(os.path.join(run_dir, "kernels"))))
     sys.argv = ["jupyter", *arguments]
     Page.launch_instance(arguments)
+
+
+def without_news(folder):
+    """Makes a folder of settings without the question about news, which would be asked of servers elsewhere."""
+    settings = made(os.path.join(folder, "labconfig"))
+    with open(os.path.join(settings, "page_config.json"), "w") as file:
+        json.dump(
+            {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}, file
+        )
+    return folder
 
 
 def prefix_of_own():
