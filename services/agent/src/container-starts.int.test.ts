@@ -1,5 +1,5 @@
 /** Starts of containers on a strict fake engine that fails now and then. */
-import { readFileSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { livingProcesses } from "@trainyard/kernel/process-identity";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
@@ -115,6 +115,20 @@ test("a task whose image has no Python ends with one sentence, and another one r
   const held = taskOf("command", 'echo "$TRAINYARD_TASK_ID"; exit 3', image);
   expect((await world.ended(held)).exit?.code).toBe(3);
   expect(world.platform.texts(held)).toEqual([held.task?.id]);
+});
+
+test("the folder of a task in a container is saved nowhere but where the operator allows it", async () => {
+  const place = newFolder();
+  const config = {
+    keep_work: true,
+    checkpoint_storage: { type: "directory", container_path: place },
+  };
+  const kept = taskOf("command", "true", inImage("any:1", config));
+  expect((await world.ended(kept)).exit).toMatchObject({
+    code: 126,
+    message: expect.stringContaining(`checkpoint_storage names ${place}, which agent`),
+  });
+  expect(readdirSync(place)).toEqual([]);
 });
 
 test("a task publishes no port on the host, in whose place people have its tunnel", async () => {

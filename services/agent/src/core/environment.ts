@@ -19,6 +19,11 @@ export type StoragePlaces = {
    * run's folder to an object store.
    */
   readonly tensorboardRoot: string | null;
+  /**
+   * The folder to which the agent saves the folder of a task; null or absent for none, and for an object store. The run
+   * itself does not see it.
+   */
+  readonly saveRoot?: string | null;
 };
 
 export type Surroundings = {

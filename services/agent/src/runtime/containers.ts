@@ -15,7 +15,7 @@ import {
 import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
-import { allowedSection, storageMounts } from "./host-access.ts";
+import { allowedSection, checkSaveRoot, storageMounts } from "./host-access.ts";
 import { packagesRootOf } from "../servers/command.ts";
 import { isPageKind } from "../servers/kinds.ts";
 import { commandIn } from "./processes.ts";
@@ -83,6 +83,7 @@ async function orderOf(
       `the configuration has no environment.image, and agent ${settings.agent}, which runs containers, has no image of its own (TRAINYARD_AGENT_IMAGE)`,
     );
   }
+  checkSaveRoot(storages, settings);
   const onHost = () => ({
     allowed: allowedSection(section, settings),
     // A mounted folder must exist, while a process makes it with its first checkpoint.

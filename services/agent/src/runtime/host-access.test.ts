@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { recordedContainer } from "@trainyard/experiment-config/recorded";
 import { afterAll, expect, test } from "vitest";
 import { newFolder, removeFolders } from "../testing/examples.ts";
-import { allowedSection, storageMounts, type HostPlaces } from "./host-access.ts";
+import { allowedSection, checkSaveRoot, storageMounts, type HostPlaces } from "./host-access.ts";
 
 afterAll(removeFolders);
 
@@ -101,6 +101,18 @@ test("checkpoints and TensorBoard files are in the agent's own folder, or in one
   // An object store takes TensorBoard files from the run's folder, which is mounted already.
   expect(mounts({ tensorboardRoot: "" })).toEqual([]);
   expect(existsSync(other)).toBe(true);
+});
+
+test("the saves of a task are in the agent's own folder, or in one that its operator allows", () => {
+  const folder = newFolder();
+  const [own, other] = [join(folder, "own"), join(folder, "other")];
+  const none = { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
+  const check = (saveRoot: string | null, at = placesWith({}, own)) =>
+    checkSaveRoot({ ...none, saveRoot }, at);
+  for (const root of [own, join(own, "mine"), null]) check(root);
+  expect(() => check(other)).toThrow("checkpoint_storage names");
+  expect(existsSync(other)).toBe(false);
+  check(other, placesWith({ paths: [other] }, own));
 });
 
 test("a configuration that names GPUs is refused, even if all devices are allowed", () => {

@@ -81,6 +81,14 @@ export function storageMounts(storages: StoragePlaces, places: HostPlaces): read
 }
 
 /**
+ * Throws LaunchProblem if the folder of a task's saves is not allowed: the agent, which may be root, would write there
+ * what the container wants.
+ */
+export function checkSaveRoot({ saveRoot = null }: StoragePlaces, places: HostPlaces): void {
+  if (saveRoot !== null) storageMount("checkpoint_storage", saveRoot, places);
+}
+
+/**
  * Returns the agent's own checkpoint folder if the root is in it, since no run can replace that folder by a link; else
  * the root. Creates a missing folder. Throws LaunchProblem if the root is not allowed.
  */

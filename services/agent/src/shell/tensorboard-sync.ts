@@ -7,19 +7,27 @@ import { join } from "node:path";
 import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { makeTensorBoardFolders } from "../users/tensorboard-folders.ts";
-import { areTensorBoardsSent, type CheckpointDeps, storagePlaces } from "./checkpoint-delivery.ts";
+import {
+  areTensorBoardsSent,
+  type CheckpointDeps,
+  checkpointRootOf,
+  storagePlaces,
+} from "./checkpoint-delivery.ts";
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
 import { inRounds } from "./delivery.ts";
 
 /**
- * Returns the storages of a run; none for a task. Where runs have users of their own, the shared folders of TensorBoard
- * files exist.
+ * Returns the storages of a run; of a task only that of its saves. Where runs have users of their own, the shared
+ * folders of TensorBoard files exist.
  */
 export async function openStorages(
-  { owner, launch, isTask }: RunFolder,
+  { owner, launch, isTask, keepsWork }: RunFolder,
   agent: Parameters<typeof storagePlaces>[1],
 ): Promise<StoragePlaces> {
-  if (isTask) return { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
+  if (isTask) {
+    const none = { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
+    return { ...none, saveRoot: keepsWork ? checkpointRootOf(launch, agent.checkpointDir) : null };
+  }
   if (owner !== null) await makeTensorBoardFolders(agent.checkpointDir, launch.log);
   return storagePlaces(launch, agent);
 }

@@ -27,7 +27,7 @@ from ._units import Unit
 
 _KINDS = {FOLDER: b"5", LINK: b"2"}
 # Errors of the place of the save. A file that cannot be read has others, and is left out.
-_OF_THE_PLACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+_OF_THE_PLACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Earlier(NamedTuple):
