@@ -1,11 +1,13 @@
 /** The folder of a task on an agent: it is HOME, is saved while the task runs and at its end, and comes back. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { AgentStage } from "./testing/agent-stage.ts";
 import { configured, packed, removeFolders, taskOf } from "./testing/examples.ts";
+import { startTunnelDoor } from "./testing/tunnel-door.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
@@ -104,6 +106,30 @@ describe.concurrent("a task that keeps its work", () => {
     expect(ended.sealed?.checkpoints).toMatchObject([{ step: 1_000_001 }]);
     platform.checkpointStatus = 200;
     await vi.waitFor(() => expect(platform.checkpoints.size).toBe(1), patient);
+  });
+
+  test("shows people the size of its folder, and the age of its last save once that is delivered", async () => {
+    const behind = { url: null as string | null };
+    await using door = await startTunnelDoor(() => behind.url);
+    const variables = { TRAINYARD_API_URL: door.url };
+    await using stage = await AgentStage.start({ workEveryMs: 500, variables });
+    const { platform } = stage;
+    const launch = keptBy("echo one > notes; sleep 600");
+    platform.run(launch);
+    await platform.up(launch);
+    const use = async (): Promise<unknown> => {
+      const stream = await door.dials.at(-1)?.tunnel.open("use");
+      return JSON.parse(stream === undefined ? "{}" : await text(stream));
+    };
+    const size = { folderBytes: expect.any(Number), folderFiles: expect.any(Number) };
+    const known = async () => await use().catch(() => ({}));
+    await expect.poll(known, patient).toMatchObject(size);
+    expect(await use()).not.toHaveProperty("savedSecondsAgo");
+    behind.url = platform.url;
+    const saved = { ...size, savedSecondsAgo: expect.any(Number) };
+    await expect.poll(known, patient).toMatchObject(saved);
+    platform.kill(launch);
+    await platform.ended(launch);
   });
 
   test("is not saved beyond its limit: its end says so, with the host and the path, and the folder stays", async () => {

@@ -12,9 +12,18 @@ export type UsedRun<Folder> = {
   readonly idle: Pick<RunIdle, "fields" | "ports">;
 };
 
-/** Returns what the tunnel of a run reaches. */
-export function reachedBy<Folder>(run: UsedRun<Folder>) {
+type FolderSeen = Pick<
+  Plain<TaskUse>,
+  "notice" | "folderBytes" | "folderFiles" | "savedSecondsAgo"
+>;
+
+/** Returns what the tunnel of a run reaches. `saves` knows the folder that is saved. */
+export function reachedBy<Folder>(run: UsedRun<Folder>, saves: { readonly seen: FolderSeen }) {
   const { folder, idle } = run;
-  const use = (): Plain<TaskUse> => ({ ready: run.isRunning, ...idle.fields });
+  const use = (): Plain<TaskUse> => {
+    const { fields } = idle;
+    const { seen } = saves;
+    return { ready: run.isRunning, ...seen, ...fields, notice: fields.notice || seen.notice };
+  };
   return { folder, pids: () => run.pids, ports: idle.ports, use };
 }

@@ -260,12 +260,12 @@ export class Run implements AsyncDisposable {
     const { path } = this.folder;
     using _folder = watching(path, this.#wake.wake);
     using _output = watching(join(path, names.output), this.#outputWake.wake);
-    using _tunnel = openRunTunnel({ ...this.#deps, ...reachedBy(this) });
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     using _boards = openBoards({ ...this.#deps, run: this });
     const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
     const note = (line: string): void => this.tell([line]);
     await using saves = new WorkSaves({ ...this.#deps, ...left, note }, signal);
+    using _tunnel = openRunTunnel({ ...this.#deps, ...reachedBy(this, saves) });
     const onDelivered = (): void => saves.checkRefused();
     const deliveries = new RunDeliveries({ ...this.#deps, ...left, onDelivered }, signal);
     try {

@@ -55,6 +55,11 @@ export class WorkSaves implements AsyncDisposable {
   readonly #signal: AbortSignal;
   readonly #exited = new AbortController();
   readonly #saving: Promise<void>;
+  #notice = "";
+  /** As of the last save. */
+  #size: WorkSize | null = null;
+  /** The time of the last save that is delivered. */
+  #savedAtMs: number | null = null;
 
   /** Begins to save the folder at intervals, if the run keeps its work. All saving ends when the signal aborts. */
   constructor(deps: WorkDeps, signal: AbortSignal) {
@@ -68,27 +73,43 @@ export class WorkSaves implements AsyncDisposable {
     this.#saving = keepsWork ? this.#whileRunning(running).catch(failed) : Promise.resolve();
   }
 
+  /** What people see of the folder. */
+  get seen() {
+    const { bytes: folderBytes, files: folderFiles } = this.#size ?? {};
+    const ageMs = this.#deps.clock.monotonicMs() - (this.#savedAtMs ?? 0);
+    return {
+      notice: this.#notice,
+      ...(folderBytes === undefined ? {} : { folderBytes }),
+      ...(folderFiles === undefined ? {} : { folderFiles }),
+      ...(this.#savedAtMs === null ? {} : { savedSecondsAgo: Math.floor(ageMs / 1_000) }),
+    };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#exited.abort();
     await this.#saving;
   }
 
   async #whileRunning(signal: AbortSignal): Promise<void> {
-    const { clock, work, folder, events } = this.#deps;
+    const { clock, work, folder, events, spool } = this.#deps;
     await using stack = new AsyncDisposableStack();
     let isDelivering = false;
     let delivered = Promise.resolve();
     stack.defer(() => delivered);
-    const deliver = (): void => {
+    const deliver = (savedAtMs: number | null): void => {
       isDelivering = true;
-      delivered = this.#deliver(signal).finally(() => void (isDelivering = false));
+      delivered = this.#deliver(signal).finally(() => {
+        isDelivering = false;
+        if (spool.sealed().length === 0) this.#savedAtMs = savedAtMs ?? this.#savedAtMs;
+      });
     };
     // An earlier agent may have left saves.
-    if (folder.process !== null) deliver();
+    if (folder.process !== null) deliver(null);
     while (!signal.aborted) {
       await pause(clock, work.everyMs, signal);
       if (signal.aborted) return;
       if (folder.process === null || folder.exit !== null || isDelivering) continue;
+      const beganMs = clock.monotonicMs();
       const attempt = await this.#save(signal);
       if (signal.aborted) return;
       if (typeof attempt === "string") {
@@ -96,7 +117,7 @@ export class WorkSaves implements AsyncDisposable {
         continue;
       }
       this.#tell(attempt);
-      deliver();
+      deliver(attempt.kind === "too_large" ? null : beganMs);
     }
   }
 
@@ -203,9 +224,14 @@ export class WorkSaves implements AsyncDisposable {
 
   #tell(result: Result): void {
     const { note, work } = this.#deps;
-    if (result.kind === "too_large") return note(beyondLimit);
-    const near = nearLimit(result, work);
-    for (const line of [...(near === null ? [] : [near]), ...result.leftOut]) note(line);
+    if (result.kind === "too_large") {
+      this.#notice = beyondLimit;
+      return note(beyondLimit);
+    }
+    this.#size = result;
+    this.#notice = nearLimit(result, work) ?? "";
+    if (this.#notice !== "") note(this.#notice);
+    for (const line of result.leftOut) note(line);
   }
 }
 

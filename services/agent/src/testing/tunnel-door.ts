@@ -1,5 +1,5 @@
 /** A gateway's door for tunnels: accepts the dial of every run, and opens streams. */
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { openTunnel, type Tunnel, tunnelLink, WebSocketDoor } from "@trainyard/tunnel";
@@ -13,13 +13,26 @@ export type Dial = {
 
 export type TunnelDoor = AsyncDisposable & { readonly url: string; readonly dials: Dial[] };
 
-export async function startTunnelDoor(): Promise<TunnelDoor> {
+/** `behind` is the address of a server that answers other requests; without one they get 503. */
+export async function startTunnelDoor(
+  behind: () => string | null = () => null,
+): Promise<TunnelDoor> {
   const door = new WebSocketDoor();
   const dials: Dial[] = [];
-  const server = createServer((_request, response) => void response.writeHead(503).end());
-  server.on("upgrade", (request: IncomingMessage, socket, head) => {
-    door.accept(request, socket, head, { ...tunnelLink, clock: systemClock }, (link) => {
-      const { url = "", headers } = request;
+  const server = createServer((asked, response) => {
+    const url = behind();
+    if (url === null) return void response.writeHead(503).end();
+    const { method, headers } = asked;
+    const passed = request(`${url}${asked.url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passed.on("error", () => response.destroy());
+    asked.pipe(passed);
+  });
+  server.on("upgrade", (asked: IncomingMessage, socket, head) => {
+    door.accept(asked, socket, head, { ...tunnelLink, clock: systemClock }, (link) => {
+      const { url = "", headers } = asked;
       const tunnel = openTunnel(link, { clock: systemClock });
       const { authorization = "" } = headers;
       dials.push({ path: url, authorization, atMs: performance.now(), tunnel });
