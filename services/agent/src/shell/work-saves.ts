@@ -56,7 +56,7 @@ export class WorkSaves implements AsyncDisposable {
   readonly #exited = new AbortController();
   readonly #saving: Promise<void>;
   #notice = "";
-  /** As of the last save. */
+  /** The size as of the last save. */
   #size: WorkSize | null = null;
   /** The time of the last save that is delivered. */
   #savedAtMs: number | null = null;
@@ -73,7 +73,7 @@ export class WorkSaves implements AsyncDisposable {
     this.#saving = keepsWork ? this.#whileRunning(running).catch(failed) : Promise.resolve();
   }
 
-  /** What people see of the folder. */
+  /** The folder as people see it. */
   get seen() {
     const { bytes: folderBytes, files: folderFiles } = this.#size ?? {};
     const ageMs = this.#deps.clock.monotonicMs() - (this.#savedAtMs ?? 0);
