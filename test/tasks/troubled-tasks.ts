@@ -30,7 +30,7 @@ export const partsWithTasks = [
 export type Part = (typeof partsWithTasks)[number];
 export type Trouble = { readonly part: Part; readonly awayMs: number };
 
-const agents = ["agent-1", "agent-2"] as const;
+export const agents = ["agent-1", "agent-2"] as const;
 type Agent = (typeof agents)[number];
 const slotsPerAgent = 4;
 
