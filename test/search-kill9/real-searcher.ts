@@ -53,6 +53,8 @@ export class RealSearcher implements AsyncDisposable {
       const log = stack.use(createPostgresLog({ connectionString: others }));
       const environment = { ...stage.variables, TRAINYARD_NATS_URL: nats.url };
       const searcher = new RealSearcher(stack, environment, stage.postgres, log, bus);
+      // The log stays open until the last events are carried.
+      stack.defer(() => searcher.#carrying ?? undefined);
       stack.use(await log.onAppended(() => void searcher.#carry()));
       stack.defer(() => searcher.kill());
       searcher.begin();

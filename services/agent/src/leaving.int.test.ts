@@ -184,7 +184,9 @@ test.concurrent("a checkpoint that has to wait does not delay other checkpoints 
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}`);
   platform.run(launch);
   await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([second]), patient);
-  expect((await platform.ended(launch)).sealed?.checkpoints).toMatchObject([{ checkpoint: first }]);
+  // The end may also name the other one, whose answer the agent has not read yet.
+  const { sealed } = await platform.ended(launch);
+  expect(sealed?.checkpoints.map(({ checkpoint }) => checkpoint)).toContain(first);
   platform.tooEarly.clear();
   await vi.waitFor(
     () => expect([...platform.checkpoints.keys()]).toEqual([second, first]),
