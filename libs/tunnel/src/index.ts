@@ -1,3 +1,4 @@
+export { byteStreamOf } from "./byte-stream.ts";
 export { tunnelLimits } from "./limits.ts";
 export { splice } from "./splice.ts";
 export { nameOfTarget, parseTarget, type Target } from "./target.ts";

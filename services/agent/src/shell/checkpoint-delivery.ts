@@ -36,7 +36,8 @@ import {
 } from "./checkpoint-answers.ts";
 import { CheckpointNotices } from "./checkpoint-notices.ts";
 import { stagingFolder } from "../core/environment.ts";
-import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
+import { uploadCheckpoint } from "./checkpoint-upload.ts";
+import type { SdkHost } from "./sdk-program.ts";
 import { idOfRun, inRounds, pathOfRun } from "./delivery.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { isDiskFull } from "../state/layout.ts";
@@ -48,7 +49,7 @@ export type CheckpointDeps = {
   readonly apiUrl: string;
   /** The registry's default folder; empty if this host does not know it. */
   readonly checkpointDir: string;
-  readonly python: UploadHost;
+  readonly python: SdkHost;
   readonly events: Telemetry;
   readonly clock: Clock;
   /** Writes a line to the trial's log. */

@@ -4,11 +4,10 @@
  * user and can read only files that the run can read. While bytes move it reports progress; a program that is silent
  * for too long is killed, and the upload is retried later.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { limits } from "../limits.ts";
-import { pythonWithSdk } from "../supervisor/python.ts";
 import type { Owner } from "../state/run-user.ts";
+import { type SdkHost, startSdkProgram } from "./sdk-program.ts";
 
 export type UploadOrder = {
   readonly url: string;
@@ -19,13 +18,6 @@ export type UploadOrder = {
   readonly manifest: readonly object[];
   /** True if the manifest has the digests of an earlier attempt. */
   readonly digested?: boolean;
-};
-
-export type UploadHost = {
-  /** The folder of the package trainyard; null if it is installed. */
-  readonly sdkPath: string | null;
-  /** The agent's variables, by which its Python is found. */
-  readonly inherited: Readonly<Record<string, string>>;
 };
 
 export type UploadEnd =
@@ -45,24 +37,12 @@ const saidCharactersMax = 4_096;
 
 export async function uploadCheckpoint(
   order: UploadOrder,
-  { sdkPath, inherited }: UploadHost,
+  host: SdkHost,
   owner: Owner | null,
   signal: AbortSignal,
   silenceMs: number = limits.uploadSilenceMs,
 ): Promise<UploadEnd> {
-  const program = ["-m", "trainyard._checkpoint._uploader"];
-  const child = spawn(pythonWithSdk(sdkPath), program, {
-    ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
-    cwd: "/",
-    env: {
-      PATH: inherited["PATH"] ?? "/usr/bin:/bin",
-      ...(sdkPath === null ? {} : { PYTHONPATH: sdkPath }),
-      PYTHONDONTWRITEBYTECODE: "1",
-    },
-    stdio: ["pipe", "pipe", "pipe"],
-    signal,
-    killSignal: "SIGKILL",
-  });
+  const child = startSdkProgram("trainyard._checkpoint._uploader", host, owner, signal);
   let manifest = "";
   let said = "";
   let isHung = false;

@@ -26,7 +26,7 @@ import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
 import type { Screens } from "../screens/screens.ts";
 import { openStorages } from "./tensorboard-sync.ts";
-import type { UploadHost } from "./checkpoint-upload.ts";
+import type { SdkHost } from "./sdk-program.ts";
 import type { CodeArchives } from "./code-archives.ts";
 import { endBeforeStart } from "./end-before-start.ts";
 import { RunDeliveries } from "./run-deliveries.ts";
@@ -59,7 +59,7 @@ export type RunDeps = {
   readonly checkpointDiskShare: number;
   readonly work: WorkSettings;
   readonly tensorBoardBytes: number;
-  readonly python: UploadHost;
+  readonly python: SdkHost;
   readonly runtime: Runtime;
   readonly epochs: SchedulerEpochs;
   readonly screens: Screens;

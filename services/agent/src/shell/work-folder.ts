@@ -9,12 +9,12 @@ import { outsideWork, returned } from "../core/work-sentences.ts";
 import { limits } from "../limits.ts";
 import { HostProblem, LaunchProblem } from "../runtime/runtime.ts";
 import { idOfRun } from "./delivery.ts";
-import type { UploadHost } from "./checkpoint-upload.ts";
+import type { SdkHost } from "./sdk-program.ts";
 import { names } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { refusedStatus, runProgram } from "./work-program.ts";
 
-type Deps = { readonly apiUrl: string; readonly python: UploadHost };
+type Deps = { readonly apiUrl: string; readonly python: SdkHost };
 
 /** Returns the folder of the run. `unpack` returns a new folder with the context. */
 export async function workFolder(

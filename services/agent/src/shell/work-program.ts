@@ -2,12 +2,10 @@
  * Starts the programs of the SDK that save and restore the folder of a task (`trainyard._work`), as the run's user:
  * they can read and write only what the run can. They end when the agent ends, since it holds their stdin open.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { limits } from "../limits.ts";
-import type { UploadHost } from "./checkpoint-upload.ts";
 import type { Owner } from "../state/run-user.ts";
-import { pythonWithSdk } from "../supervisor/python.ts";
+import { type SdkHost, startSdkProgram } from "./sdk-program.ts";
 
 export type ProgramEnd = {
   /** Null for a program that was killed. */
@@ -17,7 +15,7 @@ export type ProgramEnd = {
   readonly why: string;
 };
 
-export type ProgramHost = UploadHost & { readonly owner: Owner | null };
+export type ProgramHost = SdkHost & { readonly owner: Owner | null };
 
 /** The exit status of a program that no attempt can help, as in `_uploader_status.py`. */
 export const refusedStatus = 65;
@@ -26,21 +24,10 @@ export const refusedStatus = 65;
 export async function runProgram(
   name: "_save" | "_restore",
   order: object,
-  { sdkPath, inherited, owner }: ProgramHost,
+  host: ProgramHost,
   signal: AbortSignal,
 ): Promise<ProgramEnd> {
-  const child = spawn(pythonWithSdk(sdkPath), ["-m", `trainyard._work.${name}`], {
-    ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
-    cwd: "/",
-    env: {
-      PATH: inherited["PATH"] ?? "/usr/bin:/bin",
-      ...(sdkPath === null ? {} : { PYTHONPATH: sdkPath }),
-      PYTHONDONTWRITEBYTECODE: "1",
-    },
-    stdio: ["pipe", "pipe", "pipe"],
-    signal,
-    killSignal: "SIGKILL",
-  });
+  const child = startSdkProgram(`trainyard._work.${name}`, host, host.owner, signal);
   let stdout = "";
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

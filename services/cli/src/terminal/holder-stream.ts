@@ -1,7 +1,7 @@
 /** The stream to a task's holder, over a WebSocket of the gateway. */
-import type { Duplex } from "node:stream";
-import { type Clock, Fault, isFault } from "@trainyard/kernel";
+import { type Clock, Fault } from "@trainyard/kernel";
 import type { ByteStream } from "@trainyard/terminal";
+import { byteStreamOf } from "@trainyard/tunnel";
 import { openStream, StreamRefused } from "../streams.ts";
 import { Failure } from "../usage-error.ts";
 
@@ -16,7 +16,7 @@ export type Dial = {
 export async function dialHolder({ task, clock, ...options }: Dial): Promise<ByteStream> {
   const path = `/api/v1/tasks/${encodeURIComponent(task)}/streams/terminal`;
   try {
-    return byteStream(await openStream(path, clock, options));
+    return byteStreamOf(await openStream(path, clock, options));
   } catch (error) {
     if (!(error instanceof StreamRefused)) throw error;
     const retry = error.isPassing ? "later" : "never";
@@ -30,27 +30,4 @@ export function failureOf({ code, message }: Fault): Failure {
   const keeps = code === "cannot_start";
   const text = keeps ? message : message.charAt(0).toUpperCase() + message.slice(1);
   return new Failure(text.endsWith(".") ? text : `${text}.`);
-}
-
-function byteStream(duplex: Duplex): ByteStream {
-  // The reader gets each error.
-  duplex.on("error", () => {});
-  return {
-    chunks: chunksOf(duplex),
-    write: (bytes) =>
-      new Promise((resolve) => {
-        if (duplex.destroyed || duplex.writableEnded) resolve();
-        else duplex.write(bytes, () => resolve());
-      }),
-    close: () => void duplex.destroy(),
-  };
-}
-
-async function* chunksOf(duplex: Duplex): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of duplex) yield chunk as Uint8Array;
-  } catch (cause) {
-    if (isFault(cause)) throw cause;
-    throw new Fault("link_lost", "the connection was closed", { retry: "later", cause });
-  }
 }

@@ -929,7 +929,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   terminated?: boolean | undefined;
 
   /**
-   * The sentence why the folder of a task is not saved, and where it lies. Set when the run of a task has ended.
+   * The sentence why the folder of a task is not saved, and where it is. Set when the run of a task has ended.
    *
    * @generated from field: optional string unsaved = 19;
    */

@@ -701,7 +701,7 @@ export type Task = Message<"trainyard.api.v1.Task"> & {
   lastSave?: TaskSave | undefined;
 
   /**
-   * The sentence why the folder of the last run is not saved, and where it lies; empty if it is saved.
+   * The sentence why the folder of the last run is not saved, and where it is; empty if it is saved.
    *
    * @generated from field: string unsaved = 22;
    */

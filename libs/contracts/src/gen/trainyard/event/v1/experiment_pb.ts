@@ -632,7 +632,7 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
   avoided?: AvoidedAgents | undefined;
 
   /**
-   * The sentence why the folder of a task is not saved, and where it lies; absent if it is saved, or if there is none.
+   * The sentence why the folder of a task is not saved, and where it is; absent if it is saved, or if there is none.
    *
    * @generated from field: optional string unsaved = 12;
    */

@@ -208,7 +208,7 @@ export type TaskEnded = Message<"trainyard.event.v1.TaskEnded"> & {
   restarts: number;
 
   /**
-   * The sentence why the folder of the last run is not saved, and where it lies; absent if it is saved, or if there is
+   * The sentence why the folder of the last run is not saved, and where it is; absent if it is saved, or if there is
    * none.
    *
    * @generated from field: optional string unsaved = 5;
