@@ -3,9 +3,6 @@ import { randomUUID } from "node:crypto";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { pause } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
-import { runtimeLimits } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   damaged,
@@ -287,54 +284,5 @@ describe("retention", () => {
     await gc.endTrial(`${experiment}.2`);
     expect(await remove(first)).toMatchObject({ kind: "ok" });
     expect(await remove(second)).toMatchObject(rejectedAs("checkpoint_needed"));
-  });
-});
-
-describe("after the database was restored from a backup", () => {
-  const hold = "hold-deletions";
-  const graceSeconds = 5;
-
-  test("a checkpoint that was condemned before the backup and saved after it stays until a person releases the deletions", async () => {
-    const reported: unknown[] = [];
-    await gc.stage.hub.connect("registry").serve("registry", {
-      RecordRewind: async ({ body }) => {
-        reported.push(JSON.parse(new TextDecoder().decode(body)));
-        return { kind: "ok", body: new TextEncoder().encode("{}") };
-      },
-    });
-    await gc.start(graceSeconds);
-    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
-    const [checkpoint = ""] = checkpoints;
-    await gc.endExperiment(experiment);
-    await becomes(checkpoint, condemned);
-    const backup = await gc.stage.head();
-    await gc.stage.tell(`checkpoint-${checkpoint}`, pinned("ada"));
-    await becomes(checkpoint, ["CheckpointCondemned", "CheckpointSpared"]);
-    await gc.stage.relay();
-    const lost = await gc.stage.head();
-    await gc.stop();
-    // All that remembers the pin is the end of the relay's stream. The grace ends soon.
-    await gc.stage.restoreTo(backup);
-    await gc.start(600);
-    const told = { noticedBy: "checkpoint-gc", position: lost };
-    await vi.waitFor(() => expect(reported[0]).toMatchObject(told), soon);
-    const rewind = { position: lost, event: "lost", noticedBy: "relay", detail: "it went back" };
-    await gc.stage.tell(hold, { type: "DeletionsHeld", data: rewind });
-    await gc.stage.refill();
-    const asked = reported.length;
-    // A pass that was asked for finds the recorded hold.
-    const other = await gc.trained([9, 9, 9], [3]);
-    await gc.endExperiment(other.experiment);
-    await remove(other.checkpoints[0]);
-    await becomes(other.checkpoints[0], condemned);
-    await pause(systemClock, 2 * runtimeLimits.heldLookMs, new AbortController().signal);
-    expect(reported.length).toBe(asked);
-    expect(await gc.retention(checkpoint)).toEqual(condemned);
-    expect(gc.has(checkpoint)).toBe(true);
-    const [verdict] = (await explain(experiment, { checkpoint })).verdicts;
-    expect(verdict?.waits).toBe("deletions are held: it went back");
-    await gc.stage.tell(hold, { type: "DeletionsReleased", data: { by: "ada", reason: "" } });
-    await becomes(checkpoint, deleted);
-    expect(gc.has(checkpoint)).toBe(false);
   });
 });

@@ -69,6 +69,7 @@ name: damaged
 entrypoint: python3 train.py
 searcher: { name: single, metric: loss }
 max_restarts: 1
+checkpoint_storage: { save_trial_latest: 3 }
 environment: { environment_variables: ["GO=${go}"] }
 `,
     world.code("restored"),
