@@ -92,7 +92,8 @@ function useLines(reads: readonly Read[], zoom: Range | null): ReadLines {
     [reads, series],
   );
   const failed = answers.some(({ error, data }) => error !== null && data === undefined);
-  const pending = answers.some(({ data }) => data === undefined);
+  // Until the trials are known there is nothing to read.
+  const pending = reads.length === 0 || answers.some(({ data }) => data === undefined);
   return { lines, missing: failed ? "failed" : pending ? "pending" : "nothing" };
 }
 
