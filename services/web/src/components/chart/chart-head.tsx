@@ -1,6 +1,7 @@
 import { ChartLine, RotateCcw, Sheet } from "lucide-react";
 import type { JSX } from "react";
 import styles from "./chart.module.css";
+import { smoothingMax } from "./smooth.ts";
 import type { Display } from "./use-display.ts";
 
 type Props = {
@@ -11,7 +12,7 @@ type Props = {
 };
 
 export function ChartHead({ title, display, onReset }: Props): JSX.Element {
-  const { log, onLog, smoothing, onSmooth, asTable, onTable } = display;
+  const { log, onLog, smoothing, onSmoothing, asTable, onTable } = display;
   return (
     <div className={styles["head"]}>
       <h3 className={styles["title"]}>{title}</h3>
@@ -23,9 +24,19 @@ export function ChartHead({ title, display, onReset }: Props): JSX.Element {
       <button type="button" aria-pressed={log} onClick={onLog} title="Key l">
         Log
       </button>
-      <button type="button" aria-pressed={smoothing > 0} onClick={onSmooth} title="Key s">
-        Smooth{smoothing > 0 && ` ${smoothing}`}
-      </button>
+      <label className={styles["smooth"]} title="Key s">
+        <span className={styles["wide"]}>Smooth</span>
+        <input
+          type="range"
+          aria-label="Smoothing"
+          min={0}
+          max={smoothingMax}
+          step={0.01}
+          value={smoothing}
+          onChange={({ target }) => onSmoothing(Number(target.value))}
+        />
+        <output>{smoothing > 0 ? smoothing.toFixed(2) : ""}</output>
+      </label>
       <button type="button" aria-pressed={asTable} onClick={onTable}>
         {asTable ? <ChartLine size={12} aria-hidden /> : <Sheet size={12} aria-hidden />}
         {asTable ? "Chart" : "Table"}

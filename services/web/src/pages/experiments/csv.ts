@@ -1,3 +1,4 @@
+import { cellText } from "../../components/csv.ts";
 import type { PlacedColumn } from "../../components/table/columns.ts";
 
 /** Writes the shown columns of rows as CSV (RFC 4180). */
@@ -10,11 +11,4 @@ export function csvText<Row>(
     ...rows.map((row) => placed.map(({ column }) => column.text(row))),
   ];
   return lines.map((cells) => `${cells.map(cellText).join(",")}\r\n`).join("");
-}
-
-/** Users choose names: a cell that a spreadsheet would run as a formula gets an apostrophe before it. */
-function cellText(text: string): string {
-  const isNumber = /^[+-]?(\d|\.\d|Infinity$)/.test(text) && !Number.isNaN(Number(text));
-  const safe = /^[=+\-@\t\r]/.test(text) && !isNumber ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
