@@ -9,7 +9,9 @@ import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { useCall } from "../../data/calls.ts";
 import { usePoints } from "../../data/live/points.ts";
 import { Facts, FactsLoading } from "./facts.tsx";
+import { ExperimentFailure } from "./failure.tsx";
 import { isMissing, Missing } from "./missing.tsx";
+import styles from "./page.module.css";
 import { type Experiment, type ExperimentTab, tabs } from "./tabs.ts";
 import { useVerbs } from "./verbs.tsx";
 
@@ -70,11 +72,23 @@ function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
       <Facts experiment={experiment} />
       <Tabs label={`Experiment ${id}`} tabs={tabs} value={open.id} onChange={onTab}>
         <Suspense fallback={<LoadingText label={open.title} />}>
-          <open.Content experiment={experiment} />
+          <Content experiment={experiment} open={open} />
         </Suspense>
       </Tabs>
       {dialog}
       {board.dialog}
     </Page>
+  );
+}
+
+/** The first tab of a failed experiment begins with the reason. */
+function Content({ experiment, open }: Omit<LoadedProps, "onTab">): JSX.Element {
+  const shown = <open.Content experiment={experiment} />;
+  if (experiment.state !== "ERROR" || open.id !== tabs[0]?.id) return shown;
+  return (
+    <div className={styles["failed"]}>
+      <ExperimentFailure experiment={experiment} />
+      {shown}
+    </div>
   );
 }
