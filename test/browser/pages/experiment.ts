@@ -188,6 +188,71 @@ test("a clicked tab has no focus ring, and the configuration is copied", async (
   await expect.poll(() => hasRing("Logs")).toBe(true);
 });
 
+test("the name, the description and the labels are edited in the header, and a refused change stays", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, `/experiments/${experiment}`);
+  const { client } = stage.world;
+  const read = () => client.call("getExperiment", { experiment });
+  await page.getByText("default / default").waitFor();
+  await page.getByText("owner admin").waitFor();
+  const field = (name: string) => page.getByRole("textbox", { name: `${name} of experiment` });
+  const button = (name: string) => page.getByRole("button", { name: `Edit the ${name} of` });
+  await button("description").focus();
+  await page.keyboard.press("Enter");
+  await field("Description").fill("a first try");
+  await stage.looks(page, "experiment-description-edited");
+  await page.keyboard.press("Escape");
+  await page.getByText("No description").waitFor();
+  await page.keyboard.press("Enter");
+  await field("Description").fill("a first try");
+  await page.keyboard.press("Enter");
+  await page.getByText("a first try", { exact: true }).waitFor();
+  await button("labels").click();
+  await field("Labels").fill("digits, slow");
+  await page.keyboard.press("Enter");
+  await page.getByText("slow", { exact: true }).waitFor();
+  expect(await read()).toMatchObject({ description: "a first try", labels: ["digits", "slow"] });
+  stage.guardOf(page).expect(/400/);
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await field("Name").fill("x".repeat(3_000));
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor({ state: "attached" });
+  expect(await field("Name").inputValue()).toHaveLength(3_000);
+  await stage.looks(page, "experiment-name-refused");
+  await field("Name").fill("page");
+  await page.keyboard.press("Enter");
+  await field("Name").waitFor({ state: "detached" });
+  await stage.looks(page, "experiment-header");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await stage.looks(page, "experiment-header-phone");
+});
+
+test("a verb that cannot run says why: asha does not continue, and an ended experiment is not paused", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, `/experiments/${experiment}`);
+  await page.getByRole("button", { name: "More" }).click();
+  const item = (name: string) => page.getByRole("menuitem", { name: new RegExp(`^${name}`) });
+  const why = "A search by asha does not continue: fork the experiment.";
+  await item("Continue").getByText(why).waitFor();
+  expect(await item("Continue").getAttribute("title")).toBe(why);
+  expect(await item("Continue").getAttribute("aria-disabled")).toBe("true");
+  await item("Pause").getByText("The experiment has ended.").waitFor();
+  await item("Continue").focus();
+  await page.keyboard.press("Enter");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await item("Copy link").click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(`${stage.world.api}/experiments/${experiment}`);
+});
+
 test("hyperparameters are drawn against the metric, and a click on a cell selects its trials", async ({
   skip,
   stage,
