@@ -36,13 +36,14 @@ async function ended({ world }: Stage, experiment: string): Promise<void> {
 
 const anyShare = "{ type: double, minval: 0, maxval: 1 }";
 
-function submit({ world }: Stage, searcher: string, gate = ""): Promise<string> {
+function submit({ world }: Stage, searcher: string, gate = "", more = ""): Promise<string> {
   world.write("page-code/train.py", script);
   const config = [
     "name: page",
     "entrypoint: python3 train.py",
     `hyperparameters: { lr: ${anyShare}, decay: ${anyShare}, gate: "${gate}" }`,
     `searcher: ${searcher}`,
+    more,
   ];
   return world.submit(config.join("\n"), "page-code");
 }
@@ -72,6 +73,27 @@ test("a running experiment's curves grow, and its trials come, without a read of
   expect(reads.filter((path) => path.endsWith("metrics:series")).length).toBeLessThanOrEqual(1);
   await page.getByText("completed").first().waitFor();
   await stage.looks(page, "experiment-overview");
+});
+
+test("an experiment whose run waits is queued, with the reason", async ({ skip, stage }) => {
+  const gate = join(stage.world.folder, "release");
+  const one = `{ name: single, metric: loss, smaller_is_better: true }`;
+  const every = "resources: { slots_per_trial: 4 }";
+  const holder = await submit(stage, one, gate, every);
+  await stage.world.untilTrials(holder, ([trial]) => trial?.runs.at(-1)?.state === "RUNNING");
+  const waiting = await submit(stage, one, "", every);
+  const page = await stage.page(skip, `/experiments/${waiting}`);
+  await page.getByText("queued", { exact: true }).first().waitFor();
+  await page.getByText(/It is queued: .*4 slots/).waitFor();
+  await stage.looks(page, "experiment-queued");
+  const listed = await stage.world.yard("experiment", "list");
+  expect(listed.out).toMatch(new RegExp(`${waiting} +page +QUEUED`));
+  expect(listed.out).toMatch(new RegExp(`${holder} +page +RUNNING`));
+  expect((await stage.world.yard("trial", "list", waiting)).out).toContain("QUEUED");
+  await page.goto(`${stage.world.api}/trials/${waiting}.1`);
+  await page.getByText(/It is queued: .*4 slots/).waitFor();
+  writeFileSync(gate, "");
+  await page.getByText("completed", { exact: true }).waitFor();
 });
 
 test("trials are filtered, selected by keyboard, and their curves are a table too", async ({

@@ -6,6 +6,7 @@ import { SkeletonLine } from "../../components/skeleton.tsx";
 import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
 import { Warning } from "../../components/warning.tsx";
 import { useNow } from "../../data/clock.ts";
+import { useQueueReason } from "./use-queue-reason.ts";
 import styles from "./page.module.css";
 import type { Experiment } from "./tabs.ts";
 
@@ -20,6 +21,7 @@ export function Facts({ experiment, children }: Props): JSX.Element {
   const { reason, waitsFor, searcher, metric, bestValue } = experiment;
   const { trials, trialsCompleted, trialsFailed, endedAtMs, createdAtMs } = experiment;
   const nowMs = useNow(1_000);
+  const waits = useQueueReason(experiment);
   const left = leftOf(experiment, nowMs);
   return (
     <div className={styles["summary"]}>
@@ -47,6 +49,7 @@ export function Facts({ experiment, children }: Props): JSX.Element {
         <p className={styles["muted"]}>
           <Reason text={reason} experiment={experiment.id} />
           {waitsFor !== "" && `The search waits for ${waitsFor}.`}
+          {waits !== "" && `It is queued: ${waits}.`}
         </p>
       </div>
     </div>
