@@ -1,5 +1,5 @@
 import { ChartLine, RotateCcw, Sheet } from "lucide-react";
-import type { JSX } from "react";
+import type { JSX, ReactNode } from "react";
 import styles from "./chart.module.css";
 import { smoothingMax } from "./smooth.ts";
 import type { Display } from "./use-display.ts";
@@ -9,13 +9,16 @@ type Props = {
   readonly display: Display;
   /** Resets the zoom; absent while the whole range is shown. */
   readonly onReset: (() => void) | undefined;
+  readonly menu: ReactNode;
 };
 
-export function ChartHead({ title, display, onReset }: Props): JSX.Element {
+export function ChartHead({ title, display, onReset, menu }: Props): JSX.Element {
   const { log, onLog, smoothing, onSmoothing, asTable, onTable } = display;
   return (
     <div className={styles["head"]}>
-      <h3 className={styles["title"]}>{title}</h3>
+      <h3 className={styles["title"]} title={title}>
+        {title}
+      </h3>
       {onReset !== undefined && (
         <button type="button" onClick={onReset}>
           <RotateCcw size={12} aria-hidden /> Show all
@@ -41,6 +44,7 @@ export function ChartHead({ title, display, onReset }: Props): JSX.Element {
         {asTable ? <ChartLine size={12} aria-hidden /> : <Sheet size={12} aria-hidden />}
         {asTable ? "Chart" : "Table"}
       </button>
+      {menu}
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { type CSSProperties, type JSX, type KeyboardEvent, useMemo, useRef } fro
 import { type Colours, useColours } from "../../theme/colours.ts";
 import { ChartHead } from "./chart-head.tsx";
 import styles from "./chart.module.css";
+import { ChartMenu } from "./chart-menu.tsx";
 import { ChartTableView } from "./chart-table.tsx";
 import { Crosshair } from "./crosshair.tsx";
 import { drawnLines } from "./drawn-lines.ts";
@@ -84,7 +85,11 @@ export function Chart(props: Props): JSX.Element {
   const pointed = at === null || pointer === null ? null : { at, pointer, looks, colours };
   return (
     <figure className={styles["chart"]} style={{ "--plot": `${height}px` } as CSSProperties}>
-      <ChartHead {...{ title, display }} onReset={zoom === null ? undefined : events.onReset} />
+      <ChartHead
+        {...{ title, display }}
+        onReset={zoom === null ? undefined : events.onReset}
+        menu={<ChartMenu {...{ title, xTitle, lines, x, looks, colours, host }} />}
+      />
       <div
         className={styles["plot"]}
         hidden={asTable}

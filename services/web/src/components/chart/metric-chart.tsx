@@ -11,6 +11,8 @@ type Props = ChartOptions & {
   /** The group of the metric, such as validation. */
   readonly group: string;
   readonly name: string;
+  /** The title of the chart; absent: the name of the metric. */
+  readonly title?: string;
   /** `step`, `time`, or the name of a metric in the same reports. */
   readonly x: string;
 };
@@ -23,14 +25,15 @@ const captions = {
 
 /** The chart of one metric of some trials: a zoom requests the buckets of the range. */
 export function MetricChart(props: Props): JSX.Element {
-  const { trials, groups, group, name, x, ...options } = props;
+  const { trials, groups, group, name, title = name, x, ...options } = props;
   const { lines, missing } = useSeries({ trials, groups, group, name, x }, props.zoom);
   const caption = captions[missing];
   return (
     <Chart
       xTitle={x}
+      yTitle={name}
       {...options}
-      {...{ title: name, lines }}
+      {...{ title, lines }}
       time={x === "time"}
       whole={x === "step"}
       {...(caption === undefined ? {} : { caption })}
