@@ -42,7 +42,7 @@ export type ChartOptions = FocusProps &
     readonly syncKey: string;
     /** A click on a line. */
     readonly onPick?: (id: string) => void;
-    /** Whether a legend is below the plot; by default for two to sixteen lines. */
+    /** Whether all lines are in the legend; absent: all of two to sixteen, and the emphasised ones of more. */
     readonly legend?: boolean;
     /** The height of the plot and of its table, in pixels. */
     readonly height?: number;
@@ -153,8 +153,11 @@ type LegendProps = {
 
 function LegendOf({ lines, shown, focus, emphasised, at }: LegendProps): JSX.Element | null {
   const points = at?.points;
-  const entries = useMemo(() => entriesOf(lines, points), [lines, points]);
-  const isShown = shown ?? (entries.length > 1 && entries.length <= coloursMax);
+  const all = useMemo(() => entriesOf(lines, points), [lines, points]);
+  // Beyond sixteen lines only those that have a hue are named.
+  const isLong = shown === undefined && all.length > coloursMax;
+  const entries = isLong ? all.filter(({ id }) => emphasised.has(id)) : all;
+  const isShown = shown ?? (isLong ? entries.length > 0 : all.length > 1);
   return isShown ? <Legend {...{ entries, emphasised }} {...focus} /> : null;
 }
 

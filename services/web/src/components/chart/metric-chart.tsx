@@ -17,17 +17,18 @@ type Props = ChartOptions & {
   readonly x: string;
 };
 
-const captions = {
-  nothing: undefined,
-  pending: "Loading …",
-  failed: "The points could not be read.",
-} as const;
+const captions = { pending: "Loading …", failed: "The points could not be read." } as const;
 
 /** The chart of one metric of some trials: a zoom requests the buckets of the range. */
 export function MetricChart(props: Props): JSX.Element {
   const { trials, groups, group, name, title = name, x, ...options } = props;
   const { lines, missing } = useSeries({ trials, groups, group, name, x }, props.zoom);
-  const caption = captions[missing];
+  const caption =
+    missing !== "nothing"
+      ? captions[missing]
+      : lines.length === 0
+        ? noPoints(group, name, x)
+        : undefined;
   return (
     <Chart
       xTitle={x}
@@ -39,4 +40,9 @@ export function MetricChart(props: Props): JSX.Element {
       {...(caption === undefined ? {} : { caption })}
     />
   );
+}
+
+function noPoints(group: string, name: string, x: string): string {
+  const over = x === "step" || x === "time" ? "" : ` with ${x}`;
+  return `None of the trials has reported ${group} ${name}${over}.`;
 }

@@ -6,7 +6,9 @@ import type { Range } from "../../components/chart/scale.ts";
 export type ExperimentSearch = LogSearch & {
   /** The open tab; absent: the first. */
   readonly tab?: string | undefined;
-  /** The metric of the curves, after its group: "validation loss". */
+  /** The metrics of the Overview's curves, each after its group: "validation loss~training loss". */
+  readonly metrics?: string | undefined;
+  /** The metric of the curves above the trials: "validation loss". */
   readonly metric?: string | undefined;
   /** The x axis of the curves: time or a metric; absent: step. */
   readonly x?: string | undefined;
@@ -39,6 +41,7 @@ export type ExperimentSearch = LogSearch & {
 
 const texts = [
   "tab",
+  "metrics",
   "metric",
   "x",
   "zoom",
