@@ -148,7 +148,7 @@ export class Plot {
       height,
       ms: 1,
       legend: { show: false },
-      padding: [8, 12, 0, 0],
+      padding: [8, 20, 0, 0],
       series: [{}],
       scales: {
         x: { time, auto: false, range: () => [...this.#view.x] },
@@ -208,8 +208,8 @@ export class Plot {
     const [left, top, width, height] = [u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height].map(
       (length) => length / uPlot.pxRatio,
     ) as [number, number, number, number];
-    // A crosshair that another chart moves has only an x.
-    const yShare = down < 0 ? Number.NaN : 1 - down / height;
+    // A crosshair that another chart moves has only an x: its height has another scale here.
+    const yShare = down < 0 || !u.over.matches(":hover") ? Number.NaN : 1 - down / height;
     return { xShare: across / width, yShare, area: { left, top, width, height } };
   }
 }
