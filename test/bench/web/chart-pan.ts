@@ -34,7 +34,7 @@ export async function chartPan(
     route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
   );
   await page.goto(`${address}/bench/chart.html`);
-  // The pointer rests on our chart, which therefore also draws its tooltip, and values of this step in its legend.
+  // The pointer is on our chart, so each step also draws a tooltip, and the values of its step in the legend.
   await page.locator("#ours .u-over").hover();
   await page.locator("[data-tooltip]").waitFor();
   const used = await mainThread(page);
