@@ -1,5 +1,6 @@
 import { ChartLine, RotateCcw, Sheet } from "lucide-react";
-import type { JSX, ReactNode } from "react";
+import { type JSX, memo, type RefObject } from "react";
+import { ChartMenu, type ShownChart } from "./chart-menu.tsx";
 import styles from "./chart.module.css";
 import { smoothingMax } from "./smooth.ts";
 import type { Display } from "./use-display.ts";
@@ -7,19 +8,22 @@ import type { Display } from "./use-display.ts";
 type Props = {
   readonly title: string;
   readonly display: Display;
-  /** Resets the zoom; absent while the whole range is shown. */
-  readonly onReset: (() => void) | undefined;
-  readonly menu: ReactNode;
+  readonly isZoomed: boolean;
+  readonly onReset: () => void;
+  readonly shown: () => ShownChart;
+  readonly host: RefObject<HTMLElement | null>;
 };
 
-export function ChartHead({ title, display, onReset, menu }: Props): JSX.Element {
+/** The title and the options of a chart. They are not drawn again while the chart is moved. */
+export const ChartHead = memo(function HeadOfChart(props: Props): JSX.Element {
+  const { title, display, isZoomed, onReset, shown, host } = props;
   const { log, onLog, smoothing, onSmoothing, asTable, onTable } = display;
   return (
     <div className={styles["head"]}>
       <h3 className={styles["title"]} title={title}>
         {title}
       </h3>
-      {onReset !== undefined && (
+      {isZoomed && (
         <button type="button" onClick={onReset}>
           <RotateCcw size={12} aria-hidden /> Show all
         </button>
@@ -44,7 +48,7 @@ export function ChartHead({ title, display, onReset, menu }: Props): JSX.Element
         {asTable ? <ChartLine size={12} aria-hidden /> : <Sheet size={12} aria-hidden />}
         {asTable ? "Chart" : "Table"}
       </button>
-      {menu}
+      <ChartMenu {...{ title, shown, host }} />
     </div>
   );
-}
+});

@@ -10,32 +10,37 @@ import type { Line } from "./line.ts";
 import { type LineStyle, strokeOf } from "./line-style.ts";
 import type { Range } from "./scale.ts";
 
-type Props = {
-  readonly title: string;
+export type ShownChart = {
   readonly xTitle: string;
   /** The drawn lines and the drawn range of x. */
   readonly lines: readonly Line[];
   readonly x: Range;
   readonly looks: ReadonlyMap<string, LineStyle>;
   readonly colours: Colours;
+};
+
+type Props = {
+  readonly title: string;
+  /** Returns what is drawn at the time of the call. */
+  readonly shown: () => ShownChart;
   /** The element that contains the plot's canvas. */
   readonly host: RefObject<HTMLElement | null>;
 };
 
 /** Saves the chart as a picture, or what it draws as CSV. */
-export function ChartMenu(props: Props): JSX.Element {
-  const { title, xTitle, lines, x, looks, colours, host } = props;
+export function ChartMenu({ title, shown, host }: Props): JSX.Element {
   const name = title.replaceAll(/[^\w.-]+/g, "-");
   const savePng = async (): Promise<void> => {
     const plot = host.current?.querySelector("canvas");
     if (plot === null || plot === undefined) return;
-    saveAs(
-      `${name}.png`,
-      await pngOf({ title, plot, legend: legendOf(lines, looks, colours), colours }),
-    );
+    const { lines, looks, colours } = shown();
+    const legend = legendOf(lines, looks, colours);
+    saveAs(`${name}.png`, await pngOf({ title, plot, legend, colours }));
   };
-  const saveCsv = (): void =>
+  const saveCsv = (): void => {
+    const { lines, xTitle, x } = shown();
     saveAs(`${name}.csv`, new Blob([chartCsv(lines, xTitle, x)], { type: "text/csv" }));
+  };
   return (
     <Menu
       trigger={

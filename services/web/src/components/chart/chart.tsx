@@ -1,8 +1,14 @@
-import { type CSSProperties, type JSX, type KeyboardEvent, useMemo, useRef } from "react";
+import {
+  type CSSProperties,
+  type JSX,
+  type KeyboardEvent,
+  useCallback,
+  useMemo,
+  useRef,
+} from "react";
 import { type Colours, useColours } from "../../theme/colours.ts";
 import { ChartHead } from "./chart-head.tsx";
 import styles from "./chart.module.css";
-import { ChartMenu } from "./chart-menu.tsx";
 import { ChartTableView } from "./chart-table.tsx";
 import { Crosshair } from "./crosshair.tsx";
 import { drawnLines } from "./drawn-lines.ts";
@@ -78,18 +84,16 @@ export function Chart(props: Props): JSX.Element {
   const { drawn, axes } = useDrawn(lines, x, display);
   const view = useView(props, { drawn, axes, highlighted, colours });
   const { pointer, at, isElsewhere, onPoint } = usePointer(drawn, axes, focus);
-  const events = { onPoint, onZoom, onReset: () => onZoom(null) };
+  const onReset = useStable(() => onZoom(null));
+  const events = { onPoint, onZoom, onReset };
   const shape = { height, log, time, whole, xTitle, yTitle, syncKey, colours };
   const host = usePlot(view, shape, events);
   const looks = useLooks(props.lines, emphasised, highlighted);
+  const shown = useStable(() => ({ xTitle, lines, x, looks, colours }));
   const pointed = at === null || pointer === null ? null : { at, pointer, looks, colours };
   return (
     <figure className={styles["chart"]} style={{ "--plot": `${height}px` } as CSSProperties}>
-      <ChartHead
-        {...{ title, display }}
-        onReset={zoom === null ? undefined : events.onReset}
-        menu={<ChartMenu {...{ title, xTitle, lines, x, looks, colours, host }} />}
-      />
+      <ChartHead {...{ title, display, onReset, shown, host }} isZoomed={zoom !== null} />
       <div
         className={styles["plot"]}
         hidden={asTable}
@@ -120,6 +124,13 @@ export function Chart(props: Props): JSX.Element {
       </figcaption>
     </figure>
   );
+}
+
+/** Returns a function that stays the same and calls the latest one: what gets it is not drawn again for it. */
+function useStable<Of>(latest: () => Of): () => Of {
+  const kept = useRef(latest);
+  kept.current = latest;
+  return useCallback(() => kept.current(), []);
 }
 
 const hintOf = (zoom: Range | null): string =>
