@@ -51,13 +51,13 @@ test("the tooltip of a chart names a step that was reported, and lists the trial
   widths: { grid },
 }) => {
   const page = await stage.page(skip, `/experiments/${grid}`);
-  const chart = charts(page).first();
+  const chart = charts(page).nth(1);
   await chart.getByText("showing all 27 points").waitFor();
   const plot = chart.getByRole("img");
   const tooltip = page.locator("[data-tooltip]");
   const { x = 0, y = 0, width = 0, height = 0 } = (await plot.boundingBox()) ?? {};
   // Places between the steps, and the last one near the right edge of the window.
-  for (const share of [0.317, 0.55, 0.97]) {
+  for (const share of [0.317, 0.55, 0.94]) {
     const [left, top] = [x + share * width, y + 0.75 * height];
     await page.mouse.move(left, top);
     const step = tooltip.getByText(/^step \d+$/);
@@ -77,7 +77,8 @@ test("the tooltip of a chart names a step that was reported, and lists the trial
     });
     return hyperparameters?.["width"];
   };
-  await page.mouse.move(x + 0.5 * width, y + 0.9 * height);
+  await page.mouse.move(x + 0.5 * width, y + 0.78 * height);
+  await named.nth(2).waitFor();
   expect(await Promise.all((await named.allInnerTexts()).map(hparams))).toEqual([16, 8, 4]);
   await stage.looks(page, "chart-tooltip");
 });
