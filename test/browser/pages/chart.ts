@@ -97,6 +97,7 @@ test("the legend has each trial's state and value, highlights on focus, and isol
   expect(await entry.getAttribute("data-highlighted")).toBe("true");
   await page.keyboard.press("Enter");
   await chart.getByText("showing all 9 points").waitFor();
+  await stage.looks(page, "chart-isolated");
   // The charts of the page share it.
   await charts(page).nth(1).getByText("showing all 9 points").waitFor();
   await page.keyboard.press("Enter");
@@ -124,7 +125,8 @@ test("several metrics are chosen from a list without positions, and remembered",
   await page.goto(`${stage.world.api}/experiments/${grid}?metrics=validation+accuracy`);
   await expect.poll(() => titles.allInnerTexts()).toEqual(["accuracy"]);
   const axes = page.getByRole("combobox", { name: "over" }).locator("option");
-  expect(await axes.allInnerTexts()).toEqual(["step", "time", "batches", "epochs", "loss"]);
+  const all = ["step", "time", "batches", "epochs", "loss"];
+  await expect.poll(() => axes.allInnerTexts()).toEqual(all);
 });
 
 test("a chart is saved as a picture, and what it draws as CSV", async ({
