@@ -16,12 +16,13 @@ export async function createGatewayDatabase(
   postgres: TestPostgres,
   database: string,
 ): Promise<string> {
-  await withClient(postgres.url(), (client) =>
-    client.query(
-      `do $$ begin create role ty_migrator; create role ty_gateway login;
-       exception when duplicate_object then null; end $$`,
-    ),
-  );
+  await withClient(postgres.url(), async (client) => {
+    for (const role of ["ty_migrator", "ty_gateway login"]) {
+      await client.query(
+        `do $$ begin create role ${role}; exception when duplicate_object then null; end $$`,
+      );
+    }
+  });
   await withClient(postgres.url(), (client) => client.query(`create database ${database}`));
   const url = postgres.url({ database });
   await withClient(url, async (client) => {
