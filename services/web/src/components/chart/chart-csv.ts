@@ -1,4 +1,4 @@
-import { cellText } from "../csv.ts";
+import { csvOf } from "../csv.ts";
 import { firstAtLeast, type Range } from "./scale.ts";
 import type { Line } from "./line.ts";
 
@@ -16,5 +16,5 @@ export function chartCsv(lines: readonly Line[], xName: string, [from, to]: Rang
     });
   });
   const head = ["trial", xName, "mean", "min", "max", "count"];
-  return [head, ...rows].map((cells) => `${cells.map(cellText).join(",")}\r\n`).join("");
+  return csvOf([head, ...rows]);
 }

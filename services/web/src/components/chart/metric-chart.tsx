@@ -4,7 +4,7 @@ import type { ChartGroup, ChartTrial } from "./line.ts";
 import { useSeries } from "./use-series.ts";
 
 type Props = ChartOptions & {
-  /** At most 200 of one experiment. */
+  /** At most 200. */
   readonly trials: readonly ChartTrial[];
   /** Draws one line for each group of trials, and none for a single trial. */
   readonly groups?: readonly ChartGroup[] | undefined;

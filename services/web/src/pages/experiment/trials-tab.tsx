@@ -22,6 +22,7 @@ import {
 } from "../../components/table/index.ts";
 import { useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
+import { CompareSelected } from "./compare-selected.tsx";
 import { HyperparameterPlots, usePlotted } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
 import type { TabProps } from "./tabs.ts";
@@ -89,7 +90,12 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
           selected.size,
         )}
         actions={
-          selected.size > 0 && <Button onClick={() => select(new Set())}>Select none</Button>
+          selected.size > 0 && (
+            <>
+              <CompareSelected ids={selection} />
+              <Button onClick={() => select(new Set())}>Select none</Button>
+            </>
+          )
         }
       />
       <ColumnsDialog
