@@ -22,11 +22,27 @@ export async function readChunks(
   client: PoolClient,
   request: SeriesRequest,
 ): Promise<ReadonlyMap<string, readonly Chunk[]> | null> {
+  const parts = await wantedParts(client, request);
+  return parts === null ? null : chunksOf(client, parts, request);
+}
+
+/** Returns the parts that have points of the request; null when these are more than one answer may have. */
+export async function wantedParts(
+  client: PoolClient,
+  request: SeriesRequest,
+): Promise<readonly Part[] | null> {
   const { trial, group, names } = request;
   const parts = (await partsOf(client, trial, group)).filter((part) => isWanted(part, request));
   const points = parts.reduce((sum, { reports }) => sum + reports, 0) * names.length;
-  if (points > metricsLimits.seriesPointsMax) return null;
-  const chunks = new Map(names.map((name): [string, Chunk[]] => [name, []]));
+  return points > metricsLimits.seriesPointsMax ? null : parts;
+}
+
+export async function chunksOf(
+  client: PoolClient,
+  parts: readonly Part[],
+  request: SeriesRequest,
+): Promise<ReadonlyMap<string, readonly Chunk[]>> {
+  const chunks = new Map(request.names.map((name): [string, Chunk[]] => [name, []]));
   const tails = parts.filter(({ kind }) => kind === "tail");
   const ids = tails.map(({ id }) => id);
   const encoded = await tailsById(client, ids);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Aggregation, aggregations } from "../columns/table.ts";
-import { bucketsOf } from "./buckets.ts";
+import { bucketsOf, JoinedBuckets } from "./buckets.ts";
 import { type Chunk, joinPoints, pointsOf } from "./points.ts";
 
 type Point = {
@@ -224,6 +224,23 @@ describe("buckets", () => {
         expect(found).toEqual(bucketsOf(listed(inside), { from, to, buckets }));
         const counted = found.count.reduce((sum, count) => sum + count, 0);
         expect(counted).toBe(inside.length);
+      }),
+    );
+  });
+
+  test("of lists that are added one after the other equal, to the bit, those of all points", () => {
+    const x = fc.oneof(fc.nat(50), fc.constantFrom(Number.NaN, Infinity));
+    const list = fc.array(fc.tuple(x, fc.oneof(fc.double(), value)), { maxLength: 20 });
+    const lists = fc.array(fc.tuple(list, fc.boolean()), { maxLength: 6 });
+    const end = fc.integer({ min: -5, max: 55 });
+    fc.assert(
+      fc.property(lists, end, end, fc.integer({ min: 1, max: 30 }), (drawn, from, to, buckets) => {
+        const parts = drawn.map(([given, rising]) =>
+          listed(rising ? given.toSorted(([a], [b]) => a - b) : given),
+        );
+        const joined = new JoinedBuckets({ from, to, buckets });
+        for (const part of parts) joined.add(part);
+        expect(joined.buckets()).toEqual(bucketsOf(joinPoints(parts), { from, to, buckets }));
       }),
     );
   });
