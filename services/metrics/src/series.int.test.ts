@@ -213,7 +213,7 @@ describe("a series", () => {
         });
         expect(await series({ trials, ...query })).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 

@@ -17,6 +17,8 @@ export const apiLimits = {
   seriesNamesMax: 50,
   /** The most buckets, which is also the metrics service's limit for one answer. */
   seriesBucketsMax: 4_000,
+  /** The most steps of all trials in one query to the metrics service, which reads a million points in 0.1 s. */
+  seriesStepsMax: 1_000_000,
   /** The most metrics of a comparison, which is also the metrics service's limit for one answer. */
   comparedMetricsMax: 500,
   /** The environments of a comparison that are read at once. */

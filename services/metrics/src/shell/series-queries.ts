@@ -61,30 +61,38 @@ async function requestOf(
   };
 }
 
-/** Returns the series of each trial. */
-async function singleSeries(
+/** Returns the series of each trial, all from one snapshot. */
+function singleSeries(
   pool: Pool,
   requests: readonly SeriesRequest[],
   buckets: number,
 ): Promise<Answer | Rejection> {
-  const series: Plain<Series>[] = [];
-  const streamPositions: Record<string, number> = {};
-  for (const request of requests) {
-    const { trial, group, names, from, to } = request;
-    const points = await inSnapshot(pool, async (client) => {
-      // The position is from the snapshot of the experiment's first trial; the later snapshots contain all points up
-      // to it.
-      const experiment = experimentOf(request);
-      streamPositions[experiment] ??= await readStreamPosition(client, experiment);
-      return readPoints(client, request);
-    });
-    if (points === null) return tooMany(trial);
-    for (const name of names) {
-      const own = bucketsOf(pointsOfName(points, name), { from, to, buckets });
-      series.push({ trial, group, name, ...own });
+  return inSnapshot(pool, async (client) => {
+    const series: Plain<Series>[] = [];
+    for (const request of requests) {
+      const { trial, group, names, from, to } = request;
+      const points = await readPoints(client, request);
+      if (points === null) return tooMany(trial);
+      for (const name of names) {
+        const own = bucketsOf(pointsOfName(points, name), { from, to, buckets });
+        series.push({ trial, group, name, ...own });
+      }
     }
+    return { series, streamPositions: await positionsOf(client, requests) };
+  });
+}
+
+/** Returns the position of each experiment's stream in the client's snapshot. */
+async function positionsOf(
+  client: PoolClient,
+  requests: readonly SeriesRequest[],
+): Promise<Readonly<Record<string, number>>> {
+  const positions: Record<string, number> = {};
+  for (const { trial } of requests) {
+    const experiment = parseTrialId(trial)?.experiment ?? "";
+    positions[experiment] ??= await readStreamPosition(client, experiment);
   }
-  return { series, streamPositions };
+  return positions;
 }
 
 /**
@@ -129,11 +137,8 @@ async function openCombined(
   requests: readonly SeriesRequest[],
 ): Promise<Opened | Rejection> {
   const bounds = new Map<string, Bounds>();
-  const streamPositions: Record<string, number> = {};
   for (const request of requests) {
     const { trial, names, from, to } = request;
-    const experiment = experimentOf(request);
-    streamPositions[experiment] ??= await readStreamPosition(client, experiment);
     if (from !== null && to !== null) {
       for (const name of names) bounds.set(name, { from, to });
       continue;
@@ -144,7 +149,7 @@ async function openCombined(
       widen(bounds, name, { from: from ?? own.from, to: to ?? own.to });
     }
   }
-  return { bounds, streamPositions };
+  return { bounds, streamPositions: await positionsOf(client, requests) };
 }
 
 async function readPoints(
@@ -158,8 +163,6 @@ async function readPoints(
 
 const pointsOfName = (points: ReadonlyMap<string, Points>, name: string): Points =>
   points.get(name) ?? { xs: new Float64Array(), values: new Float64Array() };
-
-const experimentOf = ({ trial }: SeriesRequest): string => parseTrialId(trial)?.experiment ?? "";
 
 const tooMany = (trial: string): Rejection =>
   reject(

@@ -74,3 +74,24 @@ test("series of several experiments have the position from which each is followe
   expect(several.streamPosition).toBe("");
   expect(Object.keys(several.streamPositions)).toEqual(["1", "2"]);
 });
+
+test("series of many trials are asked for in few questions, and are in the order of the trials", async () => {
+  const trials = Array.from({ length: 60 }, (_, n) => [`1.${n + 1}`, `2.${60 - n}`]).flat();
+  const { series } = await query(trials, { buckets: "400" });
+  expect(series.map(({ trial }) => trial)).toEqual(trials);
+  expect(asked.length).toBe(12);
+  asked = [];
+  const combined = await query(trials, { buckets: "4000", combined: "true" });
+  expect(combined.series.map(({ trial }) => trial)).toEqual([""]);
+  expect(asked.map((question) => question.trials)).toEqual([trials]);
+});
+
+test.each([
+  ["unknown", "1.61", /^there is no trial 1\.61$/],
+  ["no id", "best", /^there is no trial best$/],
+])("a trial that is %s is refused in a sentence", async (_, trial, sentence) => {
+  const path = `/api/v1/metrics:series?trials=1.1&trials=${trial}&names=loss`;
+  const { status, body } = await gateway.call("GET", path);
+  expect([status, body["code"]]).toEqual([404, "trial_not_found"]);
+  expect(body["detail"]).toMatch(sentence);
+});

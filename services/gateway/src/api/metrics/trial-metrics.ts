@@ -1,11 +1,14 @@
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import type { MetricPoint } from "@trainyard/contracts/api";
 import type { Point, Series } from "@trainyard/contracts/commands";
-import type { Backend } from "../../backend.ts";
-import { Problem } from "../../http/problem.ts";
+import { isTrialId, mapConcurrently, parseTrialId } from "@trainyard/kernel";
+import { type Backend, isDeleted } from "../../backend.ts";
+import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import type { TrialDocument } from "../../read-model/core/views/documents.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
+import { questionsOf } from "./series-questions.ts";
 
 const seriesBucketsDefault = 1_000;
 /** The parallel queries to the metrics service for one request; the limit leaves room for other requests. */
@@ -17,10 +20,7 @@ type SeriesAnswer = {
   readonly streamPositions: Readonly<Record<string, number>>;
 };
 
-/**
- * Queries series in parts, by trial and by some metrics, because an answer must fit into one message. Several queries
- * run at once.
- */
+/** Queries series in parts; several queries run at once. */
 async function askForSeries(
   backend: Backend,
   request: RequestOf<"queryMetrics">,
@@ -36,24 +36,41 @@ async function askForSeries(
   most("trials", trials.length, seriesTrialsMax);
   most("names", names.length, seriesNamesMax);
   most("buckets", buckets, seriesBucketsMax);
-  for (const trial of trials) await backend.get("trial", trial);
-  const namesAtOnce = Math.max(1, Math.floor(seriesBucketsMax / buckets));
-  const questions = (
-    combined || trials.length === 0 ? [trials] : trials.map((trial) => [trial])
-  ).flatMap((some) => inPieces(names, namesAtOnce).map((own) => ({ trials: some, names: own })));
-  const answers: SeriesAnswer[] = [];
-  for (const some of inPieces(questions, seriesAtOnce)) {
-    const asked = some.map((question) => {
-      const query = { ...request, ...question, buckets };
-      return backend.command("metrics", "QuerySeries", query, context);
-    });
-    answers.push(...(await Promise.all(asked)));
-  }
+  const questions = questionsOf(await trialsOf(backend, trials), { names, combined, buckets });
+  const answers = await mapConcurrently(questions, seriesAtOnce, (question) =>
+    backend.command("metrics", "QuerySeries", { ...request, ...question, buckets }, context),
+  );
   return {
     series: answers.flatMap(({ series }) => series),
     position: Math.min(...answers.map(({ position }) => position)),
     streamPositions: leastPositions(answers.map(({ streamPositions: own }) => own)),
   };
+}
+
+/**
+ * Returns the trials in their order, with one query. Throws a Problem of 404 for the first one that does not exist or
+ * is hidden.
+ */
+async function trialsOf(
+  { parts }: Backend,
+  ids: readonly string[],
+): Promise<readonly TrialDocument[]> {
+  const experiments = new Set(ids.flatMap((id) => parseTrialId(id)?.experiment ?? []));
+  const rows = await parts.documents.fetch(parts.pool, [
+    ...ids.filter(isTrialId).map((id) => ({ kind: "trial", id }) as const),
+    ...[...experiments].map((id) => ({ kind: "experiment", id }) as const),
+  ]);
+  const found = new Map<string, TrialDocument>();
+  const hidden = new Set<string>();
+  for (const row of rows) {
+    if (row.kind === "trial") found.set(row.id, row.doc);
+    if (row.kind === "experiment" && isDeleted(row.doc)) hidden.add(row.id);
+  }
+  return ids.map((id) => {
+    const doc = found.get(id);
+    if (doc === undefined || hidden.has(doc.experiment)) throw notFound("trial", id);
+    return doc;
+  });
 }
 
 /** Returns the least position of each experiment: every answer has all points up to it. */
@@ -65,15 +82,6 @@ function leastPositions(
     least[experiment] = Math.min(position, least[experiment] ?? position);
   }
   return least;
-}
-
-/** Splits items into pieces; the result has at least one piece, perhaps an empty one. */
-function inPieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
-  const pieces: (readonly Item[])[] = [];
-  for (let start = 0; start === 0 || start < items.length; start += size) {
-    pieces.push(items.slice(start, start + size));
-  }
-  return pieces;
 }
 
 export function shownPoint(trial: string, point: Plain<Point>): Plain<MetricPoint> {
