@@ -3,26 +3,28 @@ import type { MetricPoint } from "@trainyard/contracts/api";
 import type { Point, Series } from "@trainyard/contracts/commands";
 import { isTrialId, mapConcurrently, parseTrialId } from "@trainyard/kernel";
 import { type Backend, isDeleted } from "../../backend.ts";
+import { FairQueue } from "../../http/fair-queue.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import type { TrialDocument } from "../../read-model/core/views/documents.ts";
+import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
 import { questionsOf } from "./series-questions.ts";
 
 const seriesBucketsDefault = 1_000;
-/** The parallel queries to the metrics service for one request; the limit leaves room for other requests. */
-const seriesAtOnce = 4;
-
 type SeriesAnswer = {
   readonly series: readonly Plain<Series>[];
   readonly position: number;
   readonly streamPositions: Readonly<Record<string, number>>;
 };
 
-/** Queries series in parts; several queries run at once. */
+/** The queues of queries for series: a query that waits here has its whole deadline when its turn comes. */
+type SeriesQueues = { readonly single: FairQueue; readonly combined: FairQueue };
+
+/** Queries series in parts. */
 async function askForSeries(
-  backend: Backend,
+  { backend, queues }: { readonly backend: Backend; readonly queues: SeriesQueues },
   request: RequestOf<"queryMetrics">,
   context: RequestContext,
 ): Promise<SeriesAnswer> {
@@ -37,8 +39,11 @@ async function askForSeries(
   most("names", names.length, seriesNamesMax);
   most("buckets", buckets, seriesBucketsMax);
   const questions = questionsOf(await trialsOf(backend, trials), { names, combined, buckets });
-  const answers = await mapConcurrently(questions, seriesAtOnce, (question) =>
-    backend.command("metrics", "QuerySeries", { ...request, ...question, buckets }, context),
+  const queue = combined ? queues.combined : queues.single;
+  const answers = await mapConcurrently(questions, apiLimits.seriesQueries.ofOneMax, (question) =>
+    inTurn(queue, context, () =>
+      backend.command("metrics", "QuerySeries", { ...request, ...question, buckets }, context),
+    ),
   );
   return {
     series: answers.flatMap(({ series }) => series),
@@ -99,6 +104,10 @@ export function shownPoint(trial: string, point: Plain<Point>): Plain<MetricPoin
 }
 
 export function metricHandlers(backend: Backend) {
+  const queues: SeriesQueues = {
+    single: new FairQueue(apiLimits.seriesQueries),
+    combined: new FairQueue(apiLimits.combinedQueries),
+  };
   return {
     listTrialMetrics: async (request, context) => {
       const { trial, group, superseded } = request;
@@ -128,7 +137,11 @@ export function metricHandlers(backend: Backend) {
       return { items: names, nextPageToken: next };
     },
     queryMetrics: async (request, context) => {
-      const { series, position, ...answer } = await askForSeries(backend, request, context);
+      const { series, position, ...answer } = await askForSeries(
+        { backend, queues },
+        request,
+        context,
+      );
       const positions = Object.entries(answer.streamPositions);
       const [[, only] = ["", ""], ...others] = positions;
       return {
