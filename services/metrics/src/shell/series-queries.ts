@@ -5,8 +5,8 @@ import { isRejection, isTrialId, parseTrialId, type Rejection, reject } from "@t
 import type { CommandTable } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { lastStepThatCounts } from "../core/run-history.ts";
-import { type Bounds, bucketsOf, JoinedBuckets } from "../core/series/buckets.ts";
-import { type Points, pointsOf } from "../core/series/points.ts";
+import { type Bounds, bucketsOfStretches, JoinedBuckets } from "../core/series/buckets.ts";
+import { type Points, stretchesOf } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
 import type { QueryDeps } from "./queries.ts";
@@ -74,7 +74,7 @@ function singleSeries(
       const points = await readPoints(client, request);
       if (points === null) return tooMany(trial);
       for (const name of names) {
-        const own = bucketsOf(pointsOfName(points, name), { from, to, buckets });
+        const own = bucketsOfStretches(points.get(name) ?? [], { from, to, buckets });
         series.push({ trial, group, name, ...own });
       }
     }
@@ -118,7 +118,9 @@ async function combinedSeries(
     inSnapshot(pool, (client) => readPoints(client, request));
   for await (const [request, points] of readAhead(requests, metricsLimits.trialsAhead, read)) {
     if (points === null) return tooMany(request.trial);
-    for (const [name, own] of joined) own.add(pointsOfName(points, name));
+    for (const [name, own] of joined) {
+      for (const stretch of points.get(name) ?? []) own.add(stretch);
+    }
   }
   const series = [...joined].map(([name, own]) => ({ trial: "", group, name, ...own.buckets() }));
   return { series, streamPositions };
@@ -155,14 +157,11 @@ async function openCombined(
 async function readPoints(
   client: PoolClient,
   request: SeriesRequest,
-): Promise<ReadonlyMap<string, Points> | null> {
+): Promise<ReadonlyMap<string, readonly Points[]> | null> {
   const chunks = await readChunks(client, request);
   if (chunks === null) return null;
-  return new Map([...chunks].map(([name, own]) => [name, pointsOf(own, request.lastStep)]));
+  return new Map([...chunks].map(([name, own]) => [name, stretchesOf(own, request.lastStep)]));
 }
-
-const pointsOfName = (points: ReadonlyMap<string, Points>, name: string): Points =>
-  points.get(name) ?? { xs: new Float64Array(), values: new Float64Array() };
 
 const tooMany = (trial: string): Rejection =>
   reject(

@@ -55,6 +55,21 @@ export function bucketsOf(points: Points, query: BucketQuery): Buckets {
   return tally.buckets();
 }
 
+/** Computes the buckets of points that come in stretches, without joining them. */
+export function bucketsOfStretches(stretches: readonly Points[], query: BucketQuery): Buckets {
+  const [only] = stretches;
+  if (only !== undefined && stretches.length === 1) return bucketsOf(only, query);
+  let [from, to] = [up, down];
+  for (const { xs } of stretches) {
+    const [least, greatest] = rangeOf(xs, query);
+    if (least < from) from = least;
+    if (greatest > to) to = greatest;
+  }
+  const joined = new JoinedBuckets({ from, to, buckets: query.buckets });
+  for (const stretch of stretches) joined.add(stretch);
+  return joined.buckets();
+}
+
 /** Computes buckets of ascending x, where each bucket is a range of points: a binary search finds its end. */
 function bucketsOfRising(points: Points, query: BucketQuery): Buckets {
   const { xs } = points;

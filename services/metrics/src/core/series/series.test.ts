@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Aggregation, aggregations } from "../columns/table.ts";
-import { bucketsOf, JoinedBuckets } from "./buckets.ts";
-import { type Chunk, joinPoints, pointsOf } from "./points.ts";
+import { bucketsOf, bucketsOfStretches, JoinedBuckets } from "./buckets.ts";
+import { type Chunk, joinPoints, stretchesOf } from "./points.ts";
 
 type Point = {
   readonly run: number;
@@ -29,6 +29,8 @@ function chunkOf(points: readonly (Point & { readonly n: number })[]): Chunk {
   };
 }
 
+const pointsOf = (chunks: readonly Chunk[], lastStep: (run: number) => number) =>
+  joinPoints(stretchesOf(chunks, lastStep));
 const all = () => Number.POSITIVE_INFINITY;
 const series = (points: readonly Point[], lastStep: (run: number) => number = all) => {
   const runs = Map.groupBy(
@@ -240,7 +242,15 @@ describe("buckets", () => {
         );
         const joined = new JoinedBuckets({ from, to, buckets });
         for (const part of parts) joined.add(part);
-        expect(joined.buckets()).toEqual(bucketsOf(joinPoints(parts), { from, to, buckets }));
+        const all = joinPoints(parts);
+        expect(joined.buckets()).toEqual(bucketsOf(all, { from, to, buckets }));
+        for (const query of [
+          { from, to: null, buckets },
+          { from: null, to, buckets },
+          { from: null, to: null, buckets },
+        ]) {
+          expect(bucketsOfStretches(parts, query)).toEqual(bucketsOf(all, query));
+        }
       }),
     );
   });
