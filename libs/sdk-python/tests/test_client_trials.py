@@ -103,19 +103,6 @@ class TrialTest(ReadingTest):
         self.assertEqual((found[-1].id, bool(found)), ("12.4", True))
         self.assertEqual(len(self.queries("experiments/12/trials")), 2)
 
-    def test_compare_has_trials_their_shared_metrics_and_what_is_gone(self) -> None:
-        self.answers["trials:compare"] = {
-            "trials": [TRIAL, {**TRIAL, "id": "13.1"}],
-            "metrics": [{"group": "training", "name": "loss", "trials": 2}],
-            "gone": [{"source": "14.all", "reason": "there is no experiment 14"}],
-        }
-        trials, metrics, gone = self.client.compare(["12.3", "13.best", "14.all"])
-        self.assertEqual([trial.id for trial in trials], ["12.3", "13.1"])
-        self.assertEqual(metrics, [client.SharedMetric("training", "loss", 2)])
-        self.assertEqual(gone, {"14.all": "there is no experiment 14"})
-        asked = {"sources": ["12.3", "13.best", "14.all"]}
-        self.assertEqual(self.queries("trials:compare"), [asked])
-
     def test_metrics_are_rows_of_all_pages_and_a_frame_has_a_column_for_each_metric(self) -> None:
         def pages() -> list[Any]:
             other = point("0-2", metrics={"acc": 1, "run": 7}, stepsCompleted=4)

@@ -7,15 +7,14 @@ export async function* readAhead<Item, Result>(
   ahead: number,
   read: (item: Item) => Promise<Result>,
 ): AsyncGenerator<readonly [Item, Result]> {
-  const begun: Promise<Result>[] = [];
-  for (const [index, item] of items.entries()) {
-    while (begun.length <= index + ahead && begun.length < items.length) {
-      const next = read(items[begun.length] as Item); // Within the list.
-      // The failure is thrown in its turn, if that comes.
-      next.catch(() => {});
-      begun.push(next);
-    }
-    yield [item, await (begun[index] as Promise<Result>)]; // Begun above.
-    delete begun[index];
+  const begun: { readonly item: Item; readonly result: Promise<Result> }[] = [];
+  for (const item of items) {
+    const result = read(item);
+    // The failure is thrown in its turn, if that comes.
+    result.catch(() => {});
+    begun.push({ item, result });
+    const first = begun.length > ahead ? begun.shift() : undefined;
+    if (first !== undefined) yield [first.item, await first.result];
   }
+  for (const { item, result } of begun) yield [item, await result];
 }

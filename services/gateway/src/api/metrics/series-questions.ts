@@ -1,9 +1,9 @@
 /** The questions to the metrics service that together answer one query for series. */
 import { apiLimits } from "../limits.ts";
 
-export type AskedTrial = { readonly id: string; readonly stepsCompleted: number };
+export type SeriesTrial = { readonly id: string; readonly stepsCompleted: number };
 
-export type AskedSeries = {
+export type SeriesRequest = {
   readonly names: readonly string[];
   readonly combined: boolean;
   readonly buckets: number;
@@ -20,8 +20,8 @@ export type SeriesQuestion = {
  * other, have the series in the order of the trials and of their names.
  */
 export function questionsOf(
-  trials: readonly AskedTrial[],
-  { names, combined, buckets }: AskedSeries,
+  trials: readonly SeriesTrial[],
+  { names, combined, buckets }: SeriesRequest,
 ): readonly SeriesQuestion[] {
   const seriesMost = Math.max(1, Math.floor(apiLimits.seriesBucketsMax / buckets));
   if (combined || trials.length === 0) {
@@ -41,7 +41,7 @@ export function questionsOf(
  * Divides trials into groups of at most `most` that are read in time together. The steps are an estimate of the points:
  * nearly all scripts report at most once at each step.
  */
-function byEffort(trials: readonly AskedTrial[], most: number): readonly (readonly string[])[] {
+function byEffort(trials: readonly SeriesTrial[], most: number): readonly (readonly string[])[] {
   const groups: string[][] = [];
   let steps = 0;
   for (const { id, stepsCompleted } of trials) {
