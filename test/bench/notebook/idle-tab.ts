@@ -7,7 +7,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { dialWebSocket } from "@trainyard/tunnel";
 import type { Page } from "../proxy/page.ts";
 
-/** What JupyterLab 4 asks for while a tab is shown, and how often. */
+/** The requests of JupyterLab 4 while a tab is shown. */
 const polls = [
   { path: "/api/kernels", everyMs: 10_000 },
   { path: "/api/sessions", everyMs: 10_000 },

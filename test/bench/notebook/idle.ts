@@ -16,7 +16,7 @@ const sizes = {
   short: { notebooks: 20, settleMs: 15_000, ms: 60_000 },
   full: { notebooks: 20, settleMs: 30_000, ms: 300_000 },
 };
-/** So many notebooks start at once. */
+/** The number of notebooks that start at once. */
 const starts = 4;
 /** A tick of a process's times in /proc. */
 const tickMs = 10;
