@@ -51,7 +51,14 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "bundle_gzip_kb",
     ...(findChromium().program === null
       ? []
-      : ["first_rows_ms", "chart_pan_vs_uplot", "log_burst_longtasks", "heap_hour"]),
+      : [
+          "first_rows_ms",
+          "chart_pan_vs_uplot",
+          "compare_pan_vs_uplot",
+          "compare_100_open_ms",
+          "log_burst_longtasks",
+          "heap_hour",
+        ]),
   ],
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],

@@ -22,4 +22,5 @@ export {
 export { type Codec, codecOf } from "./codec.ts";
 export { decodeEvent, encodedBytes, encodeEvent } from "./event-codec.ts";
 export type { Plain } from "./plain.ts";
+export { isPositionMetric } from "./position-metrics.ts";
 export { upcast, upcasters } from "./upcasters.ts";

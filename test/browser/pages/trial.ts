@@ -84,24 +84,39 @@ test("a failed trial says why, and its last line is a click away in the log", as
   await stage.looks(page, "trial-log-line");
 });
 
-test("from Home to the last line of a failed trial is three clicks", async ({
+test("the traceback of a failed run is two clicks from the list of experiments", async ({
+  skip,
+  stage,
+  trials: { failed },
+}) => {
+  const page = await stage.page(skip, "/experiments");
+  await page.getByRole("grid").getByRole("link", { name: "fails" }).click();
+  const why = page.getByRole("region", { name: "Why it failed" });
+  await why.getByText("Traceback (most recent call last)").waitFor();
+  await why.getByText("RuntimeError: the gradient is not finite").last().waitFor();
+  await stage.looks(page, "experiment-failed");
+  await why.getByRole("link", { name: "Logs of run 1 at this line" }).click();
+  const chosen = lines(page).locator("[data-chosen=true]");
+  await chosen.waitFor();
+  expect(await chosen.innerText()).toContain("RuntimeError: the gradient is not finite");
+  expect(new URL(page.url()).pathname).toBe(`/trials/${failed}`);
+});
+
+test("from Home to the last line of a failed trial is two clicks", async ({
   skip,
   stage,
   trials: { failed },
 }) => {
   const page = await stage.page(skip, "/");
   const row = page.getByRole("region", { name: "Failed" }).getByRole("row", { name: "fails" });
+  const why = page.getByRole("region", { name: "Why it failed" });
   await row.getByRole("link", { name: "fails" }).click();
-  await page.getByRole("link", { name: `Trial ${failed}` }).click();
-  await page
-    .getByRole("region", { name: "Why it failed" })
-    .getByRole("link", { name: /RuntimeError: the gradient is not finite/ })
-    .click();
+  await why.getByRole("link", { name: /RuntimeError: the gradient is not finite/ }).click();
   const chosen = lines(page).locator("[data-chosen=true]");
   expect(await chosen.innerText()).toContain("RuntimeError: the gradient is not finite");
   await page.goto(stage.world.api);
   await row.getByRole("link", { name: `trial ${failed}` }).click();
-  await page.getByRole("region", { name: "Why it failed" }).waitFor();
+  await why.waitFor();
 });
 
 test("a log is searched on the server and marked, and a line is shown in its context", async ({

@@ -7,6 +7,7 @@ import time
 from importlib import metadata
 
 from door import SECRET_HEADER, USE_PATH, Door, since
+from jupyter_connections import PageConnection, PageKernels
 from jupyter_server.auth.identity import IdentityProvider, User
 from jupyter_server.serverapp import ServerApp
 from page_server import listening
@@ -15,6 +16,8 @@ from tornado.netutil import bind_unix_socket
 from tornado.routing import Matcher, Rule
 from tornado.web import RequestHandler
 
+# JupyterLab saves the layout of an open tab here every ten seconds.
+LAYOUT_PATH = "/lab/api/workspaces"
 # The times of kernels and terminals are known to this accuracy.
 LOOK_MS = 1_000
 
@@ -69,8 +72,9 @@ class AboutUse(Matcher):
         if request.path == USE_PATH:
             return {}
         # An upgraded connection, such as that of an open tab, is no request that lasts.
-        self.door.began(request.method)
-        self.door.ended(request.method)
+        method = "GET" if request.path.startswith(LAYOUT_PATH) else request.method
+        self.door.began(method)
+        self.door.ended(method)
         return None
 
 
@@ -101,6 +105,8 @@ class Page(ServerApp):
 
     def init_configurables(self):
         self.identity_provider_class = GatewayIdentity
+        self.kernel_manager_class = PageKernels
+        self.kernel_websocket_connection_class = PageConnection
         self.sock = "page.sock"
         self.allow_root = True
         self.allow_remote_access = True

@@ -18,6 +18,10 @@ class Late(types.ModuleType):
             del sys.modules[NAME]
         return getattr(importlib.import_module(NAME), name)
 
+    # jsonschema takes this function from the module when it is imported itself.
+    def is_valid_syntax(self, term, value):
+        return self.__getattr__("is_valid_syntax")(term, value)
+
 
 def put_off():
     """Does nothing without the package: jsonschema then leaves these formats out."""
@@ -25,7 +29,7 @@ def put_off():
     if found is None:
         return
     late = Late(NAME)
-    late.__path__ = found.submodule_search_locations
-    # jsonschema takes the function itself from the module when it is imported.
-    late.is_valid_syntax = lambda term, value: late.__getattr__("is_valid_syntax")(term, value)
+    # Programs that go through all modules ask for these, and need no grammar.
+    late.__spec__, late.__file__ = found, found.origin
+    late.__path__ = list(found.submodule_search_locations or [])
     sys.modules[NAME] = late

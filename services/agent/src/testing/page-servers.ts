@@ -11,7 +11,7 @@ import { newFolder } from "./examples.ts";
 import { notRun } from "./needs.ts";
 
 /** The folder in which the packages stay for the next tests. */
-const shared = join(import.meta.dirname, "../../../../.cache/packages");
+export const sharedPackages = join(import.meta.dirname, "../../../../.cache/packages");
 
 const buildMs = 240_000;
 
@@ -27,11 +27,18 @@ export async function needPackages(
   const settings = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith("PIP_") && value !== undefined ? [[name, value] as const] : [],
   );
+<<<<<<< HEAD
   const packages = new Packages(shared, { ...Object.fromEntries(settings), ...ownVariables() });
   // Tests of other processes build the same folder.
   await using _lock = await lockFolder(shared, systemClock, buildMs);
+=======
+  const packages = new Packages(sharedPackages, {
+    ...Object.fromEntries(settings),
+    ...ownVariables(),
+  });
+>>>>>>> main
   for (const kind of kinds) {
-    const [tag, folder] = Object.entries(packageFolders(shared, kind))[0] ?? ["", ""];
+    const [tag, folder] = Object.entries(packageFolders(sharedPackages, kind))[0] ?? ["", ""];
     try {
       await packages.build(kind, tag, () => {});
     } catch (error) {

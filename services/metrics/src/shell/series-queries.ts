@@ -1,16 +1,16 @@
-import type { QuerySeries, Series } from "@trainyard/contracts/commands";
 import type { Plain } from "@trainyard/contracts";
+import type { QuerySeries, Series } from "@trainyard/contracts/commands";
 import { isRejection, isTrialId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
-import { tableFault, type CommandTable } from "@trainyard/runtime";
+import { type CommandTable, tableFault } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts } from "../core/run-history.ts";
 import { bucketsOf } from "../core/series/buckets.ts";
 import { joinPoints, type Points, pointsOf } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
-import { inSnapshot } from "./stored-parts.ts";
 import type { QueryDeps } from "./queries.ts";
 import { readChunks } from "./series-reader.ts";
+import { inSnapshot } from "./stored-parts.ts";
 import { streamPosition as readStreamPosition } from "./stream-table.ts";
 
 export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower">;
@@ -36,10 +36,19 @@ export function seriesQueryCommands(deps: SeriesDeps) {
       const more = found.length > most && last !== undefined;
       return { names, next: more ? encodeCursor([last.group, last.name, last.kind]) : "" };
     },
+    CountMetricNames: async ({ trials, limit }) => {
+      const unknown = trials.find((trial) => !isTrialId(trial));
+      if (unknown !== undefined) return reject("trial_not_found", `there is no trial ${unknown}`);
+      const most = Math.min(limit || metricsLimits.namesPerPageMax, metricsLimits.namesPerPageMax);
+      return { counts: await countsOf(deps.pool, trials, most) };
+    },
   } satisfies Partial<CommandTable<"metrics">>;
 }
 
-type Answer = { readonly series: Plain<Series>[]; readonly streamPosition?: number };
+type Answer = {
+  readonly series: Plain<Series>[];
+  readonly streamPositions: Record<string, number>;
+};
 
 async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answer | Rejection> {
   const wrong = problemOf(query);
@@ -48,8 +57,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
   const group = query.group || "training";
   const [from, to] = [query.from ?? null, query.to ?? null];
   const series: Plain<Series>[] = [];
-  const experiment = experimentOf(trials);
-  let streamPosition: number | null = null;
+  const streamPositions: Record<string, number> = {};
   let points = 0;
   const all = new Map(names.map((name): [string, Points[]] => [name, []]));
   const bucketed = (trial: string, name: string, points: Points): Plain<Series> => ({
@@ -62,8 +70,10 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
       query.superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run);
     const request = { trial, group, names, x: query.x || "step", from, to, lastStep };
     const chunks = await inSnapshot(deps.pool, async (client) => {
-      // The position is from the first trial's snapshot; the later snapshots contain all points up to it.
-      if (experiment !== null) streamPosition ??= await readStreamPosition(client, experiment);
+      // The position is from the snapshot of the experiment's first trial; the later snapshots contain all points up
+      // to it.
+      const experiment = parseTrialId(trial)?.experiment ?? "";
+      streamPositions[experiment] ??= await readStreamPosition(client, experiment);
       return readChunks(client, request);
     });
     if (chunks === null) return reject("too_many_points", tooMany(trial));
@@ -78,13 +88,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
   const answered = combined
     ? [...all].map(([name, parts]) => bucketed("", name, joinPoints(parts)))
     : series;
-  return { series: answered, ...(streamPosition === null ? {} : { streamPosition }) };
-}
-
-/** Returns the trials' experiment; null for trials of several. */
-function experimentOf(trials: readonly string[]): string | null {
-  const [experiment = null, ...others] = new Set(trials.map((id) => parseTrialId(id)?.experiment));
-  return others.length > 0 ? null : experiment;
+  return { series: answered, streamPositions };
 }
 
 const tooMany = (trial: string): string =>
@@ -138,6 +142,23 @@ async function namesOf(
                and ($4::text is null or (group_name, name, kind) > ($4, $5::text, $6::text))
              order by group_name, name, kind limit $7`,
       values: [trial, group, prefix, afterGroup, afterName, afterKind, limit],
+    });
+    return rows;
+  } catch (cause) {
+    throw tableFault(cause, "points_unavailable", "the table of metric names");
+  }
+}
+
+type CountRow = { readonly group: string; readonly name: string; readonly trials: number };
+
+async function countsOf(pool: Pool, trials: readonly string[], limit: number): Promise<CountRow[]> {
+  try {
+    const { rows } = await pool.query<CountRow>({
+      name: "metric-name-counts",
+      text: `select group_name as "group", name, count(*)::integer as trials from metrics.names
+             where trial = any($1) and kind = 'scalar'
+             group by group_name, name order by count(*) desc, group_name, name limit $2`,
+      values: [[...new Set(trials)], limit],
     });
     return rows;
   } catch (cause) {

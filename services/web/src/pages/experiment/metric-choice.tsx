@@ -1,21 +1,17 @@
 import { getRouteApi } from "@tanstack/react-router";
-import type { JSX } from "react";
+import { type JSX, useMemo } from "react";
 import { useCall } from "../../data/calls.ts";
+import { axesOf, type MetricName, metricsOf, readMetric, textOf } from "./metric-names.ts";
 import styles from "./overview.module.css";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
 
 const route = getRouteApi("/experiments/$experiment");
 
-type MetricName = { readonly group: string; readonly name: string };
-type Metric = MetricName & { readonly names: readonly MetricName[] };
-
-const textOf = ({ group, name }: MetricName): string => `${group} ${name}`;
-
-function readMetric(text: string): MetricName {
-  const gap = text.indexOf(" ");
-  return { group: text.slice(0, gap), name: text.slice(gap + 1) };
-}
+type Metric = MetricName & {
+  readonly names: readonly MetricName[];
+  readonly axes: readonly string[];
+};
 
 /** The metric of the URL, or the searcher's, and the choices: the metrics that one trial has reported. */
 export function useMetric(
@@ -29,13 +25,14 @@ export function useMetric(
     { trial, pageSize: 500 },
     { enabled: trial !== "" },
   );
-  const searchers = { group: "validation", name: metric };
-  const current = chosen?.includes(" ") === true ? readMetric(chosen) : searchers;
-  const reported = answer.data?.items.filter(({ kind }) => kind === "scalar") ?? [];
-  const known = new Set(reported.map(textOf));
-  const missing = [searchers, current].filter((one) => !known.has(textOf(one)));
-  const names = new Map([...missing, ...reported].map((one) => [textOf(one), one]));
-  return { ...current, names: [...names.values()] };
+  const searchers = useMemo(() => ({ group: "validation", name: metric }), [metric]);
+  const current = readMetric(chosen) ?? searchers;
+  const items = answer.data?.items ?? [];
+  return {
+    ...current,
+    names: metricsOf(items, [searchers, current]),
+    axes: axesOf(items, current),
+  };
 }
 
 /** The choice of the metric and of the x axis. */
@@ -49,9 +46,6 @@ export function MetricChoice({
   const navigate = route.useNavigate();
   const set = (change: { metric?: string; x?: string | undefined }): void =>
     void navigate({ search: (now) => ({ ...now, zoom: undefined, ...change }), replace: true });
-  const others = metric.names.filter(
-    ({ group, name }) => group === metric.group && name !== metric.name,
-  );
   return (
     <div className={styles["choices"]}>
       <label>
@@ -70,7 +64,7 @@ export function MetricChoice({
           value={x}
           onChange={({ target: { value } }) => set({ x: value === "step" ? undefined : value })}
         >
-          {[...new Set(["step", "time", x, ...others.map(({ name }) => name)])].map((name) => (
+          {[...new Set([...metric.axes, x])].map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>

@@ -1,15 +1,12 @@
 import { Link } from "@tanstack/react-router";
+import { isPositionMetric } from "@trainyard/contracts/position-metrics";
 import type { JSX, ReactNode } from "react";
-import { ErrorNote } from "../../components/error-note.tsx";
+import { TrialFailure } from "../../components/failure/failure.tsx";
 import { bytes, number, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
-import { parseAnsi } from "../../components/log-view/ansi.ts";
-import { shownText } from "../../components/log-view/line-text.ts";
-import { clockTime } from "../../components/log-view/line-time.ts";
-import { withoutRedraws } from "../../components/log-view/progress-bars.ts";
+import { LinkedLines } from "../../components/log-lines.tsx";
 import { shownPairs } from "../../components/nested.ts";
 import { PlainTable } from "../../components/plain-table.tsx";
-import { useCall } from "../../data/calls.ts";
 import { own } from "../../data/own.ts";
 import { Curves } from "./curves.tsx";
 import { Decisions } from "./decisions.tsx";
@@ -22,7 +19,7 @@ export function Overview(props: TabProps): JSX.Element {
   return (
     <div className={styles["overview"]}>
       <div className={styles["main"]}>
-        {trial.state === "ERROR" && <LastLines trial={trial} />}
+        {trial.state === "ERROR" && <TrialFailure trial={trial} />}
         {trial.logPoliciesMatched.length > 0 && <Policies trial={trial} />}
         <Curves {...props} />
       </div>
@@ -33,51 +30,11 @@ export function Overview(props: TabProps): JSX.Element {
   );
 }
 
-const linesShown = 12;
-/** More lines than are shown, since states of a progress bar are left out. */
-const linesRead = 100;
-
-/** The reason that a trial failed: each line links to its place in the log. */
-function LastLines({ trial }: { readonly trial: ShownTrial }): JSX.Element {
-  const request = { trial: trial.id, tail: linesRead };
-  const last = useCall("listTrialLogs", request);
-  const errors = useCall("listTrialLogs", { trial: trial.id, tail: 1, level: "error" });
-  const shown = withoutRedraws(last.data?.items ?? [], () => false)
-    .map(({ line }) => line)
-    .slice(-linesShown);
-  const error = errors.data?.items.at(-1);
-  const isAbove = error !== undefined && !shown.some(({ cursor }) => cursor === error.cursor);
-  return (
-    <section className={styles["failure"]} aria-label="Why it failed">
-      <h2>{trial.reason.split("\n")[0] || "The trial failed"}</h2>
-      {last.error !== null && <ErrorNote error={last.error} />}
-      <ol className={styles["lines"]}>
-        {[...(isAbove ? [error] : []), ...shown].map((line) => (
-          <li key={line.cursor} data-level={line.level}>
-            <Link
-              to="/trials/$trial"
-              params={{ trial: trial.id }}
-              search={{ tab: "logs", line: Number(line.cursor) }}
-            >
-              <time>{clockTime(line.atMs)}</time>
-              <span>
-                {parseAnsi(shownText(line, false).text)
-                  .map(({ text }) => text)
-                  .join("")}
-              </span>
-            </Link>
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
 function Policies({ trial }: { readonly trial: ShownTrial }): JSX.Element {
   return (
     <section className={styles["section"]}>
       <h2>Log policies that matched</h2>
-      <ol className={styles["lines"]}>
+      <LinkedLines>
         {trial.logPoliciesMatched.map(({ policy, action, run, agent, rank, line, cursor }) => (
           <li key={`${policy} ${cursor}`}>
             <Link
@@ -94,7 +51,7 @@ function Policies({ trial }: { readonly trial: ShownTrial }): JSX.Element {
             </Link>
           </li>
         ))}
-      </ol>
+      </LinkedLines>
     </section>
   );
 }
@@ -108,7 +65,8 @@ function notStored({ undelivered }: ShownTrial): string {
 
 function Facts({ trial }: TabProps): JSX.Element {
   const { hyperparameters, bestValidation, latestValidation, sourceTrial, sourceStep } = trial;
-  const names = [...new Set([...Object.keys(bestValidation), ...Object.keys(latestValidation)])];
+  const reported = [...Object.keys(bestValidation), ...Object.keys(latestValidation)];
+  const names = [...new Set(reported)].filter((name) => !isPositionMetric(name));
   return (
     <>
       <Part title="Hyperparameters">

@@ -37,4 +37,16 @@ describe("the curves of a trial", () => {
     ]);
     expect(groupsOf([], "loss")).toEqual([]);
   });
+
+  it("leave out positions, which are straight lines", () => {
+    const of = (group: string, name: string) => ({ group, name, kind: "scalar" });
+    const names = ["batches", "epochs", "loss"].flatMap((name) => [
+      of("training", name),
+      of("validation", name),
+    ]);
+    expect(groupsOf([...names, of("progress", "progress")], "loss")).toEqual([
+      ["validation", ["loss"]],
+      ["training", ["loss"]],
+    ]);
+  });
 });

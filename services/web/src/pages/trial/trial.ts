@@ -1,4 +1,5 @@
 import type { ReplyOf } from "@trainyard/contracts";
+import { isPositionMetric } from "@trainyard/contracts/position-metrics";
 import type { TrialSearch } from "./search.ts";
 
 export type ShownTrial = ReplyOf<"getTrial">;
@@ -29,13 +30,14 @@ export function runStarts(
 type MetricName = { readonly group: string; readonly name: string; readonly kind: string };
 
 /**
- * The scalars of each group: validation first, because the search decides by it, and in it the metric of the search.
+ * The scalars of each group except positions: validation first, because the search decides by it, and in it the metric
+ * of the search.
  */
 export function groupsOf(
   names: readonly MetricName[],
   metric: string | undefined,
 ): readonly (readonly [group: string, metrics: readonly string[]])[] {
-  const scalars = names.filter(({ kind }) => kind === "scalar");
+  const scalars = names.filter(({ kind, name }) => kind === "scalar" && !isPositionMetric(name));
   const groups = Map.groupBy(scalars, ({ group }) => group);
   const last = (name: string, first: string | undefined) => Number(name !== first);
   return [...groups]

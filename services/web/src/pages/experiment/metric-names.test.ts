@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { axesOf, metricsOf, readMetric } from "./metric-names.ts";
+
+const of = (group: string, name: string, kind = "scalar") => ({ group, name, kind });
+const reported = [
+  of("progress", "progress"),
+  of("training", "batches"),
+  of("training", "loss"),
+  of("validation", "accuracy"),
+  of("validation", "epochs"),
+  of("validation", "loss"),
+  of("validation", "matrix", "json"),
+];
+const searchers = { group: "validation", name: "loss" };
+
+test("the list of metrics begins with the searcher's metric and has no positions", () => {
+  expect(metricsOf(reported, [searchers, searchers])).toEqual([
+    searchers,
+    { group: "training", name: "loss" },
+    { group: "validation", name: "accuracy" },
+  ]);
+});
+
+test("a metric that the search decides by is listed before anything is reported", () => {
+  expect(metricsOf([], [searchers])).toEqual([searchers]);
+});
+
+test("positions are x axes, before the other metrics of the same reports", () => {
+  expect(axesOf(reported, searchers)).toEqual(["step", "time", "epochs", "accuracy"]);
+});
+
+test("a link to the curve of a position shows the searcher's metric", () => {
+  expect(readMetric("validation per class loss")).toEqual({
+    group: "validation",
+    name: "per class loss",
+  });
+  expect([readMetric("progress progress"), readMetric("loss"), readMetric(undefined)]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+});
