@@ -10,13 +10,9 @@ export const serverPrograms = {
   folder: import.meta.dirname,
   files: [
     "door.py",
-<<<<<<< HEAD
-    "jupyter_page.py",
-    "late_grammar.py",
-=======
     "jupyter_connections.py",
     "jupyter_page.py",
->>>>>>> main
+    "late_grammar.py",
     "page_kernel.py",
     "page_server.py",
     "tensorboard_page.py",

@@ -27,16 +27,12 @@ export async function needPackages(
   const settings = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith("PIP_") && value !== undefined ? [[name, value] as const] : [],
   );
-<<<<<<< HEAD
-  const packages = new Packages(shared, { ...Object.fromEntries(settings), ...ownVariables() });
-  // Tests of other processes build the same folder.
-  await using _lock = await lockFolder(shared, systemClock, buildMs);
-=======
   const packages = new Packages(sharedPackages, {
     ...Object.fromEntries(settings),
     ...ownVariables(),
   });
->>>>>>> main
+  // Tests of other processes build the same folder.
+  await using _lock = await lockFolder(sharedPackages, systemClock, buildMs);
   for (const kind of kinds) {
     const [tag, folder] = Object.entries(packageFolders(sharedPackages, kind))[0] ?? ["", ""];
     try {
