@@ -18,17 +18,18 @@ export function useTexts(
   const { id } = experiment;
   const update = useChange("updateExperiment", ["getExperiment", "listExperiments"]);
   const latest = useRef<Read>(experiment);
-  const read = useRef<Read>(experiment);
+  /** The experiment as it was when the editing began; null after a refusal, which has shown the change. */
+  const read = useRef<Read | null>(experiment);
   latest.current = experiment;
   if (edited === null) read.current = experiment;
   return async (field, text) => {
-    const { etag, labels } = read.current;
+    const { etag, labels } = read.current ?? latest.current;
     const change = changeOf(field, text.trim(), labels);
     if (change === null) return;
     try {
       await update.mutateAsync({ request: { experiment: id, ...change }, ifMatch: etag });
     } catch (error) {
-      read.current = latest.current;
+      read.current = null;
       throw error;
     }
   };
