@@ -1,7 +1,14 @@
 /** QuerySeries: metrics of trials for charts. */
 import type { Plain } from "@trainyard/contracts";
 import type { QuerySeries, Series } from "@trainyard/contracts/commands";
-import { isRejection, isTrialId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
+import {
+  isRejection,
+  isTrialId,
+  mapConcurrently,
+  parseTrialId,
+  type Rejection,
+  reject,
+} from "@trainyard/kernel";
 import type { CommandTable } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { lastStepThatCounts } from "../core/run-history.ts";
@@ -36,7 +43,9 @@ type Answer = {
 async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answer | Rejection> {
   const wrong = problemOf(query);
   if (wrong !== null) return wrong;
-  const requests = await Promise.all(query.trials.map((trial) => requestOf(deps, query, trial)));
+  const requests = await mapConcurrently(query.trials, metricsLimits.historiesAtOnce, (trial) =>
+    requestOf(deps, query, trial),
+  );
   const buckets = query.buckets || metricsLimits.bucketsDefault;
   return query.combined
     ? combinedSeries(deps.pool, requests, buckets)
