@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { checkout } from "@trainyard/local-cluster";
 import type { Locator, Page } from "playwright-core";
 import { eventually } from "../world/eventually.ts";
@@ -13,6 +14,7 @@ import type { NotebookStage } from "./notebook-stage.ts";
 const betweenNumbersMs = 2_000;
 /** The time in which a page shows what it has missed: JupyterLab waits up to half a minute between two attempts. */
 const shownMs = 120_000;
+const settledMs = 3_000;
 
 const counting = (folder: string): string => `
 import os, time
@@ -74,6 +76,8 @@ export class CountingNotebook {
     const notebook = new CountingNotebook(stage.world.folder, task, page);
     await notebook.#cell(1).waitFor();
     await page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').waitFor();
+    // JupyterLab opens three connections to a kernel, and closes two of them at once.
+    await delay(settledMs);
     return notebook;
   }
 
