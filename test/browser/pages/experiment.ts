@@ -232,11 +232,23 @@ test("the name, the description and the labels are edited in the header, and a r
   await field("Description").fill("a first try");
   await page.keyboard.press("Enter");
   await page.getByText("a first try", { exact: true }).waitFor();
+  stage.guardOf(page).expect(/412/);
+  await button("description").click();
+  await field("Description").fill("mine");
+  await client.call("updateExperiment", { experiment, description: "theirs" });
+  await page.keyboard.press("Enter");
+  await page
+    .getByText(/Somebody changed it since/)
+    .first()
+    .waitFor();
+  expect(await field("Description").inputValue()).toBe("mine");
+  await page.keyboard.press("Enter");
+  await page.getByText("mine", { exact: true }).waitFor();
   await button("labels").click();
   await field("Labels").fill("digits, slow");
   await page.keyboard.press("Enter");
   await page.getByText("slow", { exact: true }).waitFor();
-  expect(await read()).toMatchObject({ description: "a first try", labels: ["digits", "slow"] });
+  expect(await read()).toMatchObject({ description: "mine", labels: ["digits", "slow"] });
   stage.guardOf(page).expect(/400/);
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("menuitem", { name: "Rename" }).click();
