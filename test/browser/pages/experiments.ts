@@ -153,6 +153,8 @@ test("labels of selected experiments are changed together, after the server's pr
   stage,
 }) => {
   const page = await stage.page(skip, "/experiments?filter=resnet");
+  // Beside the inspector a narrower list has no room for labels.
+  await page.setViewportSize({ width: 1_440, height: 800 });
   await row(page, "resnet-b").waitFor();
   await page.getByRole("grid").focus();
   for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
@@ -177,6 +179,7 @@ test("labels are edited in place, and the row follows what others change", async
   stage,
 }) => {
   const page = await stage.page(skip, "/experiments?filter=bert");
+  await page.setViewportSize({ width: 1_440, height: 800 });
   await row(page, "bert-a").waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("l");
@@ -382,18 +385,4 @@ test("a deleted experiment is brought back from its page, and from the list", as
   await page.getByRole("button", { name: "Close", exact: true }).last().click();
   await row(page, "lost").waitFor();
   expect((await client.call("getExperiment", { experiment: id })).name).toBe("lost");
-});
-
-test("a view is saved under a name and opened again", async ({ skip, stage }) => {
-  const page = await stage.page(skip, "/experiments?filter=unet&sort=name");
-  await row(page, "unet").waitFor();
-  await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("menuitem", { name: "Save this view…" }).click();
-  await page.getByLabel("Name", { exact: true }).fill("segmentation");
-  await page.keyboard.press("Enter");
-  await page.getByText("The view segmentation is saved in this browser.").waitFor();
-  await page.goto(`${stage.world.api}/experiments`);
-  await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("menuitemcheckbox", { name: "segmentation" }).click();
-  await expect.poll(() => new URL(page.url()).search).toBe("?filter=unet&sort=name");
 });

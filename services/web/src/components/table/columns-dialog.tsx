@@ -9,8 +9,8 @@ import {
   type ColumnLayout,
   withMoved,
   withPinned,
+  withShare,
   withShown,
-  withWidth,
 } from "./columns.ts";
 import styles from "./columns-dialog.module.css";
 
@@ -87,7 +87,7 @@ function Shown<Row>({
   onLayout,
   choice,
 }: Props<Row> & { readonly choice: ColumnChoice }): JSX.Element | null {
-  const { id, width, pinned = false } = choice;
+  const { id, share, pinned = false } = choice;
   const column = columns.find((one) => one.id === id);
   if (column === undefined) return null;
   const { title } = column;
@@ -102,16 +102,21 @@ function Shown<Row>({
         />
         {title}
       </label>
-      <input
-        type="number"
+      <select
         className={styles["width"]}
-        aria-label={`Width of ${title} in pixels`}
-        min={48}
-        max={1000}
-        step={20}
-        value={width ?? column.width}
-        onChange={(event) => onLayout(withWidth(layout, id, Number(event.target.value)))}
-      />
+        aria-label={`Width of ${title}`}
+        value={share ?? ""}
+        onChange={({ target }) =>
+          onLayout(withShare(layout, id, target.value === "" ? undefined : Number(target.value)))
+        }
+      >
+        <option value="">automatic</option>
+        {sharesWith(share).map((one) => (
+          <option key={one} value={one}>
+            {Math.round(one / 10)} %
+          </option>
+        ))}
+      </select>
       <Button
         look="plain"
         aria-label={`Pin ${title} to the left`}
@@ -138,3 +143,11 @@ function Shown<Row>({
     </li>
   );
 }
+
+const shares = [50, 75, 100, 150, 200, 300, 400, 600];
+
+/** The offered shares, with the chosen one, which may be the result of a drag. */
+const sharesWith = (share: number | undefined): readonly number[] =>
+  share === undefined || shares.includes(share)
+    ? shares
+    : [...shares, share].toSorted((a, b) => a - b);

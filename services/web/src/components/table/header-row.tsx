@@ -1,13 +1,14 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type JSX, type PointerEvent, useState } from "react";
 import { cellClass, cellStyle } from "./body-row.tsx";
-import { type PlacedColumn, withWidth } from "./columns.ts";
+import { type PlacedColumn, type Room, withWidth } from "./columns.ts";
 import { noSelection, type Selection } from "./selection.ts";
 import type { TableProps } from "./table.tsx";
 import styles from "./table.module.css";
 
 type Props<Row> = TableProps<Row> & {
   readonly placed: readonly PlacedColumn<Row>[];
+  readonly room: Room;
   readonly width: number;
 };
 
@@ -59,7 +60,7 @@ function CheckAll<Row>({
 function HeaderCell<Row>(
   props: Props<Row> & { readonly one: PlacedColumn<Row>; readonly at: number },
 ): JSX.Element {
-  const { one, at, sort, onSort, layout, onLayout } = props;
+  const { one, at, sort, onSort, layout, onLayout, placed, room } = props;
   const { id, title, sort: field } = one.column;
   const sorted = field !== undefined && sort?.field === field;
   const order = sort?.descending === true ? "descending" : "ascending";
@@ -81,7 +82,10 @@ function HeaderCell<Row>(
         </button>
       )}
       {onLayout !== undefined && (
-        <Resizer width={one.width} onWidth={(width) => onLayout(withWidth(layout, id, width))} />
+        <Resizer
+          width={one.width}
+          onWidth={(width) => onLayout(withWidth(layout, placed, id, width, room))}
+        />
       )}
     </div>
   );

@@ -10,6 +10,7 @@ import {
   type JSX,
   type KeyboardEvent,
   type ReactNode,
+  type RefObject,
   useEffect,
   useId,
   useRef,
@@ -18,8 +19,10 @@ import {
 import {
   type Column,
   type ColumnLayout,
+  fittedLayout,
   type PlacedColumn,
   placeColumns,
+  type Room,
   widthOf,
 } from "./columns.ts";
 import { HeldNote } from "../held/held-note.tsx";
@@ -27,17 +30,21 @@ import { useHeld, useInUse } from "../held/use-held.ts";
 import { OverNote } from "../over-note.tsx";
 import { Loading, SkeletonRows } from "../skeleton.tsx";
 import { HeaderRow } from "./header-row.tsx";
+import { HiddenNote } from "./hidden-note.tsx";
 import { BodyRow } from "./body-row.tsx";
 import { movedTo, noSelection, type Selection, toggled, withRange } from "./selection.ts";
 import type { Sort } from "./sort.ts";
 import styles from "./table.module.css";
+import { useWidth } from "./use-width.ts";
 
 export type TableProps<Row> = {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly layout: ColumnLayout;
-  /** Called for a column whose width was dragged. */
+  /** Called for a column whose width was dragged, and to show hidden columns. */
   readonly onLayout?: (layout: ColumnLayout) => void;
+  /** Columns that are hidden where the table is too narrow for all, the least important first; absent: it scrolls. */
+  readonly giveWay?: readonly string[] | undefined;
   readonly rows: readonly Row[];
   readonly idOf: (row: Row) => string;
   /** The number of rows of the whole list; absent while it is unknown. */
@@ -75,21 +82,26 @@ export type TableProps<Row> = {
   readonly actions?: ReactNode;
 };
 
+const none: readonly string[] = [];
 const checkWidth = 32;
 const headerHeight = 32;
 const skeletonRows = 12;
 
 export function Table<Row>(given: TableProps<Row>): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
+  const grid = useRef<HTMLDivElement>(null);
   const held = useHeld(given.rows, given.idOf, useInUse(place), given.list);
-  const props = { ...given, rows: held.rows };
+  const room = { from: given.onSelect === undefined ? 0 : checkWidth, width: useWidth(grid) };
+  const { columns, giveWay = none } = given;
+  const { layout, hidden } = fittedLayout(columns, given.layout, giveWay, room);
+  const props = { ...given, layout, rows: held.rows };
   const height = props.compact === true ? 28 : 32;
   const isEmpty = props.rows.length === 0;
   const hasError = props.error !== null && props.error !== undefined;
   return (
     <div ref={place} className={styles["table"]}>
       <div className={styles["area"]}>
-        <Grid {...props} gone={held.gone} height={height} />
+        <Grid {...props} {...{ grid, room, height }} gone={held.gone} />
         {isEmpty && !hasError && (
           <div className={styles["empty"]}>
             {props.pending === true ? (
@@ -108,6 +120,7 @@ export function Table<Row>(given: TableProps<Row>): JSX.Element {
         <span className={styles["status"]} role="status">
           {props.status}
         </span>
+        <HiddenNote hidden={hidden} onShow={() => given.onLayout?.(given.layout)} />
         <HeldNote held={held} onShow={held.show} />
         {props.actions}
       </footer>
@@ -116,17 +129,17 @@ export function Table<Row>(given: TableProps<Row>): JSX.Element {
 }
 
 type GridProps<Row> = TableProps<Row> & {
+  readonly grid: RefObject<HTMLDivElement | null>;
+  readonly room: Room;
   readonly gone: ReadonlySet<string>;
   readonly height: number;
 };
 
 function Grid<Row>(props: GridProps<Row>): JSX.Element {
-  const { columns, layout, rows, total, height } = props;
+  const { columns, layout, rows, total, height, grid, room } = props;
   const { onSelect, onEnd, autoFocus = false } = props;
-  const grid = useRef<HTMLDivElement>(null);
   const id = useId();
-  const from = onSelect === undefined ? 0 : checkWidth;
-  const placed = placeColumns(columns, layout, from);
+  const placed = placeColumns(columns, layout, room);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => grid.current,
@@ -138,7 +151,7 @@ function Grid<Row>(props: GridProps<Row>): JSX.Element {
   useEffect(() => virtual.measure(), [height, virtual]);
   useEffect(() => {
     if (autoFocus) grid.current?.focus({ preventScroll: true });
-  }, [autoFocus]);
+  }, [autoFocus, grid]);
 
   const keys = useKeys(props, virtual, height);
   const { active } = keys;
@@ -148,7 +161,7 @@ function Grid<Row>(props: GridProps<Row>): JSX.Element {
     if (last >= rows.length - 20) onEnd?.();
   }, [last, rows.length, onEnd]);
 
-  const size = { width: widthOf(placed, from), height: virtual.getTotalSize() };
+  const size = { width: widthOf(placed, room.from), height: virtual.getTotalSize() };
   return (
     <div
       ref={grid}
@@ -164,7 +177,7 @@ function Grid<Row>(props: GridProps<Row>): JSX.Element {
       }
       onKeyDown={keys.onKeyDown}
     >
-      <HeaderRow {...props} placed={placed} width={size.width} />
+      <HeaderRow {...props} {...{ placed, room }} width={size.width} />
       <div role="rowgroup" className={styles["body"]} style={size}>
         <Rows {...props} {...{ id, placed, active, keys }} width={size.width} shown={shown} />
       </div>

@@ -19,16 +19,21 @@ export type Row = Plain<Experiment>;
 export const initialLayout: ColumnLayout = [
   { id: "id", pinned: true },
   { id: "name", pinned: true },
-  ...["state", "progress", "trials", "best_value", "labels", "created_at", "owner", "metric"].map(
-    (id) => ({ id }),
-  ),
+  ...[
+    ...["state", "progress", "trials", "best_value", "metric", "took", "labels"],
+    ...["created_at", "owner"],
+  ].map((id) => ({ id })),
 ];
 
-/** The layout until the user chooses columns. The name is narrow on a phone, so that the state is in view. */
-export const firstLayout = (): ColumnLayout =>
-  window.innerWidth < 600
-    ? initialLayout.map((one) => (one.id === "name" ? { ...one, width: 144 } : one))
-    : initialLayout;
+/**
+ * Columns that a narrow window hides, the least important first. The inspector has them all. A best value is shown only
+ * with the name of its metric. Labels stay while they are edited.
+ */
+export const giveWay = (isEditing: boolean): readonly string[] => [
+  ...["trials", "progress", "took", "created_at", "owner"],
+  ...(isEditing ? [] : ["labels"]),
+  ...["best_value", "metric"],
+];
 
 export type CellContext = {
   readonly nowMs: number;
@@ -56,9 +61,9 @@ const full = (value: number | undefined): string => (value === undefined ? "" : 
 
 export function columnsOf(context: CellContext): readonly Column<Row>[] {
   return [
-    plain("id", "ID", 72, ({ id }) => id, { mono: true }),
+    plain("id", "ID", 56, ({ id }) => id, { mono: true }),
     shown(
-      plain("name", "Name", 240, ({ name }) => name),
+      plain("name", "Name", 240, ({ name }) => name, { min: 128 }),
       (row) => (
         <PathLink to={experimentPath(row.id)} tabIndex={-1} title={row.name}>
           {row.name || row.id}
@@ -66,7 +71,7 @@ export function columnsOf(context: CellContext): readonly Column<Row>[] {
       ),
     ),
     shown(
-      plain("state", "State", 128, ({ state }) => state),
+      plain("state", "State", 128, ({ state }) => state, { min: 108 }),
       (row) => (
         <span>
           <StateBadge state={experimentState(row)} title={row.reason} />
@@ -87,21 +92,23 @@ export function columnsOf(context: CellContext): readonly Column<Row>[] {
   ];
 }
 
-const { sort: _unsorted, ...labelColumn } = plain("labels", "Labels", 200, ({ labels }) =>
-  labels.join(" "),
+const { sort: _unsorted, ...labelColumn } = plain(
+  ...(["labels", "Labels", 160] as const),
+  ({ labels }) => labels.join(" "),
+  { min: 88 },
 );
 
 function figures(): readonly Column<Row>[] {
   const right = { right: true };
   return [
     shown(
-      plain("progress", "Progress", 96, ({ progress }) => full(progress), right),
+      plain("progress", "Progress", 88, ({ progress }) => full(progress), right),
       (row) => <ProgressBar of={row} />,
     ),
-    plain("trials", "Trials", 88, (row) => `${row.trialsCompleted}/${row.trials}`, right),
+    plain("trials", "Trials", 72, (row) => `${row.trialsCompleted}/${row.trials}`, right),
     plain("trials_failed", "Failed trials", 96, (row) => String(row.trialsFailed), right),
     shown(
-      plain("best_value", "Best", 104, (row) => full(row.bestValue), right),
+      plain("best_value", "Best", 88, (row) => full(row.bestValue), right),
       (row) => <span>{number(row.bestValue)}</span>,
     ),
     plain("best_trial", "Best trial", 88, ({ bestTrial = "" }) => bestTrial, { mono: true }),
@@ -116,18 +123,18 @@ function texts(): readonly Column<Row>[] {
     (row) => row.description,
   );
   return [
-    plain("metric", "Metric", 144, ({ metric }) => metric),
+    plain("metric", "Metric", 112, ({ metric }) => metric, { min: 68 }),
     plain("searcher", "Search", 120, ({ searcher }) => searcher),
     plain("workspace", "Workspace", 120, ({ workspace }) => workspace),
     plain("project", "Project", 120, ({ project }) => project),
-    plain("owner", "Owner", 112, ({ owner }) => owner),
+    plain("owner", "Owner", 96, ({ owner }) => owner, { min: 60 }),
     plain("parent", "Forked from", 96, ({ parent }) => parent, { mono: true }),
     description,
   ];
 }
 
 function times(nowMs: number): readonly Column<Row>[] {
-  const { sort: _none, ...took } = plain("took", "Duration", 96, (row) =>
+  const { sort: _none, ...took } = plain("took", "Duration", 80, (row) =>
     String((row.endedAtMs ?? nowMs) - row.createdAtMs),
   );
   const { sort: _unsortedLeft, ...left } = plain("left", "Left", 80, (row) => leftOf(row, nowMs));
@@ -138,7 +145,7 @@ function times(nowMs: number): readonly Column<Row>[] {
     ms !== undefined && <span title={time(ms)}>{age(ms, nowMs)}</span>;
   return [
     shown(
-      plain("created_at", "Created", 96, (row) => iso(row.createdAtMs)),
+      plain("created_at", "Created", 76, (row) => iso(row.createdAtMs)),
       (row) => ago(row.createdAtMs),
     ),
     shown(

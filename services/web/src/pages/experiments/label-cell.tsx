@@ -19,7 +19,7 @@ export function LabelCell(props: Props): JSX.Element {
   const { row, editing, onEdit } = props;
   if (editing) return <Editor {...props} />;
   return (
-    <span className={styles["labels"]}>
+    <span className={styles["labels"]} title={row.labels.join(", ")}>
       {row.labels.map((label) => (
         <span key={label} className={styles["label"]}>
           {label}

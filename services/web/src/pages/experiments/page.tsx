@@ -20,7 +20,14 @@ import {
 } from "../../components/table/index.ts";
 import { useNow } from "../../data/clock.ts";
 import { BulkBar } from "./bulk-bar.tsx";
-import { attributeColumn, attributesIn, columnsOf, firstLayout, type Row } from "./columns.tsx";
+import {
+  attributeColumn,
+  attributesIn,
+  columnsOf,
+  giveWay,
+  initialLayout,
+  type Row,
+} from "./columns.tsx";
 import { DeletedDialog } from "./deleted-dialog.tsx";
 import { ExperimentInspector } from "./experiment-inspector.tsx";
 import { exportCsv } from "./export-csv.ts";
@@ -39,7 +46,7 @@ export function ExperimentsPage(): JSX.Element {
   const navigate = experimentsRoute.useNavigate();
   const [open, setOpen] = useState<"columns" | "deleted" | "places" | null>(null);
   const [selection, setSelection] = useState<Selection>(noSelection);
-  const layout = readLayout(search.columns ?? "") ?? firstLayout();
+  const layout = readLayout(search.columns ?? "") ?? initialLayout;
   const attributes = attributesIn(layout);
   const shown = useExperiments(search, attributes);
   const [editing, setEditing] = useState<string | null>(null);
@@ -68,7 +75,9 @@ export function ExperimentsPage(): JSX.Element {
     ...switches(search, change),
     { title: "Deleted experiments", run: () => setOpen("deleted") },
   ];
-  const table = { search, change, layout, columns, shown, selection, setSelection, setEditing };
+  const isEditing = editing !== null;
+  const edits = { selection, setSelection, setEditing, isEditing };
+  const table = { search, change, layout, columns, shown, ...edits };
   return (
     <Page title="Experiments" verbs={verbs}>
       <div className={styles["page"]}>
@@ -92,7 +101,9 @@ export function ExperimentsPage(): JSX.Element {
         onClose={close}
         columns={columns}
         layout={layout}
-        onLayout={(next) => change({ columns: layoutText(next) }, true)}
+        onLayout={(next) =>
+          change({ columns: next === initialLayout ? undefined : layoutText(next) }, true)
+        }
         rows={shown.rows}
       />
       {open === "deleted" && <DeletedDialog onClose={close} />}
@@ -142,10 +153,13 @@ type RowsProps = {
   readonly selection: Selection;
   readonly setSelection: (selection: Selection) => void;
   readonly setEditing: (experiment: string) => void;
+  /** The labels of a row are edited. */
+  readonly isEditing: boolean;
 };
 
 function Rows(props: RowsProps): JSX.Element {
-  const { search, change, layout, columns, shown, selection, setSelection, setEditing } = props;
+  const { search, change, layout, columns, shown, selection, setSelection } = props;
+  const { setEditing, isEditing } = props;
   const { history } = useRouter();
   const { list, name, rows, more, total, isEstimate } = shown;
   const sort = readSort(search.sort ?? "");
@@ -155,6 +169,7 @@ function Rows(props: RowsProps): JSX.Element {
       columns={columns}
       layout={layout}
       onLayout={(next) => change({ columns: layoutText(next) }, true)}
+      giveWay={search.columns === undefined ? giveWay(isEditing) : undefined}
       rows={rows}
       idOf={({ id }) => id}
       total={isEstimate ? undefined : total}
