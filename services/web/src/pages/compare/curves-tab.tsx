@@ -77,23 +77,30 @@ export function CurvesTab(props: TabProps): JSX.Element {
 }
 
 /** The lines of the charts, and the entries of their legend: trials or groups. */
-function useLines({ comparison, search }: TabProps) {
-  const by = useMemo(() => readGroupBy(search.by), [search.by]);
-  return useMemo(() => {
-    const trials = comparison.trials.map(({ id, look, state }) => ({ id, label: id, look, state }));
-    const all = by === null ? undefined : groupsOf(comparison.trials, by);
-    if (all !== undefined && all.length <= groupsMax) {
-      const entries = all.map(({ name, look, trials: members }) => ({
+function useLines({ comparison, search: { by: text, at } }: TabProps) {
+  const trials = useMemo(
+    () => comparison.trials.map(({ id, look, state }) => ({ id, label: id, look, state })),
+    [comparison],
+  );
+  const groups = useMemo(() => {
+    const by = readGroupBy(text);
+    const all = by === null ? [] : groupsOf(comparison.trials, by);
+    return all.length === 0 || all.length > groupsMax ? undefined : all;
+  }, [comparison, text]);
+  const entries = useMemo(
+    () =>
+      groups?.map(({ name, look, trials: members }) => ({
         id: name,
         label: `${name} (${counted(members.length, "trial")})`,
         look,
-      }));
-      return { trials, groups: all, entries, emphasised: nobody };
-    }
-    const chosen = search.at === undefined ? [] : [search.at];
-    const emphasised = new Set([...bestTrials(comparison), ...chosen]);
-    return { trials, groups: undefined, entries: trials, emphasised };
-  }, [comparison, by, search.at]);
+      })) ?? trials,
+    [groups, trials],
+  );
+  const emphasised = useMemo(
+    () => new Set([...bestTrials(comparison), ...(at === undefined ? [] : [at])]),
+    [comparison, at],
+  );
+  return { trials, groups, entries, emphasised };
 }
 
 type FaultProps = TabProps & {
