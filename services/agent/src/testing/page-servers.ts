@@ -9,7 +9,7 @@ import { newFolder } from "./examples.ts";
 import { notRun } from "./needs.ts";
 
 /** The folder in which the packages stay for the next tests. */
-const shared = join(import.meta.dirname, "../../../../.cache/packages");
+export const sharedPackages = join(import.meta.dirname, "../../../../.cache/packages");
 
 /**
  * Puts the packages of the servers into an agent's state folder, for the Python of the tests. Without pip's packages
@@ -23,9 +23,12 @@ export async function needPackages(
   const settings = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith("PIP_") && value !== undefined ? [[name, value] as const] : [],
   );
-  const packages = new Packages(shared, { ...Object.fromEntries(settings), ...ownVariables() });
+  const packages = new Packages(sharedPackages, {
+    ...Object.fromEntries(settings),
+    ...ownVariables(),
+  });
   for (const kind of kinds) {
-    const [tag, folder] = Object.entries(packageFolders(shared, kind))[0] ?? ["", ""];
+    const [tag, folder] = Object.entries(packageFolders(sharedPackages, kind))[0] ?? ["", ""];
     try {
       await packages.build(kind, tag, () => {});
     } catch (error) {
