@@ -2,6 +2,7 @@
  * Tests of the pages of single objects: an experiment, a trial, a comparison, a model, a task, its terminal, what it
  * serves and what it keeps.
  */
+import "./pages/chart.ts";
 import "./pages/experiment.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";

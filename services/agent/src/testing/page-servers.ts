@@ -1,8 +1,10 @@
 /** Servers of pages for tests: a fake one, and the real ones from package folders that tests share. */
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import type { PageKind } from "../servers/kinds.ts";
 import { NoPackages, packageFolders, Packages } from "../servers/packages.ts";
+import { lockFolder } from "../state/folder-lock.ts";
 import { python } from "../supervisor/python.ts";
 import { ownVariables } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
@@ -10,6 +12,8 @@ import { notRun } from "./needs.ts";
 
 /** The folder in which the packages stay for the next tests. */
 export const sharedPackages = join(import.meta.dirname, "../../../../.cache/packages");
+
+const buildMs = 240_000;
 
 /**
  * Puts the packages of the servers into an agent's state folder, for the Python of the tests. Without pip's packages
@@ -27,6 +31,8 @@ export async function needPackages(
     ...Object.fromEntries(settings),
     ...ownVariables(),
   });
+  // Tests of other processes build the same folder.
+  await using _lock = await lockFolder(sharedPackages, systemClock, buildMs);
   for (const kind of kinds) {
     const [tag, folder] = Object.entries(packageFolders(sharedPackages, kind))[0] ?? ["", ""];
     try {

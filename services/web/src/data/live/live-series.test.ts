@@ -73,7 +73,9 @@ test("series of several experiments are followed from the position of each", asy
 
 test("series of groups are read again for new points, once for all points of five seconds", async () => {
   const grouped = ["queryMetrics", { trials: ["1.1"], names: ["loss"], combined: true }];
-  const read = vi.fn<() => Promise<object>>(() => Promise.resolve({ series: [], streamPosition: "6" }));
+  const read = vi.fn<() => Promise<object>>(() =>
+    Promise.resolve({ series: [], streamPosition: "6" }),
+  );
   const observer = new QueryObserver(queries, { queryKey: grouped, queryFn: read });
   const stop = observer.subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);

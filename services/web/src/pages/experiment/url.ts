@@ -7,7 +7,9 @@ export { readZoom, zoomText } from "../../components/zoom-text.ts";
 export type ExperimentSearch = LogSearch & {
   /** The open tab; absent: the first. */
   readonly tab?: string | undefined;
-  /** The metric of the curves, after its group: "validation loss". */
+  /** The metrics of the Overview's curves, each after its group: "validation loss~training loss". */
+  readonly metrics?: string | undefined;
+  /** The metric of the curves above the trials: "validation loss". */
   readonly metric?: string | undefined;
   /** The x axis of the curves: time or a metric; absent: step. */
   readonly x?: string | undefined;
@@ -40,6 +42,7 @@ export type ExperimentSearch = LogSearch & {
 
 const texts = [
   "tab",
+  "metrics",
   "metric",
   "x",
   "zoom",
