@@ -1,6 +1,6 @@
 /**
- * The buckets of a group of trials at equal x as one bucket. While a group has fewer points than buckets, the answer has
- * a bucket for each point, and trials that report at the same steps would be a vertical line at each.
+ * The buckets of a group of trials at equal x as one bucket. While a group has fewer points than buckets, the answer
+ * has a bucket for each point, and trials that report at the same steps would be a vertical line at each.
  */
 import type { Series } from "./line.ts";
 
