@@ -3,7 +3,8 @@ import { restartProcess } from "@trainyard/local-cluster";
 import type { Page } from "playwright-core";
 import type { Stage } from "./support/cluster-stage.ts";
 
-const tabs = 10;
+/** The number of tabs with the list of experiments. */
+const lists = 9;
 
 /** The errors of requests that fail while the gateway is down. */
 const away = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|Failed to fetch/;
@@ -15,9 +16,9 @@ searcher: { name: single, metric: loss }
 `;
 
 /**
- * Tests ten tabs of one browser on the list of experiments while the gateway is down. Each tab follows a change before
- * the outage, reports the lost connection, and shows the changes afterwards without a reload. Needs a cluster with
- * `processes` and without `restart`. Returns the number of tabs; throws on a violation.
+ * Tests ten tabs of one browser, on the list of experiments and on a comparison, while the gateway is down. Each tab
+ * follows a change before the outage, reports the lost connection, and shows the changes afterwards without a reload.
+ * Needs a cluster with `processes` and without `restart`. Returns the number of tabs; throws on a violation.
  */
 export async function tabsOutlastTheGateway(
   stage: Stage,
@@ -29,13 +30,14 @@ export async function tabsOutlastTheGateway(
   const experiment = await world.submit(config, "code");
   const first = await stage.page(skip, "/experiments");
   stage.guardOf(first).expect(away);
-  const opened = async (): Promise<Page> => {
+  const opened = async (url: string): Promise<Page> => {
     const page = await first.context().newPage();
-    await page.goto(first.url());
+    await page.goto(url);
     return page;
   };
-  const others = await Promise.all(Array.from({ length: tabs - 1 }, opened));
-  const pages = [first, ...others];
+  const others = Array.from({ length: lists - 1 }, () => opened(first.url()));
+  const compared = opened(`${world.api}/compare?of=${experiment}.all&tab=values&all=true`);
+  const pages = [first, ...(await Promise.all([...others, compared]))];
   const all = (text: string) =>
     Promise.all(pages.map((page) => page.getByText(text, { exact: true }).first().waitFor()));
   await all("before");

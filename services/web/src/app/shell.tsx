@@ -77,12 +77,13 @@ function Frame({ path }: { readonly path: string }): JSX.Element {
 }
 
 function RailLink({ place, path }: { readonly place: Place; readonly path: string }): JSX.Element {
-  const { to, title, icon: Icon, key } = place;
+  const { to, title, icon: Icon, key, inMore = false } = place;
   const isHere = to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`);
   return (
     <PathLink
       to={to}
       className={styles["item"]}
+      data-in-more={inMore}
       title={`${title} (g ${key})`}
       {...(isHere ? { "aria-current": "page" } : {})}
     >
@@ -151,7 +152,7 @@ function MoreMenu(): JSX.Element {
   const { history } = useRouter();
   const { theme, next } = useTheme();
   const { title, leave } = useSignOut();
-  const further = places.filter(({ below }) => below === true);
+  const further = places.filter(({ below, inMore }) => below === true || inMore === true);
   return (
     <div className={styles["more"]}>
       <Menu

@@ -1,6 +1,7 @@
 import type { RequestInitOf } from "@trainyard/contracts";
 import { useMemo, useRef } from "react";
 import { useReads } from "../../data/calls.ts";
+import { joinedAtEqualX } from "./equal-x.ts";
 import { type ChartGroup, type ChartTrial, type Line, lineOf, type Series } from "./line.ts";
 import type { Range } from "./scale.ts";
 
@@ -83,7 +84,9 @@ function useLines(reads: readonly Read[], zoom: Range | null): ReadLines {
       reads.flatMap(({ drawnAs }, at) =>
         (series[at] ?? noSeries).flatMap((one) => {
           const trial = one.xMin.length === 0 ? undefined : drawnAs(one.trial);
-          return trial === undefined ? [] : [lineOf(one, trial)];
+          return trial === undefined
+            ? []
+            : [lineOf(one.trial === "" ? joinedAtEqualX(one) : one, trial)];
         }),
       ),
     [reads, series],

@@ -103,9 +103,11 @@ test("a new row takes its place in the order of creation, and the other pages do
 });
 
 test("a comparison is read again when one of its experiments changes or is gone, and not for others", () => {
-  const answer = { trials: [{ id: "3.1" }], experiments: [{ id: "3" }], metrics: [], gone: [] };
+  const gone5 = [{ source: "5.best", reason: "no trial has a value yet" }];
+  const answer = { trials: [{ id: "3.1" }], experiments: [{ id: "3" }], gone: gone5 };
   const changed = patched(answer, change("3", { trials: 2 }));
   expect(changed).toEqual({ answer, isNew: false, readAgain: true });
   expect(patched(answer, gone("3")).readAgain).toBe(true);
+  expect(patched(answer, change("5", { bestValue: 1 })).readAgain).toBe(true);
   expect(patched(answer, change("4", {}))).toEqual({ answer, isNew: false, readAgain: false });
 });

@@ -21,14 +21,21 @@ const isPage = (value: unknown): value is Page => isRow(value) && Array.isArray(
 const isPages = (value: unknown): value is Pages => isRow(value) && Array.isArray(value["pages"]);
 
 /** An answer of CompareTrials has parts of several experiments, so it is read again for a change of one of them. */
-type Comparison = { readonly experiments: readonly Row[] };
-const isComparison = (value: unknown): value is Comparison =>
-  isRow(value) && Array.isArray(value["experiments"]) && Array.isArray(value["trials"]);
+type Comparison = {
+  readonly experiments: readonly Row[];
+  /** Sources that name nothing yet, such as the best trial of an experiment without a value. */
+  readonly gone: readonly { readonly source: string }[];
+};
 
-const isOf =
-  ({ value: { id } }: TopicFrame) =>
-  (row: Row): boolean =>
-    idOf(row) === id;
+const isComparison = (value: unknown): value is Comparison =>
+  isRow(value) && Array.isArray(value["experiments"]) && Array.isArray(value["gone"]);
+
+function isOf({ value: { id } }: TopicFrame, { experiments, gone }: Comparison): boolean {
+  return (
+    experiments.some((row) => idOf(row) === id) ||
+    gone.some(({ source }) => source.startsWith(`${id}.`))
+  );
+}
 
 /** The order of a list that is sorted by creation. */
 export type RowOrder = "newest first" | "oldest first";
@@ -63,7 +70,7 @@ export function patched(answer: unknown, frame: TopicFrame, inserted?: RowOrder)
     }
     return { ...same, answer: { ...answer, items: patchedItems(answer.items, frame) } };
   }
-  if (isComparison(answer)) return { ...same, readAgain: answer.experiments.some(isOf(frame)) };
+  if (isComparison(answer)) return { ...same, readAgain: isOf(frame, answer) };
   if (!isRow(answer) || frame.case === "gone") return { ...same, readAgain: frame.case === "gone" };
   return { answer: merged(answer, documentOf(frame)), isNew: false, readAgain: true };
 }

@@ -1,7 +1,8 @@
-import { type JSX, useCallback, useMemo, useState } from "react";
+import { type JSX, useCallback, useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Legend } from "../../components/chart/legend.tsx";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
+import type { Focus } from "../../components/chart/use-focus.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { counted } from "../../components/format.ts";
 import { readZoom, zoomText } from "../../components/zoom-text.ts";
@@ -23,21 +24,9 @@ export function CurvesTab(props: TabProps): JSX.Element {
   const { comparison, search, change } = props;
   const shown = shownMetrics(comparison, search.metrics);
   const x = search.x ?? "step";
-  const lines = useLines(props);
-  const [highlighted, onHighlight] = useState<string | null>(null);
-  const [isolated, setIsolated] = useState(nobody);
-  const { onChoose } = props;
-  const onIsolate = useCallback(
-    (ids: ReadonlySet<string>) => {
-      setIsolated(ids);
-      const [first] = ids;
-      if (ids.size < 2) onChoose(first);
-    },
-    [onChoose],
-  );
+  const { trials, groups, entries, emphasised } = useLines(props);
+  const focus = useSharedFocus(props, groups === undefined);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
-  const focus = { highlighted, onHighlight, isolated, onIsolate };
-  const { trials, groups, entries, emphasised } = lines;
   return (
     <div className={styles["curves"]}>
       <CurvesBar {...props} />
@@ -65,7 +54,7 @@ export function CurvesTab(props: TabProps): JSX.Element {
                   smoothing={(search.smooth ?? 0) / 100}
                   onSmoothing={(share) => change({ smooth: Math.round(share * 100) || undefined })}
                   onZoom={(range) => change({ zoom: zoomText(range) })}
-                  {...(groups ? {} : { onPick: onChoose })}
+                  {...(groups ? {} : { onPick: props.onChoose })}
                 />
               </InView>
             </section>
@@ -76,24 +65,53 @@ export function CurvesTab(props: TabProps): JSX.Element {
   );
 }
 
+/**
+ * The lines that are highlighted and isolated in all charts and the legend. A trial that is isolated alone is shown in
+ * the inspector; all are drawn again when it closes, and when other groups are chosen.
+ */
+function useSharedFocus({ search: { at, by }, onChoose }: TabProps, areTrials: boolean): Focus {
+  const [highlighted, onHighlight] = useState<string | null>(null);
+  const [isolated, setIsolated] = useState(nobody);
+  useEffect(() => {
+    if (at === undefined) setIsolated((now) => (areTrials && now.size === 1 ? nobody : now));
+  }, [at, areTrials]);
+  useEffect(() => setIsolated(nobody), [by]);
+  const onIsolate = useCallback(
+    (ids: ReadonlySet<string>) => {
+      setIsolated(ids);
+      const [first] = ids;
+      if (areTrials && ids.size < 2) onChoose(first);
+    },
+    [areTrials, onChoose],
+  );
+  return { highlighted, onHighlight, isolated, onIsolate };
+}
+
 /** The lines of the charts, and the entries of their legend: trials or groups. */
-function useLines({ comparison, search }: TabProps) {
-  const by = useMemo(() => readGroupBy(search.by), [search.by]);
-  return useMemo(() => {
-    const trials = comparison.trials.map(({ id, look, state }) => ({ id, label: id, look, state }));
-    const all = by === null ? undefined : groupsOf(comparison.trials, by);
-    if (all !== undefined && all.length <= groupsMax) {
-      const entries = all.map(({ name, look, trials: members }) => ({
+function useLines({ comparison, search: { by: text, at } }: TabProps) {
+  const trials = useMemo(
+    () => comparison.trials.map(({ id, look, state }) => ({ id, label: id, look, state })),
+    [comparison],
+  );
+  const groups = useMemo(() => {
+    const by = readGroupBy(text);
+    const all = by === null ? [] : groupsOf(comparison.trials, by);
+    return all.length === 0 || all.length > groupsMax ? undefined : all;
+  }, [comparison, text]);
+  const entries = useMemo(
+    () =>
+      groups?.map(({ name, look, trials: members }) => ({
         id: name,
         label: `${name} (${counted(members.length, "trial")})`,
         look,
-      }));
-      return { trials, groups: all, entries, emphasised: nobody };
-    }
-    const chosen = search.at === undefined ? [] : [search.at];
-    const emphasised = new Set([...bestTrials(comparison), ...chosen]);
-    return { trials, groups: undefined, entries: trials, emphasised };
-  }, [comparison, by, search.at]);
+      })) ?? trials,
+    [groups, trials],
+  );
+  const emphasised = useMemo(
+    () => new Set([...bestTrials(comparison), ...(at === undefined ? [] : [at])]),
+    [comparison, at],
+  );
+  return { trials, groups, entries, emphasised };
 }
 
 type FaultProps = TabProps & {
