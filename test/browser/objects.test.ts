@@ -3,6 +3,7 @@
  * it keeps.
  */
 import "./pages/experiment.ts";
+import "./pages/experiment-lists.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
 import "./pages/progress.ts";
