@@ -71,3 +71,38 @@ test("deleted checkpoints are hidden and counted, and the address says when they
   await expect.poll(() => new URL(page.url()).searchParams.get("deleted")).toBe("shown");
   await expect.poll(() => filters).toContain("");
 });
+
+test("trials come sorted by the metric, with one name, and another order is kept in the address", async ({
+  skip,
+  stage,
+  short,
+}) => {
+  const page = await stage.page(skip, "/");
+  await page.goto(`${stage.world.api}/experiments/${short}?tab=trials`);
+  const grid = page.getByRole("grid", { name: "Trials" });
+  const row = (at: number) => grid.getByRole("row").nth(at);
+  await row(4).waitFor();
+  const best = page.getByRole("columnheader", { name: "Best loss" });
+  expect(await best.getAttribute("aria-sort")).toBe("ascending");
+  const names = () => grid.getByRole("link").allTextContents();
+  expect((await names()).toSorted()).toEqual(["trial 1", "trial 2", "trial 3", "trial 4"]);
+  await row(1).getByText("0.1", { exact: true }).first().waitFor();
+  await row(4).getByText("0.3", { exact: true }).first().waitFor();
+  const titles = await grid.getByRole("columnheader").allTextContents();
+  expect(titles).toContain("accuracy");
+  expect(titles).not.toContain("batches");
+  const sideOf = (text: string) =>
+    row(1)
+      .getByRole("gridcell")
+      .filter({ hasText: text })
+      .first()
+      .evaluate((cell) => getComputedStyle(cell).justifyContent);
+  expect(await sideOf("0.1")).toBe("flex-end");
+  expect(await sideOf(/sgd/.test((await row(1).textContent()) ?? "") ? "sgd" : "adam")).toBe(
+    "normal",
+  );
+  await stage.looks(page, "experiment-trials-sorted");
+  await page.getByRole("columnheader", { name: "Trial" }).getByRole("button").click();
+  await expect.poll(names).toEqual(["trial 1", "trial 2", "trial 3", "trial 4"]);
+  expect(new URL(page.url()).searchParams.get("sort")).toBe("number");
+});

@@ -80,7 +80,7 @@ test("trials are filtered, selected by keyboard, and their curves are a table to
   search: experiment,
 }) => {
   const page = await stage.page(skip, "/");
-  await page.goto(`${stage.world.api}/experiments/${experiment}?tab=trials`);
+  await page.goto(`${stage.world.api}/experiments/${experiment}?tab=trials&sort=number`);
   await page.getByText("9 trials").waitFor();
   await page.getByRole("region", { name: "Parallel coordinates" }).waitFor();
   await stage.looks(page, "experiment-trials");

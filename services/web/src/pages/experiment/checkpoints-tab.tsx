@@ -9,6 +9,7 @@ import { bytes, count, counted, number, time } from "../../components/format.ts"
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
+import { trialName } from "../../components/trial-name.ts";
 import { useCall, useList } from "../../data/calls.ts";
 import type { Experiment, TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
@@ -141,10 +142,10 @@ function columnsOf(
   return [
     { ...plain("id", "Checkpoint", 112, ({ uuid }) => uuid.slice(0, 8)), mono: true },
     {
-      ...plain("trial", "Trial", 80, ({ trial }) => trial),
+      ...plain("trial", "Trial", 88, ({ trial }) => trialName(trial)),
       cell: ({ trial }) => (
         <Link to="/trials/$trial" params={{ trial }} search={{}}>
-          {trial}
+          {trialName(trial)}
         </Link>
       ),
     },
