@@ -17,6 +17,7 @@ const said: Readonly<Record<string, string>> = {
   auditStorage: "storesAnswer",
   bestModelVersions: "forOwner",
   cancelExperiment: "storesAnswer forOwner",
+  compareTrials: "forOwner",
   completeCheckpoint: "forRuns storesAnswer afterTrial forTasks forOwner",
   continueExperiment: "storesAnswer forOwner",
   createExperiment: "storesAnswer forOwner large",

@@ -10,6 +10,7 @@ import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
 import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { CodeService } from "./gen/trainyard/api/v1/code_pb.ts";
+import { ComparisonService } from "./gen/trainyard/api/v1/comparison_pb.ts";
 import { ExperimentLifeService } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
@@ -51,6 +52,7 @@ export const gatewayServices = [
   PoolService,
   JobService,
   AnalysisService,
+  ComparisonService,
   ViewService,
   WatchService,
   SubmissionService,

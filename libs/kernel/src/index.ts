@@ -1,4 +1,12 @@
 export { assert, assertNever, Bug } from "./assert.ts";
+export {
+  type ComparisonSource,
+  formatComparisonSource,
+  parseComparisonSource,
+  rangesSize,
+  sourcesOfTrials,
+  trialsOfRanges,
+} from "./comparison-sources.ts";
 export { mapConcurrently } from "./concurrently.ts";
 export {
   type Decider,
@@ -18,8 +26,8 @@ export {
   type ExperimentId,
   experimentId,
   idOf,
-  isCheckpointId,
   isAllocationId,
+  isCheckpointId,
   isExperimentId,
   isLabel,
   isName,
@@ -28,10 +36,11 @@ export {
   isTaskId,
   isTrialId,
   type PoolId,
-  parseRunId,
   parseReportKey,
+  parseRunId,
   parseTaskRunId,
   parseTrialId,
+  type ReportKey,
   type RunId,
   type RunParts,
   runId,
@@ -40,19 +49,18 @@ export {
   type TaskId,
   type TaskRunId,
   type TaskRunParts,
+  type TrialId,
+  type TrialParts,
   taskId,
   taskRunId,
-  type TrialId,
-  type ReportKey,
-  type TrialParts,
   trialId,
 } from "./ids.ts";
 export { isMapping, type Json, type JsonObject } from "./json.ts";
 export { limits } from "./limits.ts";
 export { holderText } from "./pin-holder.ts";
-export { Backoff, retryAfterMs, type RetryPolicy, retrying } from "./retry.ts";
+export { Backoff, type RetryPolicy, retryAfterMs, retrying } from "./retry.ts";
+export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
 export { staleRevision } from "./stale-revision.ts";
 export { isLine, storableText, utf8Bytes } from "./text.ts";
-export { undeliveredText } from "./undelivered-text.ts";
-export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
 export { atMost, type Clock, pause } from "./time.ts";
+export { undeliveredText } from "./undelivered-text.ts";

@@ -13,6 +13,8 @@ export const limits = {
   configBytesMax: 96 * 1024,
   /** The largest packed model code, without data; Determined's limit is 95 MB. */
   contextBytesMax: 96 * 1024 * 1024,
+  /** The most trials of one comparison: more curves cannot be distinguished. */
+  comparedTrialsMax: 100,
   /** How long a read waits for a given position before it returns 503. */
   readYourWritesMs: 2_000,
 } as const;

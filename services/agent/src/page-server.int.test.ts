@@ -126,7 +126,7 @@ time.sleep(600)`;
       expect(use?.request_seconds).toBeLessThan(5);
     }
     const packages = packageOf(stage, "notebook");
-    const { never, heard, value, path, busy, listed, after } = await notebookClient(
+    const { never, heard, value, path, busy, listed, after, pages } = await notebookClient(
       packages,
       join(stage.folderOf(notebook), "run/page.sock"),
       notebook.task?.secret ?? "",
@@ -134,6 +134,8 @@ time.sleep(600)`;
     // The cell counted on without a connection, and each number came once.
     expect(listed).toBe("directory");
     expect([heard, value]).toEqual(["0\n1\n2\n3\n4\n5\n6\n7\n", "42"]);
+    // Each of two pages has all that a cell printed while the connections of both were broken.
+    expect(pages).toEqual([[], []]);
     // Kernels import from the task's Python first.
     expect(path.split(" ")[0]).toBe(packages);
     expect(never).toMatchObject([{ busy: false, connections: 0, ever_connected: false }]);
@@ -156,6 +158,7 @@ type Seen = {
   readonly value: string;
   readonly listed: string;
   readonly after: ServerUse;
+  readonly pages: readonly (readonly string[])[];
 };
 
 /** A page that starts a kernel, and loses its connection within a cell. */

@@ -164,3 +164,25 @@ test("the names of a trial's metrics are searched by prefix, page by page, among
   await metrics.compact();
   expect(await series({ trials: [trial], names: ["layer3/999"] })).toMatchObject([{ count: [1] }]);
 });
+
+test("the scalar metrics of trials are counted, those of the most trials first", async () => {
+  const some = [await newTrial(), await newTrial(), await newTrial()];
+  for (const [index, trial] of some.entries()) {
+    const values = { lr: 1, ...(index > 0 ? { acc: 1 } : {}), note: "x" };
+    await send(trial, [report(1, "training", 1, values)]);
+  }
+  await send(some[0] ?? "", [report(2, "validation", 1, { acc: 1, own: 1 })]);
+  const count = async (trials: readonly string[], limit = 0) => {
+    const answer = await metrics.stage.ask("metrics", "CountMetricNames", {
+      trials: [...trials],
+      limit,
+    });
+    if (answer.kind !== "ok") return answer;
+    return answer.reply.counts.map(({ group, name, trials: of }) => `${group} ${name} ${of}`);
+  };
+  const all = ["training lr 3", "training acc 2", "validation acc 1", "validation own 1"];
+  expect(await count([...some, some[0] ?? "", "99.1"])).toEqual(all);
+  expect(await count(some, 2)).toEqual(all.slice(0, 2));
+  expect(await count([])).toEqual([]);
+  expect(await count(["x"])).toMatchObject({ rejection: { rejected: "trial_not_found" } });
+});

@@ -7,6 +7,7 @@ export * from "./trainyard/api/v1/checkpoints_pb.ts";
 export * from "./trainyard/api/v1/cluster_pb.ts";
 export * from "./trainyard/api/v1/code_pb.ts";
 export * from "./trainyard/api/v1/common_pb.ts";
+export * from "./trainyard/api/v1/comparison_pb.ts";
 export * from "./trainyard/api/v1/experiment_changes_pb.ts";
 export * from "./trainyard/api/v1/experiment_life_pb.ts";
 export * from "./trainyard/api/v1/experiments_pb.ts";

@@ -8,7 +8,14 @@ import { packageFolders } from "./packages.ts";
 /** The programs, by their folder. They are copied beside the holder's. */
 export const serverPrograms = {
   folder: import.meta.dirname,
-  files: ["door.py", "jupyter_page.py", "page_kernel.py", "page_server.py", "tensorboard_page.py"],
+  files: [
+    "door.py",
+    "jupyter_connections.py",
+    "jupyter_page.py",
+    "page_kernel.py",
+    "page_server.py",
+    "tensorboard_page.py",
+  ],
 } as const;
 
 /** The agent's package folders, beside the folders of its runs. */

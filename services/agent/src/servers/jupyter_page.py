@@ -7,6 +7,7 @@ import time
 from importlib import metadata
 
 from door import SECRET_HEADER, USE_PATH, Door, since
+from jupyter_connections import PageConnection, PageKernels
 from jupyter_server.auth.identity import IdentityProvider, User
 from jupyter_server.serverapp import ServerApp
 from page_server import listening
@@ -101,6 +102,8 @@ class Page(ServerApp):
 
     def init_configurables(self):
         self.identity_provider_class = GatewayIdentity
+        self.kernel_manager_class = PageKernels
+        self.kernel_websocket_connection_class = PageConnection
         self.sock = "page.sock"
         self.allow_root = True
         self.allow_remote_access = True

@@ -8,6 +8,7 @@ import { checkpointHandlers } from "./checkpoints/checkpoints.ts";
 import { agentHandlers } from "./cluster/agents.ts";
 import { clusterHandlers } from "./cluster/cluster.ts";
 import { codeHandlers } from "./code/code.ts";
+import { comparisonHandlers } from "./comparison/comparison.ts";
 import { experimentLifeHandlers } from "./experiment-life/experiment-life.ts";
 import { experimentHandlers } from "./experiments/experiments.ts";
 import { jobHandlers } from "./jobs/jobs.ts";
@@ -64,6 +65,7 @@ export function apiHandlers(
       ...experimentLifeHandlers(backend),
       ...codeHandlers(backend),
       ...metricHandlers(backend),
+      ...comparisonHandlers(backend),
       ...profiles.unary,
       ...boards.unary,
       ...runHandlers(backend, moved),

@@ -17,6 +17,10 @@ export const apiLimits = {
   seriesNamesMax: 50,
   /** The most buckets, which is also the metrics service's limit for one answer. */
   seriesBucketsMax: 4_000,
+  /** The most metrics of a comparison, which is also the metrics service's limit for one answer. */
+  comparedMetricsMax: 500,
+  /** The environments of a comparison that are read at once. */
+  environmentsAtOnce: 8,
   /** About the most characters of a page of events; large events take several pages. */
   listedEventsCharacters: 4 * 1024 * 1024,
   /** The longest label of a token, which identifies it in a list and is part of an event. */

@@ -54,11 +54,24 @@ export async function environmentsOf(
   experiment: string,
 ): Promise<readonly Plain<RunEnvironment>[]> {
   const { state } = await backend.parts.executor.cache.load(foldOf(environments), experiment);
-  const found = await Promise.all(
-    state.map(async ({ digest, run }) => {
-      const text = await loadText(backend, folder, digest);
-      return text === null ? [] : [{ ...codec.decode(text), run }];
-    }),
-  );
-  return found.flat();
+  const found = await Promise.all(state.map((recorded) => loadEnvironment(backend, recorded)));
+  return found.filter((environment) => environment !== null);
+}
+
+/** Returns the environment that was recorded last; null if none was. */
+export async function latestEnvironmentOf(
+  backend: Backend,
+  experiment: string,
+): Promise<Plain<RunEnvironment> | null> {
+  const { state } = await backend.parts.executor.cache.load(foldOf(environments), experiment);
+  const latest = state.at(-1);
+  return latest === undefined ? null : loadEnvironment(backend, latest);
+}
+
+async function loadEnvironment(
+  backend: Backend,
+  { digest, run }: { readonly digest: string; readonly run: string },
+): Promise<Plain<RunEnvironment> | null> {
+  const text = await loadText(backend, folder, digest);
+  return text === null ? null : { ...codec.decode(text), run };
 }

@@ -1,16 +1,16 @@
-import type { QuerySeries, Series } from "@trainyard/contracts/commands";
 import type { Plain } from "@trainyard/contracts";
+import type { QuerySeries, Series } from "@trainyard/contracts/commands";
 import { isRejection, isTrialId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
-import { tableFault, type CommandTable } from "@trainyard/runtime";
+import { type CommandTable, tableFault } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts } from "../core/run-history.ts";
 import { bucketsOf } from "../core/series/buckets.ts";
 import { joinPoints, type Points, pointsOf } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
-import { inSnapshot } from "./stored-parts.ts";
 import type { QueryDeps } from "./queries.ts";
 import { readChunks } from "./series-reader.ts";
+import { inSnapshot } from "./stored-parts.ts";
 import { streamPosition as readStreamPosition } from "./stream-table.ts";
 
 export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower">;
@@ -35,6 +35,12 @@ export function seriesQueryCommands(deps: SeriesDeps) {
       const last = names.at(-1);
       const more = found.length > most && last !== undefined;
       return { names, next: more ? encodeCursor([last.group, last.name, last.kind]) : "" };
+    },
+    CountMetricNames: async ({ trials, limit }) => {
+      const unknown = trials.find((trial) => !isTrialId(trial));
+      if (unknown !== undefined) return reject("trial_not_found", `there is no trial ${unknown}`);
+      const most = Math.min(limit || metricsLimits.namesPerPageMax, metricsLimits.namesPerPageMax);
+      return { counts: await countsOf(deps.pool, trials, most) };
     },
   } satisfies Partial<CommandTable<"metrics">>;
 }
@@ -138,6 +144,23 @@ async function namesOf(
                and ($4::text is null or (group_name, name, kind) > ($4, $5::text, $6::text))
              order by group_name, name, kind limit $7`,
       values: [trial, group, prefix, afterGroup, afterName, afterKind, limit],
+    });
+    return rows;
+  } catch (cause) {
+    throw tableFault(cause, "points_unavailable", "the table of metric names");
+  }
+}
+
+type CountRow = { readonly group: string; readonly name: string; readonly trials: number };
+
+async function countsOf(pool: Pool, trials: readonly string[], limit: number): Promise<CountRow[]> {
+  try {
+    const { rows } = await pool.query<CountRow>({
+      name: "metric-name-counts",
+      text: `select group_name as "group", name, count(*)::integer as trials from metrics.names
+             where trial = any($1) and kind = 'scalar'
+             group by group_name, name order by count(*) desc, group_name, name limit $2`,
+      values: [[...new Set(trials)], limit],
     });
     return rows;
   } catch (cause) {

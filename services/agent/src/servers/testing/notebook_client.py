@@ -13,13 +13,15 @@ import uuid
 import websocket
 
 PATH, SECRET = sys.argv[1], sys.argv[2]
+# Shorter than the time between two pings of the server.
+SILENCE_S = 20
 HOST = "t1.localhost"
 HEADERS = {"Host": HOST, "X-Trainyard-Task-Secret": SECRET}
 
 
 def connected():
     stream = socket.socket(socket.AF_UNIX)
-    stream.settimeout(30)
+    stream.settimeout(SILENCE_S)
     stream.connect(PATH)
     return stream
 
@@ -42,11 +44,15 @@ def use():
 
 
 class Kernel:
-    def __init__(self):
-        _, cookie = ask("GET", "/lab")
-        self.id = json.loads(ask("POST", "/api/kernels", {"name": "python3"}, cookie)[0])["id"]
+    def __init__(self, known=""):
+        self.id = known or self.started()
         self.session = uuid.uuid4().hex
         self.connection = websocket.WebSocket()
+
+    @staticmethod
+    def started():
+        _, cookie = ask("GET", "/lab")
+        return json.loads(ask("POST", "/api/kernels", {"name": "python3"}, cookie)[0])["id"]
 
     def connect(self):
         url = f"ws://{HOST}/api/kernels/{self.id}/channels?session_id={self.session}"
@@ -63,10 +69,13 @@ class Kernel:
         return header["msg_id"]
 
     def read(self, request, until):
-        """Returns the texts that the request has printed, up to a text or to the end of the request."""
+        """Returns the texts that the request has printed, up to a text, to the end of the request or to silence."""
         texts = ""
         while until is None or until not in texts:
-            message = json.loads(self.connection.recv())
+            try:
+                message = json.loads(self.connection.recv())
+            except websocket.WebSocketTimeoutException:
+                break
             if message["parent_header"].get("msg_id") != request:
                 continue
             if message["msg_type"] == "error":
@@ -76,6 +85,37 @@ class Kernel:
             if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
                 break
         return texts
+
+
+# More than Jupyter lets pass in its window of 3 s.
+LINES = 4_000
+PRINTING = f"""import time
+print("begun", flush=True)
+time.sleep(1)
+for i in range({LINES}): print(i, flush=True)
+open("printed", "w").close()
+"""
+
+
+def two_pages():
+    """Two pages whose connections break while a cell prints. Returns for each what it has missed."""
+    first = Kernel()
+    pages = [first, Kernel(first.id)]
+    for page in pages:
+        page.connect()
+    printing = first.execute(PRINTING)
+    heard = [page.read(printing, "begun\n") for page in pages]
+    for page in pages:
+        # The connection breaks: there is no close frame.
+        page.connection.shutdown()
+    while '"printed"' not in ask("GET", "/api/contents/")[0]:
+        time.sleep(0.1)
+    time.sleep(0.3)
+    for n, page in enumerate(pages):
+        page.connect()
+        heard[n] += page.read(printing, None)
+    wanted = ["begun", *map(str, range(LINES))]
+    return [sorted(set(wanted) ^ set(text.split()))[:20] for text in heard]
 
 
 def main():
@@ -104,6 +144,7 @@ def main():
     after = use()
     listed = json.loads(ask("GET", "/api/contents?content=1")[0])["type"]
     found = {"never": never, "path": path, "heard": heard, "busy": busy, "listed": listed}
+    found["pages"] = two_pages()
     print(json.dumps({**found, "value": value, "after": after}))
 
 

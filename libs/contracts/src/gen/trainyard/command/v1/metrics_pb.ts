@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/metrics.proto.
  */
 export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNInEKCVBvaW50UGFnZRIrCgZwb2ludHMYASADKAsyGy50cmFpbnlhcmQuY29tbWFuZC52MS5Qb2ludBIMCgRuZXh0GAIgASgJEhAKCHBvc2l0aW9uGAMgASgBEhcKD3N0cmVhbV9wb3NpdGlvbhgEIAEoASJ0ChNRdWVyeVN0cmVhbWVkUG9pbnRzEhIKCmV4cGVyaW1lbnQYASABKAkSDQoFdHJpYWwYAiABKAkSDQoFZ3JvdXAYAyABKAkSEgoFYWZ0ZXIYBCABKAFIAIgBARINCgVsaW1pdBgFIAEoDUIICgZfYWZ0ZXIiYwoRU3RyZWFtZWRQb2ludFBhZ2USMgoFaXRlbXMYASADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5TdHJlYW1lZFBvaW50EgwKBG5leHQYAiABKAESDAoEbW9yZRgDIAEoCCK6AQoNU3RyZWFtZWRQb2ludBIQCghwb3NpdGlvbhgBIAEoARINCgV0cmlhbBgCIAEoCRIvCgVwb2ludBgDIAEoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50SACIAQESPgoKc3VwZXJzZWRlZBgEIAEoCzIlLnRyYWlueWFyZC5jb21tYW5kLnYxLlN1cGVyc2VkZWRTdGVwc0gBiAEBQggKBl9wb2ludEINCgtfc3VwZXJzZWRlZCIyCg9TdXBlcnNlZGVkU3RlcHMSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEigAIKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgSCwoDa2V5GAggASgJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrEBCgtRdWVyeVNlcmllcxIOCgZ0cmlhbHMYASADKAkSDQoFZ3JvdXAYAiABKAkSDQoFbmFtZXMYAyADKAkSCQoBeBgEIAEoCRIRCgRmcm9tGAUgASgBSACIAQESDwoCdG8YBiABKAFIAYgBARIPCgdidWNrZXRzGAcgASgNEhIKCnN1cGVyc2VkZWQYCCABKAgSEAoIY29tYmluZWQYCSABKAhCBwoFX2Zyb21CBQoDX3RvInwKCVNlcmllc1NldBIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoARIcCg9zdHJlYW1fcG9zaXRpb24YAyABKAFIAIgBAUISChBfc3RyZWFtX3Bvc2l0aW9uIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiTwoRUXVlcnlTeXN0ZW1Qb2ludHMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0iUgoPU3lzdGVtUG9pbnRQYWdlEjEKBnBvaW50cxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVBvaW50EgwKBG5leHQYAiABKAkihAEKC1N5c3RlbVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRINCgVhdF9tcxgDIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESMQoGc2FtcGxlGAUgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiHQoMUXVlcnlQcm9maWxlEg0KBXRyaWFsGAEgASgJIm4KDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEikKBXBhY2VzGAIgAygLMhoudHJhaW55YXJkLmNvbW1hbmQudjEuUGFjZSKJAQoLU3lzdGVtVG90YWwSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFZ3JvdXAYAyABKAkSDgoGZGV2aWNlGAQgASgJEg8KB3NhbXBsZXMYBSABKAESLwoFdmFsdWUYBiABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjMKBFBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
+  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNInEKCVBvaW50UGFnZRIrCgZwb2ludHMYASADKAsyGy50cmFpbnlhcmQuY29tbWFuZC52MS5Qb2ludBIMCgRuZXh0GAIgASgJEhAKCHBvc2l0aW9uGAMgASgBEhcKD3N0cmVhbV9wb3NpdGlvbhgEIAEoASJ0ChNRdWVyeVN0cmVhbWVkUG9pbnRzEhIKCmV4cGVyaW1lbnQYASABKAkSDQoFdHJpYWwYAiABKAkSDQoFZ3JvdXAYAyABKAkSEgoFYWZ0ZXIYBCABKAFIAIgBARINCgVsaW1pdBgFIAEoDUIICgZfYWZ0ZXIiYwoRU3RyZWFtZWRQb2ludFBhZ2USMgoFaXRlbXMYASADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5TdHJlYW1lZFBvaW50EgwKBG5leHQYAiABKAESDAoEbW9yZRgDIAEoCCK6AQoNU3RyZWFtZWRQb2ludBIQCghwb3NpdGlvbhgBIAEoARINCgV0cmlhbBgCIAEoCRIvCgVwb2ludBgDIAEoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50SACIAQESPgoKc3VwZXJzZWRlZBgEIAEoCzIlLnRyYWlueWFyZC5jb21tYW5kLnYxLlN1cGVyc2VkZWRTdGVwc0gBiAEBQggKBl9wb2ludEINCgtfc3VwZXJzZWRlZCIyCg9TdXBlcnNlZGVkU3RlcHMSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEigAIKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgSCwoDa2V5GAggASgJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrEBCgtRdWVyeVNlcmllcxIOCgZ0cmlhbHMYASADKAkSDQoFZ3JvdXAYAiABKAkSDQoFbmFtZXMYAyADKAkSCQoBeBgEIAEoCRIRCgRmcm9tGAUgASgBSACIAQESDwoCdG8YBiABKAFIAYgBARIPCgdidWNrZXRzGAcgASgNEhIKCnN1cGVyc2VkZWQYCCABKAgSEAoIY29tYmluZWQYCSABKAhCBwoFX2Zyb21CBQoDX3RvInwKCVNlcmllc1NldBIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoARIcCg9zdHJlYW1fcG9zaXRpb24YAyABKAFIAIgBAUISChBfc3RyZWFtX3Bvc2l0aW9uIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiMQoQQ291bnRNZXRyaWNOYW1lcxIOCgZ0cmlhbHMYASADKAkSDQoFbGltaXQYAiABKA0iSQoQTWV0cmljTmFtZUNvdW50cxI1CgZjb3VudHMYASADKAsyJS50cmFpbnlhcmQuY29tbWFuZC52MS5NZXRyaWNOYW1lQ291bnQiPgoPTWV0cmljTmFtZUNvdW50Eg0KBWdyb3VwGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGdHJpYWxzGAMgASgNIk8KEVF1ZXJ5U3lzdGVtUG9pbnRzEg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg0KBWFmdGVyGAMgASgJEg0KBWxpbWl0GAQgASgNIlIKD1N5c3RlbVBvaW50UGFnZRIxCgZwb2ludHMYASADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5TeXN0ZW1Qb2ludBIMCgRuZXh0GAIgASgJIoQBCgtTeXN0ZW1Qb2ludBILCgNydW4YASABKA0SDQoFZ3JvdXAYAiABKAkSDQoFYXRfbXMYAyABKAESFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEjEKBnNhbXBsZRgFIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuU3lzdGVtU2FtcGxlIh0KDFF1ZXJ5UHJvZmlsZRINCgV0cmlhbBgBIAEoCSJuCg5Qcm9maWxlU3VtbWFyeRIxCgZ0b3RhbHMYASADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5TeXN0ZW1Ub3RhbBIpCgVwYWNlcxgCIAMoCzIaLnRyYWlueWFyZC5jb21tYW5kLnYxLlBhY2UiiQEKC1N5c3RlbVRvdGFsEgsKA3J1bhgBIAEoDRIMCgRub2RlGAIgASgNEg0KBWdyb3VwGAMgASgJEg4KBmRldmljZRgEIAEoCRIPCgdzYW1wbGVzGAUgASgBEi8KBXZhbHVlGAYgASgLMiAudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1WYWx1ZSIzCgRQYWNlEgsKA3J1bhgBIAEoDRINCgVzdGVwcxgCIAEoARIPCgdzZWNvbmRzGAMgASgBYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
 
 /**
  * Reads the points of a trial in the order (run, steps completed, key).
@@ -467,6 +467,75 @@ export const MetricNamePageSchema: GenMessage<MetricNamePage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 10);
 
 /**
+ * Counts how many of some trials have reported each scalar metric. Answers MetricNameCounts, the metrics of the most
+ * trials first, and of as many trials in the order of group and name.
+ *
+ * @generated from message trainyard.command.v1.CountMetricNames
+ */
+export type CountMetricNames = Message<"trainyard.command.v1.CountMetricNames"> & {
+  /**
+   * @generated from field: repeated string trials = 1;
+   */
+  trials: string[];
+
+  /**
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.CountMetricNames.
+ * Use `create(CountMetricNamesSchema)` to create a new message.
+ */
+export const CountMetricNamesSchema: GenMessage<CountMetricNames> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 11);
+
+/**
+ * @generated from message trainyard.command.v1.MetricNameCounts
+ */
+export type MetricNameCounts = Message<"trainyard.command.v1.MetricNameCounts"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.MetricNameCount counts = 1;
+   */
+  counts: MetricNameCount[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.MetricNameCounts.
+ * Use `create(MetricNameCountsSchema)` to create a new message.
+ */
+export const MetricNameCountsSchema: GenMessage<MetricNameCounts> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 12);
+
+/**
+ * @generated from message trainyard.command.v1.MetricNameCount
+ */
+export type MetricNameCount = Message<"trainyard.command.v1.MetricNameCount"> & {
+  /**
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: uint32 trials = 3;
+   */
+  trials: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.MetricNameCount.
+ * Use `create(MetricNameCountSchema)` to create a new message.
+ */
+export const MetricNameCountSchema: GenMessage<MetricNameCount> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 13);
+
+/**
  * Reads the system points of a trial in the order (time, run, key).
  *
  * @generated from message trainyard.command.v1.QuerySystemPoints
@@ -502,7 +571,7 @@ export type QuerySystemPoints = Message<"trainyard.command.v1.QuerySystemPoints"
  * Use `create(QuerySystemPointsSchema)` to create a new message.
  */
 export const QuerySystemPointsSchema: GenMessage<QuerySystemPoints> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 11);
+  messageDesc(file_trainyard_command_v1_metrics, 14);
 
 /**
  * @generated from message trainyard.command.v1.SystemPointPage
@@ -526,7 +595,7 @@ export type SystemPointPage = Message<"trainyard.command.v1.SystemPointPage"> & 
  * Use `create(SystemPointPageSchema)` to create a new message.
  */
 export const SystemPointPageSchema: GenMessage<SystemPointPage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 12);
+  messageDesc(file_trainyard_command_v1_metrics, 15);
 
 /**
  * @generated from message trainyard.command.v1.SystemPoint
@@ -563,7 +632,7 @@ export type SystemPoint = Message<"trainyard.command.v1.SystemPoint"> & {
  * Use `create(SystemPointSchema)` to create a new message.
  */
 export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 13);
+  messageDesc(file_trainyard_command_v1_metrics, 16);
 
 /**
  * Asks for a summary of all system points of a trial, and for the speed of its runs.
@@ -582,7 +651,7 @@ export type QueryProfile = Message<"trainyard.command.v1.QueryProfile"> & {
  * Use `create(QueryProfileSchema)` to create a new message.
  */
 export const QueryProfileSchema: GenMessage<QueryProfile> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 14);
+  messageDesc(file_trainyard_command_v1_metrics, 17);
 
 /**
  * @generated from message trainyard.command.v1.ProfileSummary
@@ -606,7 +675,7 @@ export type ProfileSummary = Message<"trainyard.command.v1.ProfileSummary"> & {
  * Use `create(ProfileSummarySchema)` to create a new message.
  */
 export const ProfileSummarySchema: GenMessage<ProfileSummary> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 15);
+  messageDesc(file_trainyard_command_v1_metrics, 18);
 
 /**
  * The summary of all samples of one quantity.
@@ -650,7 +719,7 @@ export type SystemTotal = Message<"trainyard.command.v1.SystemTotal"> & {
  * Use `create(SystemTotalSchema)` to create a new message.
  */
 export const SystemTotalSchema: GenMessage<SystemTotal> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 16);
+  messageDesc(file_trainyard_command_v1_metrics, 19);
 
 /**
  * The speed of a run, from its first training report to its last.
@@ -679,5 +748,5 @@ export type Pace = Message<"trainyard.command.v1.Pace"> & {
  * Use `create(PaceSchema)` to create a new message.
  */
 export const PaceSchema: GenMessage<Pace> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 17);
+  messageDesc(file_trainyard_command_v1_metrics, 20);
 
