@@ -106,3 +106,35 @@ test("trials come sorted by the metric, with one name, and another order is kept
   await expect.poll(names).toEqual(["trial 1", "trial 2", "trial 3", "trial 4"]);
   expect(new URL(page.url()).searchParams.get("sort")).toBe("number");
 });
+
+test("an experiment lists its tasks, and the TensorBoard of chosen trials is one click", async ({
+  skip,
+  stage,
+  short,
+}) => {
+  const { client } = stage.world;
+  const { task } = await client.call("createTask", {
+    kind: "notebook",
+    config: `{ name: "errors of experiment ${short}", resources: { slots: 99 } }`,
+  });
+  const page = await stage.page(skip, "/");
+  await page.goto(`${stage.world.api}/experiments/${short}?tab=trials&sort=number`);
+  const grid = page.getByRole("grid", { name: "Trials" });
+  await grid.getByRole("row").nth(4).waitFor();
+  await grid.focus();
+  for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+  await page.getByText("2 selected").waitFor();
+  await page.getByRole("contentinfo").getByRole("button", { name: "TensorBoard" }).click();
+  await page.waitForURL(/\/tasks\/t\d+/);
+  await page.goto(`${stage.world.api}/experiments/${short}?tab=tasks`);
+  const tasks = page.getByRole("grid", { name: `Tasks of experiment ${short}` });
+  await tasks.getByRole("row").filter({ hasText: "trial 1, trial 2" }).waitFor();
+  await tasks
+    .getByRole("row")
+    .filter({ hasText: task?.id ?? "none" })
+    .getByText("queued")
+    .waitFor();
+  await stage.looks(page, "experiment-tasks");
+  await page.setViewportSize({ width: 360, height: 780 });
+  await stage.looks(page, "phone-experiment-tasks");
+});

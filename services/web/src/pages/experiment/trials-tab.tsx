@@ -19,6 +19,7 @@ import {
   sortText,
   Table,
 } from "../../components/table/index.ts";
+import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { HyperparameterPlots, usePlotted } from "./hyperparameter-plots.tsx";
@@ -89,7 +90,12 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
           selected.size,
         )}
         actions={
-          selected.size > 0 && <Button onClick={() => select(new Set())}>Select none</Button>
+          selected.size > 0 && (
+            <>
+              <Board trials={[...selection]} />
+              <Button onClick={() => select(new Set())}>Select none</Button>
+            </>
+          )
         }
       />
       <ColumnsDialog
@@ -98,6 +104,19 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         {...{ columns, layout, onLayout, initial }}
       />
     </div>
+  );
+}
+
+/** Opens one TensorBoard of the selected trials. */
+function Board({ trials }: { readonly trials: readonly string[] }): JSX.Element {
+  const { verb, dialog } = useTensorBoard(...trials);
+  return (
+    <>
+      <Button disabled={verb.disabled === true} onClick={verb.run}>
+        TensorBoard
+      </Button>
+      {dialog}
+    </>
   );
 }
 
