@@ -82,6 +82,7 @@ test("trials come sorted by the metric, with one name, and another order is kept
   const grid = page.getByRole("grid", { name: "Trials" });
   const row = (at: number) => grid.getByRole("row").nth(at);
   await row(4).waitFor();
+  expect(await page.title()).toBe(`${short} short · Trainyard`);
   const best = page.getByRole("columnheader", { name: "Best loss" });
   expect(await best.getAttribute("aria-sort")).toBe("ascending");
   const names = () => grid.getByRole("link").allTextContents();

@@ -37,6 +37,25 @@ test("a page is served under a policy with a nonce, at every address", async ({ 
   await page.getByRole("main").waitFor();
 });
 
+test("Home of an unused cluster says how to begin, until there is an experiment", async ({
+  skip,
+  stage,
+}) => {
+  const page = await stage.page(skip, "/");
+  const begin = page.getByRole("region", { name: "Begin" });
+  await begin.getByText(`yard login ${stage.world.api}`, { exact: true }).waitFor();
+  expect(await begin.getByRole("button", { name: "Copy the command" }).count()).toBe(3);
+  await begin.getByRole("link", { name: "create one" }).waitFor();
+  await rail(page).getByRole("link", { name: "Trainyard" }).waitFor();
+  await stage.looks(page, "home-unused");
+  await page.setViewportSize({ width: 360, height: 780 });
+  await stage.looks(page, "phone-home-unused");
+  const experiment = await create(stage, "begun");
+  await begin.waitFor({ state: "detached" });
+  await stage.world.client.call("killExperiment", { experiment });
+  await stage.world.client.call("deleteExperiment", { experiment });
+});
+
 test("a script that did not come with the page does not run, and fails a test that does not expect it", async ({
   skip,
   stage,

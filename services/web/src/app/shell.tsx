@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { CircleQuestionMark, Ellipsis, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { type JSX, useState } from "react";
+import { Mark } from "../components/mark.tsx";
 import { Menu } from "../components/menu.tsx";
 import { VerbsProvider } from "../components/page/verbs.tsx";
 import { PathLink } from "../components/path-link.tsx";
@@ -44,6 +45,10 @@ function Frame({ path }: { readonly path: string }): JSX.Element {
         Skip to the page
       </a>
       <nav className={styles["rail"]} aria-label="Pages">
+        <PathLink to="/" className={styles["product"]}>
+          <Mark size={20} />
+          <span>Trainyard</span>
+        </PathLink>
         {places
           .filter(({ below }) => below !== true)
           .map((place) => (
