@@ -121,7 +121,7 @@ class CommandTest(unittest.TestCase):
 
     def test_lists_and_describe_show_progress_and_times_as_yard_does(self) -> None:
         times = {"createdAtMs": 400_000, "ranMs": 60_000}
-        running = {**EXPERIMENT, "state": "ACTIVE", "progress": 0.379, **times}
+        running = {**EXPERIMENT, "state": "ACTIVE", "phase": "queued", "progress": 0.379, **times}
         running.update(estimatedEndAtMs=1_250_000, runningSinceMs=880_000)
         ended = {"id": "12.3", "progress": 1, **times, "endedAtMs": 490_000, "warning": "no value"}
         at_now = mock.patch("trainyard.client._progress.time.time", return_value=1_000.0)
@@ -138,7 +138,7 @@ class CommandTest(unittest.TestCase):
             _, trial, _ = self.run_command("t", "describe", "12.3")
         titles, row = listed.splitlines()
         self.assertEqual(titles.split()[2:5], ["STATE", "PROGRESS", "LEFT"])
-        self.assertEqual(row.split()[2:5], ["ACTIVE", "37%", "4m"])
+        self.assertEqual(row.split()[2:5], ["QUEUED", "37%", "4m"])
         self.assertRegex(trials, r"12\.3 +STOPPING +100% .* 1m +0")
         self.assertRegex(experiment, r"progress +37%, about 4m left\n")
         self.assertRegex(experiment, r"time +10m, ran 3m\n")

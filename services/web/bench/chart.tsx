@@ -10,7 +10,7 @@ import "uplot/dist/uPlot.min.css";
 import "../src/theme/tokens.css";
 import "../src/theme/base.css";
 import { Chart } from "../src/components/chart/chart.tsx";
-import { lineOf, type Series } from "../src/components/chart/line.ts";
+import { chartTrialOf, lineOf, type Series } from "../src/components/chart/line.ts";
 import type { Range } from "../src/components/chart/scale.ts";
 import { readColours } from "../src/theme/colours.ts";
 
@@ -51,7 +51,10 @@ function seriesOf(trial: number): Series {
   };
 }
 
-const lines = Array.from({ length: trials }, (_, index) => lineOf(seriesOf(index + 1)));
+const lines = Array.from({ length: trials }, (_, index) => {
+  const series = seriesOf(index + 1);
+  return lineOf(series, chartTrialOf(series.trial));
+});
 
 function ours(host: HTMLElement): Contender {
   let show: (x: Range) => void = () => {};
@@ -62,7 +65,7 @@ function ours(host: HTMLElement): Contender {
       <Chart
         title="loss"
         lines={lines}
-        xLabel="step"
+        xTitle="step"
         whole
         zoom={zoom}
         onZoom={setZoom}

@@ -36,13 +36,14 @@ async function ended({ world }: Stage, experiment: string): Promise<void> {
 
 const anyShare = "{ type: double, minval: 0, maxval: 1 }";
 
-function submit({ world }: Stage, searcher: string, gate = ""): Promise<string> {
+function submit({ world }: Stage, searcher: string, gate = "", more = ""): Promise<string> {
   world.write("page-code/train.py", script);
   const config = [
     "name: page",
     "entrypoint: python3 train.py",
     `hyperparameters: { lr: ${anyShare}, decay: ${anyShare}, gate: "${gate}" }`,
     `searcher: ${searcher}`,
+    more,
   ];
   return world.submit(config.join("\n"), "page-code");
 }
@@ -72,6 +73,27 @@ test("a running experiment's curves grow, and its trials come, without a read of
   expect(reads.filter((path) => path.endsWith("metrics:series")).length).toBeLessThanOrEqual(1);
   await page.getByText("completed").first().waitFor();
   await stage.looks(page, "experiment-overview");
+});
+
+test("an experiment whose run waits is queued, with the reason", async ({ skip, stage }) => {
+  const gate = join(stage.world.folder, "release");
+  const one = `{ name: single, metric: loss, smaller_is_better: true }`;
+  const every = "resources: { slots_per_trial: 4 }";
+  const holder = await submit(stage, one, gate, every);
+  await stage.world.untilTrials(holder, ([trial]) => trial?.runs.at(-1)?.state === "RUNNING");
+  const waiting = await submit(stage, one, "", every);
+  const page = await stage.page(skip, `/experiments/${waiting}`);
+  await page.getByText("queued", { exact: true }).first().waitFor();
+  await page.getByText(/It is queued: .*4 slots/).waitFor();
+  await stage.looks(page, "experiment-queued");
+  const listed = await stage.world.yard("experiment", "list");
+  expect(listed.out).toMatch(new RegExp(`${waiting} +page +QUEUED`));
+  expect(listed.out).toMatch(new RegExp(`${holder} +page +RUNNING`));
+  expect((await stage.world.yard("trial", "list", waiting)).out).toContain("QUEUED");
+  await page.goto(`${stage.world.api}/trials/${waiting}.1`);
+  await page.getByText(/It is queued: .*4 slots/).waitFor();
+  writeFileSync(gate, "");
+  await page.getByText("completed", { exact: true }).waitFor();
 });
 
 test("trials are filtered, selected by keyboard, and their curves are a table too", async ({
@@ -186,6 +208,71 @@ test("a clicked tab has no focus ring, and the configuration is copied", async (
   expect(await hasRing("Code")).toBe(false);
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => hasRing("Logs")).toBe(true);
+});
+
+test("the name, the description and the labels are edited in the header, and a refused change stays", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, `/experiments/${experiment}`);
+  const { client } = stage.world;
+  const read = () => client.call("getExperiment", { experiment });
+  await page.getByText("default / default").waitFor();
+  await page.getByText("owner admin").waitFor();
+  const field = (name: string) => page.getByRole("textbox", { name: `${name} of experiment` });
+  const button = (name: string) => page.getByRole("button", { name: `Edit the ${name} of` });
+  await button("description").focus();
+  await page.keyboard.press("Enter");
+  await field("Description").fill("a first try");
+  await stage.looks(page, "experiment-description-edited");
+  await page.keyboard.press("Escape");
+  await page.getByText("No description").waitFor();
+  await page.keyboard.press("Enter");
+  await field("Description").fill("a first try");
+  await page.keyboard.press("Enter");
+  await page.getByText("a first try", { exact: true }).waitFor();
+  await button("labels").click();
+  await field("Labels").fill("digits, slow");
+  await page.keyboard.press("Enter");
+  await page.getByText("slow", { exact: true }).waitFor();
+  expect(await read()).toMatchObject({ description: "a first try", labels: ["digits", "slow"] });
+  stage.guardOf(page).expect(/400/);
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await field("Name").fill("x".repeat(3_000));
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor({ state: "attached" });
+  expect(await field("Name").inputValue()).toHaveLength(3_000);
+  await stage.looks(page, "experiment-name-refused");
+  await field("Name").fill("page");
+  await page.keyboard.press("Enter");
+  await field("Name").waitFor({ state: "detached" });
+  await stage.looks(page, "experiment-header");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await stage.looks(page, "experiment-header-phone");
+});
+
+test("a verb that cannot run says why: asha does not continue, and an ended experiment is not paused", async ({
+  skip,
+  stage,
+  search: experiment,
+}) => {
+  const page = await stage.page(skip, `/experiments/${experiment}`);
+  await page.getByRole("button", { name: "More" }).click();
+  const item = (name: string) => page.getByRole("menuitem", { name: new RegExp(`^${name}`) });
+  const why = "A search by asha does not continue: fork the experiment.";
+  await item("Continue").getByText(why).waitFor();
+  expect(await item("Continue").getAttribute("title")).toBe(why);
+  expect(await item("Continue").getAttribute("aria-disabled")).toBe("true");
+  await item("Pause").getByText("The experiment has ended.").waitFor();
+  await item("Continue").focus();
+  await page.keyboard.press("Enter");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await item("Copy link").click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(`${stage.world.api}/experiments/${experiment}`);
 });
 
 test("hyperparameters are drawn against the metric, and a click on a cell selects its trials", async ({

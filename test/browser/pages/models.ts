@@ -111,6 +111,52 @@ test("a fork has the learning rate that was edited, after the server has refused
   await stage.looks(page, "experiment-difference");
 });
 
+test("a fork is a form with its text beside it, and Escape asks before it discards changes", async ({
+  skip,
+  stage,
+  both: [experiment],
+}) => {
+  const page = await stage.page(skip, `/experiments/${experiment}`);
+  const dialog = page.getByRole("dialog");
+  const editor = dialog.getByRole("textbox", { name: "Configuration" });
+  const lr = dialog.getByRole("textbox", { name: "lr", exact: true });
+  const open = async (): Promise<void> => {
+    await page.getByRole("button", { name: "Fork" }).click();
+    await editor.click();
+  };
+  await open();
+  expect(await editor.innerText()).toContain("hyperparameters: { lr: 0.5 }");
+  expect(await editor.innerText()).not.toContain("max_restarts");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await open();
+  await lr.fill("1e-3");
+  await dialog.getByLabel("Restarts at most").fill("2");
+  await expect.poll(() => editor.innerText()).toContain("lr: 1e-3");
+  expect(await editor.innerText()).toContain("max_restarts: 2");
+  await stage.looks(page, "experiment-fork-form");
+  await editor.fill("name: [1");
+  await dialog.getByText(/The text is no valid YAML/).waitFor();
+  expect(await lr.isDisabled()).toBe(true);
+  await stage.looks(page, "experiment-fork-invalid");
+  await editor.fill("hyperparameters: {lr: 0.25}");
+  await expect.poll(() => lr.inputValue()).toBe("0.25");
+  await editor.press("Control+f");
+  await page.getByRole("textbox", { name: "Find" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: "Find" }).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await dialog.getByText("Discard your changes?").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.getByText("Discard your changes?").waitFor({ state: "detached" });
+  expect(await lr.inputValue()).toBe("0.25");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await stage.looks(page, "experiment-fork-phone");
+  await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Discard" }).click();
+  await dialog.waitFor({ state: "detached" });
+});
+
 test("the keyboard alone leads from Home to a fork with another learning rate", async ({
   skip,
   stage,
@@ -134,15 +180,10 @@ test("the keyboard alone leads from Home to a fork with another learning rate", 
   await page.getByRole("option", { name: "Fork" }).waitFor();
   await keyboard.type("fork");
   await press("Enter");
-  const editor = page.getByRole("textbox", { name: "Configuration" });
-  await expect.poll(() => editor.evaluate((it) => it === document.activeElement)).toBe(true);
-  await press("Control+f");
-  const find = page.getByRole("textbox", { name: "Find" });
-  await find.waitFor();
-  await keyboard.type("val: 0.5");
-  await press("Enter", "Escape");
-  await find.waitFor({ state: "detached" });
-  await keyboard.type("val: 0.125");
+  const field = page.getByRole("textbox", { name: "lr", exact: true });
+  await expect.poll(() => field.evaluate((it) => it === document.activeElement)).toBe(true);
+  await press("Control+a");
+  await keyboard.type("0.125");
   await press("Control+Enter");
   await page.waitForURL((url) => !url.pathname.endsWith(`/${experiment}`));
   const fork = new URL(page.url()).pathname.split("/").at(-1) ?? "";

@@ -48,7 +48,7 @@ test("a pause that is taken back lets the run continue, and the experiment shows
   await untilRun("RUNNING");
   await untilScript("none");
   const described = await world.yard("experiment", "describe", id);
-  expect(described.out).toContain("ACTIVE");
+  expect(described.out).toContain("RUNNING");
   expect(described.out).not.toContain("STOPPING");
   writeFileSync(go, "");
   expect(await world.end(id)).toBe("COMPLETED");

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { wholeNumberOf } from "../option-values.ts";
 import { UsageError } from "../usage-error.ts";
+import { phaseWord } from "../state-words.ts";
 import { actOnEach, stateOf } from "./experiment-verbs.ts";
 
 type ContinueOptions = {
@@ -101,5 +102,6 @@ async function killTrial(
   const options = { idempotencyKey: randomUUID() };
   const answer = await client.call("killTrial", { trial, reason }, options);
   if (output.json) output.message(TrialCommandResponseSchema, answer);
-  else output.line(`trial ${trial} is ${answer.trial?.state ?? ""}`);
+  else
+    output.line(`trial ${trial} is ${answer.trial === undefined ? "" : phaseWord(answer.trial)}`);
 }

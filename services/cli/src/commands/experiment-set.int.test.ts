@@ -183,6 +183,7 @@ const shown = [
   "id",
   "name",
   "state",
+  "phase",
   "progress",
   "estimated_end_at_ms",
   "trials",

@@ -10,7 +10,7 @@ import {
 import type { Command } from "commander";
 import { type Context, withPlatform } from "../context.ts";
 import { printable } from "../output.ts";
-import { stateWord } from "../state-words.ts";
+import { phaseWord } from "../state-words.ts";
 import { Failure } from "../usage-error.ts";
 
 const verbs = [
@@ -98,6 +98,7 @@ export function lineOf(
 }
 
 export function stateOf(experiment: Plain<Experiment> | undefined): string {
-  const { state = "", archived = false } = experiment ?? {};
-  return archived ? `${stateWord(state)} archived` : stateWord(state);
+  if (experiment === undefined) return "";
+  const word = phaseWord(experiment);
+  return experiment.archived ? `${word} archived` : word;
 }

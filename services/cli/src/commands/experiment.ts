@@ -22,7 +22,7 @@ import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { leftText, percentText, progressText, timesText } from "../progress-text.ts";
 import { readSubmission } from "../submission.ts";
-import { stateWord } from "../state-words.ts";
+import { phaseWord } from "../state-words.ts";
 import { addSteering, stateOf } from "./experiment-verbs.ts";
 import { addDeleteCommands } from "./experiment-delete.ts";
 import { addContinueCommand } from "./experiment-continue.ts";
@@ -181,6 +181,7 @@ const fieldsShown: readonly string[] = [
   "id",
   "name",
   "state",
+  "phase",
   "progress",
   "estimated_end_at_ms",
   "trials",
@@ -205,7 +206,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["description", experiment.description],
     ["labels", experiment.labels.join(", ")],
     ["notes", firstLine(experiment.notes)],
-    ["state", stateWord(experiment.state)],
+    ["state", phaseWord(experiment)],
     ["archived", experiment.archived ? "yes" : ""],
     ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],

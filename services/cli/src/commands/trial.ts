@@ -8,7 +8,7 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { percentText, progressText, ranText, timesText } from "../progress-text.ts";
-import { stateWord } from "../state-words.ts";
+import { phaseWord } from "../state-words.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
 import { addPortForward } from "./port-forward.ts";
@@ -59,7 +59,7 @@ export async function listTrials(
   const nowMs = client.clock.nowMs();
   output.table(items, [
     { title: "TRIAL", value: ({ id }) => id, right: true },
-    { title: "STATE", value: ({ state }) => stateWord(state) },
+    { title: "STATE", value: phaseWord },
     { title: "PROGRESS", value: ({ progress }) => percentText(progress), right: true },
     { title: "BEST", value: (trial) => number(trial.bestValue), right: true },
     { title: "STEPS", value: (trial) => String(trial.stepsCompleted), right: true },
@@ -101,7 +101,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   const nowMs = client.clock.nowMs();
   output.fields([
     ["trial", trial.id],
-    ["state", stateWord(trial.state)],
+    ["state", phaseWord(trial)],
     ["reason", firstLine(trial.reason)],
     ["hyperparameters", hyperparametersOf(trial)],
     ["origin", originOf(trial)],

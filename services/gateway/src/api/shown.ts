@@ -15,6 +15,7 @@ import type {
   Trial,
   Workspace,
 } from "@trainyard/contracts/api";
+import { experimentPhase, trialPhase } from "@trainyard/contracts/state-words";
 import { maskedDocument } from "@trainyard/experiment-config";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
 import type { JsonObject } from "@trainyard/kernel";
@@ -43,7 +44,8 @@ export function shownExperiment(
   {
     units: _units,
     startTimes: _startTimes,
-    running: _running,
+    running,
+    starting,
     workedMs: _workedMs,
     workedAtMs: _workedAtMs,
     warned: _warned,
@@ -57,7 +59,8 @@ export function shownExperiment(
   config?: JsonObject,
 ): Plain<Experiment> {
   const etag = etagOfRevision(revision);
-  const own = { ...shown, ...placeOf(shown), etag };
+  const phase = experimentPhase({ state: shown.state, running, starting }).word;
+  const own = { ...shown, ...placeOf(shown), etag, phase };
   return { ...own, ...(config === undefined ? {} : { config: maskedDocument(config) }) };
 }
 
@@ -75,13 +78,15 @@ export function shownTrial(
   const { records: _records, recent: _recent, versions: _versions, sealed, ...known } = document;
   const { place: _place, reported: _reported, running: _running, ...rest } = known;
   const { workedMs: _workedMs, workedAtMs: _workedAtMs, ...shownOfRuns } = rest;
-  const { hasNotFinite: _hasNotFinite, warned: _warned, ...shown } = shownOfRuns;
+  const { hasNotFinite: _hasNotFinite, warned: _warned, suspendedAtRung, ...shown } = shownOfRuns;
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
   const left = undeliveredOf(sealed === undefined ? {} : { sealed });
-  const state = paused ? { state: "PAUSED" } : {};
-  return { ...shown, ...left, logPoliciesMatched: [], runs, ...state };
+  const state = paused ? "PAUSED" : shown.state;
+  const { reason } = shown;
+  const phase = trialPhase({ state, reason, runs, suspendedAtRung }).word;
+  return { ...shown, ...left, logPoliciesMatched: [], runs, state, phase };
 }
 
 /** Adds the addresses of a run's ports; an ended run has none. */

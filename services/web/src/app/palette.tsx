@@ -84,7 +84,7 @@ function Found({
   const filter = wordsFilter(useDeferredValue(text));
   const enabled = filter !== "";
   const options = { enabled };
-  const fields = ["id", "name", "state"];
+  const fields = ["id", "name", "state", "phase"];
   const experiments = useCall(
     "listExperiments",
     { filter, pageSize: 8, fields, archived: true },

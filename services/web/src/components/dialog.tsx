@@ -19,9 +19,16 @@ type Props = {
   readonly wide?: boolean;
 };
 
-/** Parts of a dialog that use Escape themselves, such as the editor: the dialog stays open, with its texts. */
-const hasOwnEscape = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest("[data-own-escape]") !== null;
+/**
+ * Whether Escape belongs to a part of the dialog. The attribute is empty if the part always uses it; else it is a
+ * selector of what Escape closes there, such as the search of an editor.
+ */
+function hasOwnEscape(target: EventTarget | null): boolean {
+  const part = target instanceof Element ? target.closest("[data-own-escape]") : null;
+  if (part === null) return false;
+  const closes = part.getAttribute("data-own-escape") ?? "";
+  return closes === "" || part.querySelector(closes) !== null;
+}
 
 /** Returns the element that was focused before the dialog; null if it was in a menu, which is gone by then. */
 const cameFrom = ({ currentTarget, target, relatedTarget }: FocusEvent): HTMLElement | null => {

@@ -46,7 +46,15 @@ export function Menu({ trigger, groups, align = "start" }: Props): JSX.Element {
 
 function Item(item: MenuItem): JSX.Element {
   const { title, onSelect, icon, keys, danger = false, disabled = false, checked, note } = item;
-  const shared = { className: styles["item"], disabled, onSelect, "data-danger": danger };
+  // An item with a reason can be reached by keyboard, so that the reason is read; it does nothing.
+  const isExplained = disabled && note !== undefined;
+  const shared = {
+    className: styles["item"],
+    disabled: disabled && !isExplained,
+    onSelect: isExplained ? (event: Event) => event.preventDefault() : onSelect,
+    "data-danger": danger,
+    ...(isExplained ? { "aria-disabled": true, "data-disabled": "", title: note } : {}),
+  };
   const content = (
     <>
       <span className={styles["icon"]}>{checked === true ? "✓" : icon}</span>

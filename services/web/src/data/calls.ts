@@ -67,18 +67,25 @@ export function useCall<Name extends UnaryName>(
   return read;
 }
 
-/** Makes the same read for several requests. */
+/** Makes the same read for several requests, and returns their answers. */
 export function useCalls<Name extends UnaryName>(
   name: Name,
   requests: readonly RequestInitOf<Name>[],
 ): readonly (ReplyOf<Name> | undefined)[] {
-  const reads = useQueries({
+  return useReads(name, requests).map(({ data }) => data);
+}
+
+/** Makes the same read for several requests. */
+export function useReads<Name extends UnaryName>(
+  name: Name,
+  requests: readonly RequestInitOf<Name>[],
+): readonly UseQueryResult<ReplyOf<Name>>[] {
+  return useQueries({
     queries: requests.map((request) => ({
       queryKey: [name, request],
       queryFn: ({ signal }: { signal: AbortSignal }) => client.call(name, request, { signal }),
     })),
   });
-  return reads.map(({ data }) => data);
 }
 
 /** Calls that return a page of a list. */

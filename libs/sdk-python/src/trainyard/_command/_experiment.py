@@ -22,7 +22,7 @@ from ._call import (
 )
 from ._logs import follow_lines, print_lines
 from ._progress import progress_fields
-from ._states import state_word
+from ._states import phase_word
 
 
 def path_of(experiment: str) -> str:
@@ -62,7 +62,7 @@ def list_(call: Call) -> None:
     query += [("fields", one) for one in given.column]
     if given.column and not call.json:
         names = (
-            "id name state progress estimated_end_at_ms trials trials_completed best_value metric"
+            "id name state phase progress estimated_end_at_ms trials trials_completed best_value metric"
             " created_at_ms"
         )
         query += [("fields", name) for name in names.split()]
@@ -101,7 +101,7 @@ def _row(item: dict[str, Any], columns: list[str]) -> list[str]:
 
 
 def _state(item: dict[str, Any]) -> str:
-    word = state_word(item.get("state"))
+    word = phase_word(item)
     return f"{word} archived" if item.get("archived") else word
 
 

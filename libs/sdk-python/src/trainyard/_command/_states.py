@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 _WORDS = {
     "STOPPING_COMPLETED": "STOPPING",
     "STOPPING_CANCELED": "CANCELING",
@@ -13,3 +16,8 @@ _WORDS = {
 
 def state_word(state: object) -> str:
     return _WORDS.get(str(state), str(state))
+
+
+def phase_word(message: Mapping[str, Any]) -> str:
+    """The words for what an experiment or a trial does; of a platform that does not say it, for its state."""
+    return str(message.get("phase") or "").upper() or state_word(message.get("state"))

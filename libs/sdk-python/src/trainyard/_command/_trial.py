@@ -21,7 +21,7 @@ from ._call import (
 )
 from ._logs import follow_lines, print_lines
 from ._progress import progress_fields
-from ._states import state_word
+from ._states import phase_word, state_word
 
 
 def path_of(trial: str) -> str:
@@ -38,7 +38,7 @@ def list_(call: Call) -> None:
         [
             [
                 str(item.get("id")),
-                state_word(item.get("state")),
+                phase_word(item),
                 percent_text(float(item.get("progress") or 0)),
                 number_text(item.get("bestValue")),
                 number_text(item.get("stepsCompleted") or 0),
@@ -59,7 +59,7 @@ def describe(call: Call) -> None:
     call.fields(
         [
             ("trial", str(found["id"])),
-            ("state", state_word(found.get("state"))),
+            ("state", phase_word(found)),
             ("reason", first_line(str(found.get("reason") or ""))),
             ("hyperparameters", " ".join(lines_of(found.get("hyperparameters") or {}))),
             ("seed", str(found.get("seed") or 0)),

@@ -49,6 +49,18 @@ describe("continuing an ended experiment", () => {
     ["refuses an unchanged max_trials", random, { maxTrials: 8 }, "invalid_request"],
     ["refuses too many trials", random, { maxTrials: 1_000_001 }, "invalid_request"],
     ["runs the rest of a grid", { name: "grid" }, {}, { continuation: 1 }],
+    [
+      "refuses more trials for a whole grid",
+      { name: "grid" },
+      { maxTrials: 9 },
+      "continue_unsupported",
+    ],
+    [
+      "adds points to a part of a grid",
+      { name: "grid", max_trials: 4 },
+      { maxTrials: 9 },
+      { continuation: 1, maxTrials: 9 },
+    ],
     ["refuses a length for random", random, { maxLength: 9 }, "continue_unsupported"],
     [
       "lengthens a single",
@@ -81,6 +93,10 @@ describe("continuing an ended experiment", () => {
   test("is refused if nothing is left to do", () => {
     expect(answer(endedWith(random), {}, false)).toBe("nothing_to_continue");
     expect(answer(endedWith(single), {}, false)).toBe("nothing_to_continue");
+    expect(answer(endedWith({ name: "grid" }), {}, false)).toBe("continue_unsupported");
+    expect(answer(endedWith({ name: "grid", max_trials: 4 }), {}, false)).toBe(
+      "nothing_to_continue",
+    );
     expect(answer(endedWith(random), { maxTrials: 9 }, false)).toMatchObject({ maxTrials: 9 });
   });
 

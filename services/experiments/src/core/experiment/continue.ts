@@ -25,6 +25,11 @@ export function continueExperiment(
   const problem = unsupported(size.algorithm) ?? problemOf(size, change);
   if (problem !== null) return problem;
   if (change.maxTrials === undefined && change.maxLength === undefined && !isUnfinished) {
+    if (triesAllPoints(size)) {
+      const detail =
+        "the experiment is complete, and its grid has no more points: fork the experiment";
+      return reject("continue_unsupported", detail);
+    }
     const what = searcherFacts(size.algorithm).hasOneTrial
       ? "its trial completed: give a longer max_length"
       : "no trial failed or was canceled: give more max_trials";
@@ -72,6 +77,11 @@ function unsupported(algorithm: string): Rejection | null {
   return reject("continue_unsupported", detail);
 }
 
+/** A grid has no more trials than points, so that no number of trials continues a complete one. */
+function triesAllPoints({ algorithm, maxTrials }: SearchSize): boolean {
+  return algorithm === "grid" && maxTrials === 0;
+}
+
 function refusedOutcome(outcome: TrialOutcome | null): Rejection | null {
   switch (outcome) {
     case TrialOutcome.FAILED:
@@ -95,6 +105,10 @@ function problemOf(size: SearchSize, change: Continuation): Rejection | null {
   if (maxTrials !== undefined) {
     if (hasOneTrial) {
       return reject("continue_unsupported", "a single search has one trial: give a new max_length");
+    }
+    if (triesAllPoints(size)) {
+      const detail = "a grid without max_trials tries all its points: it has no more trials";
+      return reject("continue_unsupported", detail);
     }
     if (maxTrials <= size.maxTrials || maxTrials > limits.trialsMax) {
       const detail = `max_trials must be more than ${size.maxTrials}, and at most ${limits.trialsMax}`;

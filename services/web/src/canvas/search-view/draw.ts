@@ -29,7 +29,7 @@ export function drawSearch(
     [emphasis.best, emphasis.chosen, emphasis.hovered].filter((trial) => trial !== null),
   );
   const looks = lineStylesOf(
-    layout.threads.map(({ trial }) => trial),
+    layout.threads.map(({ trial }) => ({ of: trial, look: trial })),
     emphasised,
   );
   const rank = ({ trial }: Thread): number =>

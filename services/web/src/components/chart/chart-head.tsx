@@ -1,27 +1,17 @@
 import { ChartLine, RotateCcw, Sheet } from "lucide-react";
 import type { JSX } from "react";
 import styles from "./chart.module.css";
-
-/** The display options of a chart. */
-export type Shown = {
-  readonly log: boolean;
-  /** The weight of the previous average; 0 for no smoothing. */
-  readonly smoothing: number;
-  readonly asTable: boolean;
-};
+import type { Display } from "./use-display.ts";
 
 type Props = {
   readonly title: string;
-  readonly shown: Shown;
-  readonly onLog: () => void;
-  readonly onSmooth: () => void;
-  readonly onTable: () => void;
+  readonly display: Display;
   /** Resets the zoom; absent while the whole range is shown. */
   readonly onReset: (() => void) | undefined;
 };
 
-export function ChartHead({ title, shown, onLog, onSmooth, onTable, onReset }: Props): JSX.Element {
-  const { log, smoothing, asTable } = shown;
+export function ChartHead({ title, display, onReset }: Props): JSX.Element {
+  const { log, onLog, smoothing, onSmooth, asTable, onTable } = display;
   return (
     <div className={styles["head"]}>
       <h3 className={styles["title"]}>{title}</h3>

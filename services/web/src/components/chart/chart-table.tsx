@@ -9,21 +9,21 @@ import { tableOf } from "./table-rows.ts";
 type Props = {
   readonly lines: readonly Line[];
   readonly range: Range;
-  readonly xLabel: string;
+  readonly xTitle: string;
   readonly time: boolean;
 };
 
 const limits = { rows: 200, columns: 20 };
 
 /** The values of the chart as a table. */
-export function ChartTableView({ lines, range, xLabel, time }: Props): JSX.Element {
+export function ChartTableView({ lines, range, xTitle, time }: Props): JSX.Element {
   const { columns, rows, columnsLeftOut, rowsLeftOut } = tableOf(lines, range, limits);
   return (
     <div className={styles["table"]} role="region" aria-label="Values" tabIndex={0}>
       <table>
         <thead>
           <tr>
-            <th scope="col">{xLabel}</th>
+            <th scope="col">{xTitle}</th>
             {columns.map(({ id, label, group }) => (
               <th key={id} scope="col">
                 {label} {group}

@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
 import { drawnLines } from "./drawn-lines.ts";
+import { lineFor } from "./example-lines.ts";
 import type { Line } from "./line.ts";
 
 const palette = { hues: ["h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"], grey: "grey" };
 
 function line(trial: number, group = "validation", points = 3): Line {
-  const of = { id: `${trial} ${group}`, label: `trial ${trial}`, trial, group, marks: [] };
-  return { ...of, x: [1, 2, 3], y: [3, 0, 3], low: [1, 1, 1], high: [9, 9, 9], points };
+  return {
+    ...lineFor(trial, [1, 2, 3], [3, 0, 3]),
+    group,
+    low: [1, 1, 1],
+    high: [9, 9, 9],
+    points,
+  };
 }
 
-const none = { trials: new Set<number>(), hovered: null };
+const none = { emphasised: new Set<string>(), highlighted: null };
 
 test("validation lines are thick with dots, and training lines are thin without dots", () => {
   const [validation, training] = drawnLines([line(1), line(1, "training")], none, 0, palette);
@@ -34,12 +40,17 @@ test("a band is drawn where buckets have several points, but not for grey lines"
 test("the hovered trial is drawn last, above emphasised trials, and the others are faint", () => {
   const drawn = drawnLines(
     [line(1), line(2), line(3)],
-    { trials: new Set([2]), hovered: 1 },
+    { emphasised: new Set(["12.2"]), highlighted: "12.1" },
     0,
     palette,
   );
-  expect(drawn.map(({ line: { trial } }) => trial)).toEqual([3, 2, 1]);
+  expect(drawn.map(({ line: { of } }) => of)).toEqual(["12.3", "12.2", "12.1"]);
   expect(drawn[2]?.alpha).toBeGreaterThan(drawn[0]?.alpha ?? 1);
+});
+
+test("lines keep their strength if the highlighted trial is of another chart", () => {
+  const drawn = drawnLines([line(1)], { ...none, highlighted: "12.9" }, 0, palette);
+  expect(drawn[0]?.alpha).toBe(1);
 });
 
 test("smoothing draws the average above the reported values", () => {

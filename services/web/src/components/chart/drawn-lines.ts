@@ -7,30 +7,28 @@ import { smoothed } from "./smooth.ts";
 
 export type Emphasis = {
   /** Trials that keep their hue among many: the best and the selected ones. */
-  readonly trials: ReadonlySet<number>;
+  readonly emphasised: ReadonlySet<string>;
   /** The trial under the pointer: the others are drawn faintly. */
-  readonly hovered: number | null;
+  readonly highlighted: string | null;
 };
 
 type Palette = Pick<Colours, "hues" | "grey">;
 
 export function drawnLines(
   lines: readonly Line[],
-  { trials, hovered }: Emphasis,
+  { emphasised, highlighted }: Emphasis,
   smoothing: number,
   { hues, grey }: Palette,
 ): readonly DrawnLine[] {
-  const emphasised = hovered === null ? trials : new Set([...trials, hovered]);
-  const looks = lineStylesOf(
-    lines.map(({ trial }) => trial),
-    emphasised,
-  );
+  const coloured = highlighted === null ? emphasised : new Set([...emphasised, highlighted]);
+  const looks = lineStylesOf(lines, coloured);
+  const isFaint = highlighted !== null && lines.some(({ of }) => of === highlighted);
   const drawn = lines.flatMap((line): DrawnLine[] => {
-    const { hue = null, dash = [] } = looks.get(line.trial) ?? {};
+    const { hue = null, dash = [] } = looks.get(line.of) ?? {};
     const validation = line.group === "validation";
-    const width = (validation ? 1.75 : 1) + (line.trial === hovered ? 0.75 : 0);
+    const width = (validation ? 1.75 : 1) + (line.of === highlighted ? 0.75 : 0);
     const back = hue === null ? 0.45 : 1;
-    const alpha = hovered !== null && line.trial !== hovered ? back * 0.5 : back;
+    const alpha = isFaint && line.of !== highlighted ? back * 0.5 : back;
     const one = {
       line,
       colour: hue === null ? grey : (hues[hue - 1] ?? grey),
@@ -48,6 +46,6 @@ export function drawnLines(
     ];
   });
   const rank = ({ line }: DrawnLine): number =>
-    (line.trial === hovered ? 2 : 0) + (trials.has(line.trial) ? 1 : 0);
+    (line.of === highlighted ? 2 : 0) + (emphasised.has(line.of) ? 1 : 0);
   return drawn.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -1,7 +1,7 @@
-/** The look of a trial's line depends on the trial's number alone, so that a trial looks the same in each chart. */
+/** The look of a line depends on the look number of its trial alone, so that a trial is the same in each chart. */
 
 export const hues = 8;
-/** In charts with more trials than this, only emphasised trials have their hue; the others are grey. */
+/** In charts of more trials than this, only emphasised trials have their hue; the others are grey. */
 export const coloursMax = 16;
 
 /** Lengths of strokes and gaps in CSS pixels, for each round through the hues. */
@@ -13,22 +13,22 @@ export type LineStyle = {
   readonly dash: readonly number[];
 };
 
-export function lineStyleOf(trial: number): LineStyle {
-  const index = Math.max(0, Math.floor(trial) - 1);
+export function lineStyleOf(look: number): LineStyle {
+  const index = Math.max(0, Math.floor(look) - 1);
   return { hue: (index % hues) + 1, dash: dashes[Math.floor(index / hues) % dashes.length] ?? [] };
 }
 
-/** Returns the looks of the trials in one chart. */
-export function lineStylesOf(
-  trials: readonly number[],
-  emphasised: ReadonlySet<number>,
-): ReadonlyMap<number, LineStyle> {
-  const different = [...new Set(trials)];
-  const grey = different.length > coloursMax;
+/** Returns the looks of the trials in one chart, by what a line is of: a trial, or a group of trials. */
+export function lineStylesOf<Of>(
+  lines: readonly { readonly of: Of; readonly look: number }[],
+  emphasised: ReadonlySet<Of>,
+): ReadonlyMap<Of, LineStyle> {
+  const looks = new Map(lines.map(({ of, look }) => [of, look]));
+  const grey = looks.size > coloursMax;
   return new Map(
-    different.map((trial) => [
-      trial,
-      grey && !emphasised.has(trial) ? { hue: null, dash: [] } : lineStyleOf(trial),
+    [...looks].map(([of, look]) => [
+      of,
+      grey && !emphasised.has(of) ? { hue: null, dash: [] } : lineStyleOf(look),
     ]),
   );
 }

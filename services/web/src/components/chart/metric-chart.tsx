@@ -1,55 +1,39 @@
-import { type JSX, useMemo } from "react";
-import { useCall } from "../../data/calls.ts";
-import { Chart, type TrialTick } from "./chart.tsx";
-import { type Line, lineOf } from "./line.ts";
-import type { Range } from "./scale.ts";
+import type { JSX } from "react";
+import { Chart, type ChartOptions } from "./chart.tsx";
+import type { ChartGroup, ChartTrial } from "./line.ts";
+import { useSeries } from "./use-series.ts";
 
-type Props = {
-  /** Ids of trials, as 12.3; at most 200. */
-  readonly trials: readonly string[];
+type Props = ChartOptions & {
+  /** At most 200 of one experiment. */
+  readonly trials: readonly ChartTrial[];
+  /** Draws one line for each group of trials, and none for a single trial. */
+  readonly groups?: readonly ChartGroup[] | undefined;
+  /** The group of the metric, such as validation. */
   readonly group: string;
   readonly name: string;
   /** `step`, `time`, or the name of a metric in the same reports. */
   readonly x: string;
-  readonly zoom: Range | null;
-  readonly onZoom: (zoom: Range | null) => void;
-  /** Numbers of trials that keep their hue among many. */
-  readonly emphasised?: ReadonlySet<number>;
-  readonly ticks?: readonly TrialTick[];
-  readonly syncKey: string;
-  readonly onPick?: (trial: number) => void;
-  readonly height?: number;
 };
 
-const noLines: readonly Line[] = [];
-/** A single line has as many buckets as it may have pixels; each of many lines has fewer. */
-const bucketsMax = 1_000;
-const bucketsMin = 200;
-const bucketsOfAll = 40_000;
+const captions = {
+  nothing: undefined,
+  pending: "Loading …",
+  failed: "The points could not be read.",
+} as const;
 
 /** The chart of one metric of some trials: a zoom requests the buckets of the range. */
 export function MetricChart(props: Props): JSX.Element {
-  const { trials, group, name, x, zoom, ...others } = props;
-  const buckets = Math.max(
-    bucketsMin,
-    Math.min(bucketsMax, Math.floor(bucketsOfAll / Math.max(1, trials.length))),
+  const { trials, groups, group, name, x, ...options } = props;
+  const { lines, missing } = useSeries({ trials, groups, group, name, x }, props.zoom);
+  const caption = captions[missing];
+  return (
+    <Chart
+      xTitle={x}
+      {...options}
+      {...{ title: name, lines }}
+      time={x === "time"}
+      whole={x === "step"}
+      {...(caption === undefined ? {} : { caption })}
+    />
   );
-  const request = { trials: [...trials], group, names: [name], x, buckets };
-  const enabled = trials.length > 0;
-  const whole = useCall("queryMetrics", request, { enabled, keepPrevious: true });
-  const [from, to] = zoom ?? [];
-  const part = useCall(
-    "queryMetrics",
-    { ...request, ...(from === undefined || to === undefined ? {} : { from, to }) },
-    { enabled: enabled && zoom !== null, keepPrevious: true },
-  );
-  const answer = zoom !== null && part.data !== undefined ? part.data : whole.data;
-  const caption = whole.error === null ? "Loading …" : "The points could not be read.";
-  const rest = { ...others, ...(answer === undefined ? { caption } : {}) };
-  const lines = useMemo(
-    () => answer?.series.filter(({ xMin }) => xMin.length > 0).map(lineOf) ?? noLines,
-    [answer],
-  );
-  const kind = { time: x === "time", whole: x === "step" };
-  return <Chart title={name} lines={lines} xLabel={x} zoom={zoom} {...kind} {...rest} />;
 }

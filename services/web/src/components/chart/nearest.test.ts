@@ -1,14 +1,9 @@
 import { expect, test } from "vitest";
-import type { Line } from "./line.ts";
+import { lineFor } from "./example-lines.ts";
 import { closestIndex, nearestLine } from "./nearest.ts";
 
-function line(trial: number, x: readonly number[], y: readonly number[]): Line {
-  const of = { id: `${trial}`, label: `trial ${trial}`, trial, group: "validation", marks: [] };
-  return { ...of, x, y, low: y, high: y, points: x.length };
-}
-
-const low = line(1, [0, 10], [0, 0]);
-const rising = line(2, [0, 10], [0, 10]);
+const low = lineFor(1, [0, 10], [0, 0]);
+const rising = lineFor(2, [0, 10], [0, 10]);
 const pointer = { yRange: [0, 10] as const, log: false, reach: 0.1 };
 
 test("the closest bucket is the one before or after", () => {
@@ -18,8 +13,8 @@ test("the closest bucket is the one before or after", () => {
 });
 
 test("the line under the pointer is selected, even between its buckets", () => {
-  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.52 })?.trial).toBe(2);
-  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.02 })?.trial).toBe(1);
+  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.52 })?.look).toBe(2);
+  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.02 })?.look).toBe(1);
 });
 
 test("no line is selected far from all lines, beyond their ends, or in a gap", () => {

@@ -24,6 +24,8 @@ export type PlotOptions = {
   readonly time: boolean;
   /** The x axis counts, so only whole numbers are labelled. */
   readonly whole: boolean;
+  readonly xTitle: string;
+  readonly yTitle: string;
   /** Charts with the same key share their crosshair. */
   readonly syncKey: string;
   readonly colours: Colours;
@@ -113,13 +115,16 @@ export class Plot {
   }
 
   #optionsOf(options: PlotOptions, events: PlotEvents): uPlot.Options {
-    const { width, height, log, time, whole, syncKey, colours } = options;
+    const { width, height, log, time, whole, xTitle, yTitle, syncKey, colours } = options;
     const font = `11px ${colours.mono}`;
     const axis = {
       font,
       stroke: colours.muted,
       grid: { stroke: colours.line, width: 1 },
       ticks: { show: false },
+      labelFont: font,
+      labelSize: 16,
+      labelGap: 0,
     };
     return {
       width,
@@ -135,13 +140,14 @@ export class Plot {
       axes: [
         {
           ...axis,
+          label: xTitle,
           size: time ? 44 : 28,
           gap: 6,
           ...(whole ? { incrs: wholeIncrements } : {}),
           // The longest label, with milliseconds, is about 80 pixels wide.
           ...(time ? { values: timeLabels, space: 90 } : {}),
         },
-        { ...axis, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
+        { ...axis, label: yTitle, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
       ],
       cursor: {
         points: { show: false },

@@ -11,10 +11,10 @@ import type { PlotPoint } from "./plot.ts";
 type Props = {
   readonly lines: readonly Line[];
   readonly point: PlotPoint;
-  readonly xLabel: string;
+  readonly xTitle: string;
   readonly time: boolean;
   /** The line under the pointer; among many lines only this one is named. */
-  readonly hovered: Line | null;
+  readonly hovered: string | null;
   readonly colours: Colours;
 };
 
@@ -22,19 +22,19 @@ const namedMax = 8;
 
 /** The values at the crosshair. */
 export function Readout(props: Props): JSX.Element {
-  const { lines, point, xLabel, time, hovered, colours } = props;
-  const named = lines.length <= namedMax ? lines : hovered === null ? [] : [hovered];
+  const { lines, point, xTitle, time, hovered, colours } = props;
+  const named = lines.length <= namedMax ? lines : lines.filter(({ of }) => of === hovered);
   return (
     <div className={styles["readout"]} aria-hidden>
       <div className={styles["readoutX"]}>
-        {xLabel} {shownX(point.x, time)}
+        {xTitle} {shownX(point.x, time)}
       </div>
       {named.map((line) => {
         const index = closestIndex(line.x, point.x);
         const [low = Number.NaN, high = Number.NaN] = [line.low[index], line.high[index]];
         return (
-          <div key={line.id} data-hovered={line === hovered}>
-            <i style={{ background: colours.hues[(lineStyleOf(line.trial).hue ?? 1) - 1] }} />
+          <div key={line.id} data-hovered={line.of === hovered}>
+            <i style={{ background: colours.hues[(lineStyleOf(line.look).hue ?? 1) - 1] }} />
             {line.label} {line.group !== "validation" && line.group}
             <b>{number(line.y[index] ?? Number.NaN)}</b>
             {high > low && (

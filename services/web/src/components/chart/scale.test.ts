@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { lineFor } from "./example-lines.ts";
 import type { Line } from "./line.ts";
 import { firstAtLeast, shareOf, slice, wholeIncrements, xRangeOf, yRangeOf } from "./scale.ts";
 
 function line(x: readonly number[], y: readonly number[], high = y): Line {
-  const of = { id: "1", label: "trial 1", trial: 1, group: "training", marks: [] };
-  return { ...of, x, y, low: y, high, points: x.length };
+  return { ...lineFor(1, x, y), high };
 }
 
 test("the range of x covers all lines, is widened around a single point, and is null without points", () => {

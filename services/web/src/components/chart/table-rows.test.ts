@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { lineFor } from "./example-lines.ts";
 import type { Line } from "./line.ts";
 import { tableOf } from "./table-rows.ts";
 
 function line(trial: number, x: readonly number[]): Line {
-  const of = { id: `${trial}`, label: `trial ${trial}`, trial, group: "validation", marks: [] };
   const y = x.map((at) => at * trial);
-  return { ...of, x, y, low: y, high: y, points: x.length };
+  return lineFor(trial, x, y);
 }
 
 test("a table has a row for each x of any line, with empty cells where a line has no bucket", () => {

@@ -7,7 +7,7 @@ export function usePlot(
   options: Omit<PlotOptions, "width">,
   events: PlotEvents,
 ): RefObject<HTMLDivElement | null> {
-  const { height, log, time, whole, syncKey, colours } = options;
+  const { height, log, time, whole, xTitle, yTitle, syncKey, colours } = options;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);
   const latest = useRef({ view, events });
@@ -18,7 +18,7 @@ export function usePlot(
     const width = Math.max(element.clientWidth, 40);
     const made = new Plot(
       element,
-      { width, height, log, time, whole, syncKey, colours },
+      { width, height, log, time, whole, xTitle, yTitle, syncKey, colours },
       {
         onPoint: (point) => latest.current.events.onPoint(point),
         onZoom: (range) => latest.current.events.onZoom(range),
@@ -36,7 +36,7 @@ export function usePlot(
       made.destroy();
       plot.current = null;
     };
-  }, [height, log, time, whole, syncKey, colours]);
+  }, [height, log, time, whole, xTitle, yTitle, syncKey, colours]);
   useEffect(() => plot.current?.show(view), [view]);
   return host;
 }

@@ -10,6 +10,8 @@ import { useOfferVerbs, type Verb } from "./verbs.tsx";
 type Props = {
   /** The title of the browser's tab, and the last part of the breadcrumb. */
   readonly title: string;
+  /** The last part of the breadcrumb, if it is more than the title: a name that is edited in place. */
+  readonly heading?: ReactNode;
   /** The pages above this one. */
   readonly above?: readonly { readonly title: string; readonly to: string }[];
   /** A StateBadge beside the title. */
@@ -25,7 +27,8 @@ type Props = {
 const noVerbs: readonly Verb[] = [];
 
 /** A page: a header with breadcrumb, state, verbs and the age of the data, and below it the content, which scrolls. */
-export function Page({ title, above = [], state, verbs = noVerbs, children }: Props): JSX.Element {
+export function Page(props: Props): JSX.Element {
+  const { title, heading = title, above = [], state, verbs = noVerbs, children } = props;
   useEffect(() => {
     document.title = `${title} · Trainyard`;
   }, [title]);
@@ -42,7 +45,7 @@ export function Page({ title, above = [], state, verbs = noVerbs, children }: Pr
               </li>
             ))}
             <li aria-current="page">
-              <h1>{title}</h1>
+              <h1>{heading}</h1>
             </li>
           </ol>
         </nav>

@@ -1,7 +1,7 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useMemo, useState } from "react";
 import { Chart } from "../../components/chart/chart.tsx";
-import { type Line, trialNumberOf } from "../../components/chart/line.ts";
+import { chartTrialOf, type Line } from "../../components/chart/line.ts";
 import type { Range } from "../../components/chart/scale.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { useCall } from "../../data/calls.ts";
@@ -35,7 +35,7 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
       <Chart
         title={metric}
         lines={lines}
-        xLabel="validations of all trials"
+        xTitle="validations of all trials"
         whole
         zoom={zoom}
         onZoom={setZoom}
@@ -58,14 +58,15 @@ function linesOf(items: Best): readonly Line[] {
     const corner = before === undefined ? [] : [[observations, before.value] as const];
     return [...corner, [observations, value] as const];
   });
+  const x = steps.map(([observations]) => observations);
   const y = steps.map(([, value]) => value);
   return [
     {
+      ...chartTrialOf(last.trial),
       id: "best",
-      label: `trial ${trialNumberOf(last.trial)}`,
-      trial: trialNumberOf(last.trial),
+      of: last.trial,
       group: "best",
-      x: steps.map(([observations]) => observations),
+      ...{ x, from: x, to: x, count: x.map(() => 1) },
       y,
       low: y,
       high: y,

@@ -38,18 +38,20 @@ export function ContinueDialog({ experiment, onClose }: Props): JSX.Element {
         </>
       }
     >
-      <Field
-        label={isSingle ? "Train up to" : "Trials in all"}
-        hint={
-          isSingle
-            ? "In the unit of the configuration, counted from the start; empty for as long as before."
-            : "More than the experiment had; empty for as many as before."
-        }
-        inputMode="numeric"
-        value={amount}
-        error={isValid ? undefined : "Enter a whole number above 0."}
-        onChange={(event) => setAmount(event.target.value)}
-      />
+      {searcher !== "grid" && (
+        <Field
+          label={isSingle ? "Train up to" : "Trials in all"}
+          hint={
+            isSingle
+              ? "In the unit of the configuration, counted from the start; empty for as long as before."
+              : "More than the experiment had; empty for as many as before."
+          }
+          inputMode="numeric"
+          value={amount}
+          error={isValid ? undefined : "Enter a whole number above 0."}
+          onChange={(event) => setAmount(event.target.value)}
+        />
+      )}
       {act.error !== null && <ErrorNote error={act.error} />}
     </Dialog>
   );

@@ -1,4 +1,4 @@
-import type { JSX } from "react";
+import type { JSX, ReactNode } from "react";
 import { number, time } from "../../components/format.ts";
 import { ProgressBar } from "../../components/progress.tsx";
 import { Reason } from "../../components/reason.tsx";
@@ -6,17 +6,26 @@ import { SkeletonLine } from "../../components/skeleton.tsx";
 import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
 import { Warning } from "../../components/warning.tsx";
 import { useNow } from "../../data/clock.ts";
+import { useQueueReason } from "./use-queue-reason.ts";
 import styles from "./page.module.css";
 import type { Experiment } from "./tabs.ts";
 
+type Props = {
+  readonly experiment: Experiment;
+  /** The line above: what the experiment is. */
+  readonly children: ReactNode;
+};
+
 /** The line that describes an experiment and its progress. */
-export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.Element {
+export function Facts({ experiment, children }: Props): JSX.Element {
   const { reason, waitsFor, searcher, metric, bestValue } = experiment;
   const { trials, trialsCompleted, trialsFailed, endedAtMs, createdAtMs } = experiment;
   const nowMs = useNow(1_000);
+  const waits = useQueueReason(experiment);
   const left = leftOf(experiment, nowMs);
   return (
     <div className={styles["summary"]}>
+      {children}
       <dl className={styles["facts"]}>
         <Fact name="progress">
           <ProgressBar of={experiment} wide />
@@ -40,6 +49,7 @@ export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.
         <p className={styles["muted"]}>
           <Reason text={reason} experiment={experiment.id} />
           {waitsFor !== "" && `The search waits for ${waitsFor}.`}
+          {waits !== "" && `It is queued: ${waits}.`}
         </p>
       </div>
     </div>
@@ -50,6 +60,7 @@ export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.
 export function FactsLoading(): JSX.Element {
   return (
     <div className={styles["summary"]}>
+      <SkeletonLine height={24} width="40%" />
       <div className={styles["facts"]}>
         <SkeletonLine height={20} width="70%" />
       </div>
@@ -65,7 +76,7 @@ function Fact({
   children,
 }: {
   readonly name: string;
-  readonly children: React.ReactNode;
+  readonly children: ReactNode;
 }): JSX.Element {
   return (
     <div>

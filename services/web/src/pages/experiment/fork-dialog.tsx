@@ -1,22 +1,23 @@
 import { useNavigate } from "@tanstack/react-router";
+import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, lazy, Suspense, useState } from "react";
 import { Button } from "../../components/button.tsx";
+import { CodeText } from "../../components/code-text.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { useCall, useChange } from "../../data/calls.ts";
-import styles from "./texts.module.css";
+import styles from "./fork-dialog.module.css";
+import { defaultLines, forkText, seedOverrides } from "./fork-text.ts";
 
-const CodeEditor = lazy(async () => ({
-  default: (await import("../../components/code-editor.tsx")).CodeEditor,
-}));
+const ForkForm = lazy(async () => ({ default: (await import("./fork-form.tsx")).ForkForm }));
 
 type Props = { readonly experiment: string; readonly onClose: () => void };
+type Submission = ReplyOf<"getSubmission">;
 
 /** Creates an experiment with the same code and an edited configuration; the server reports its errors. */
 export function ForkDialog({ experiment, onClose }: Props): JSX.Element {
-  const submission = useCall("getSubmission", { experiment });
-  const { data, error } = submission;
+  const { data, error } = useCall("getSubmission", { experiment });
   if (data === undefined) {
     return (
       <Dialog open wide onClose={onClose} title={`Fork experiment ${experiment}`}>
@@ -24,20 +25,88 @@ export function ForkDialog({ experiment, onClose }: Props): JSX.Element {
       </Dialog>
     );
   }
-  return <ForkForm {...{ experiment, onClose }} config={data.config} masked={data.masked} />;
+  return <Loaded {...{ experiment, onClose }} submission={data} />;
 }
 
-type FormProps = Props & { readonly config: string; readonly masked: readonly string[] };
+type LoadedProps = Props & { readonly submission: Submission };
 
-function ForkForm({ experiment, onClose, config, masked }: FormProps): JSX.Element {
-  const [text, setText] = useState(config);
-  const [checkpoint, setCheckpoint] = useState("");
-  const [paused, setPaused] = useState(false);
+type Choices = {
+  readonly text: string;
+  readonly checkpoint: string;
+  readonly sameSeed: boolean;
+  readonly paused: boolean;
+};
+
+function Loaded({ experiment, onClose, submission }: LoadedProps): JSX.Element {
+  const [first] = useState(
+    (): Choices => ({ text: forkText(submission), checkpoint: "", sameSeed: true, paused: false }),
+  );
+  const [choices, setChoices] = useState(first);
+  const [isAsking, setAsking] = useState(false);
+  const { check, fork, submit } = useFork(experiment, submission.seed, choices, onClose);
+  const isChanged = JSON.stringify(choices) !== JSON.stringify(first);
+  const change = (some: Partial<Choices>): void => setChoices((old) => ({ ...old, ...some }));
+  // While it asks, a further Escape keeps the changes.
+  const leave = (): void => (isChanged ? setAsking(!isAsking) : onClose());
+  const failed = fork.error ?? check.error;
+  return (
+    <Dialog
+      open
+      wide
+      onClose={leave}
+      onSubmit={submit}
+      title={`Fork experiment ${experiment}`}
+      description="A new experiment with the same code. Change what should differ, a learning rate for example. Ctrl-Enter forks, Tab leaves the text."
+      actions={
+        isAsking ? (
+          <>
+            <span className={styles["asking"]}>Discard your changes?</span>
+            <Button onClick={onClose}>Discard</Button>
+            <Button look="primary" autoFocus onClick={() => setAsking(false)}>
+              Keep editing
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button onClick={leave}>Cancel</Button>
+            <Button disabled={check.isPending} onClick={() => check.run()}>
+              Check
+            </Button>
+            <Button look="primary" disabled={fork.isPending} onClick={submit}>
+              Fork
+            </Button>
+          </>
+        )
+      }
+    >
+      <Masked names={submission.masked} />
+      <Suspense fallback={<p>Loading the form …</p>}>
+        <ForkForm text={choices.text} onText={(text) => change({ text })} />
+      </Suspense>
+      <Options choices={choices} seed={submission.seed} onChange={change} />
+      <Defaults submission={submission} />
+      <div role="status">
+        {check.warnings !== undefined && failed === null && <Checked warnings={check.warnings} />}
+      </div>
+      {failed !== null && <ErrorNote error={failed} />}
+    </Dialog>
+  );
+}
+
+/** The calls that check and create the fork. */
+function useFork(experiment: string, seed: number, choices: Choices, onClose: () => void) {
   const open = useNavigate();
   const check = useChange("forkExperiment");
   const fork = useChange("forkExperiment", ["listExperiments"]);
-  const request = { experiment, config: text, checkpoint: checkpoint.trim(), paused };
-  const submit = () => {
+  const { text, checkpoint, sameSeed, paused } = choices;
+  const request = {
+    experiment,
+    config: text,
+    checkpoint: checkpoint.trim(),
+    paused,
+    overrides: sameSeed ? [...seedOverrides(text, seed)] : [],
+  };
+  const submit = (): void => {
     if (fork.isPending) return;
     fork.mutate(
       { request },
@@ -45,85 +114,81 @@ function ForkForm({ experiment, onClose, config, masked }: FormProps): JSX.Eleme
         onSuccess: ({ experiment: made }) => {
           onClose();
           if (made === undefined) return;
-          void open({
-            to: "/experiments/$experiment",
-            params: { experiment: made.id },
-            search: {},
-          });
+          const params = { experiment: made.id };
+          void open({ to: "/experiments/$experiment", params, search: {} });
         },
       },
     );
   };
-  const failed = fork.error ?? check.error;
+  return {
+    check: {
+      error: check.error,
+      isPending: check.isPending,
+      warnings: check.data?.warnings,
+      run: () => check.mutate({ request: { ...request, validateOnly: true } }),
+    },
+    fork,
+    submit,
+  };
+}
+
+function Masked({ names }: { readonly names: readonly string[] }): JSX.Element | null {
+  if (names.length === 0) return null;
   return (
-    <Dialog
-      open
-      wide
-      onClose={onClose}
-      onSubmit={submit}
-      title={`Fork experiment ${experiment}`}
-      description="A new experiment with the same code. Change what should differ, a learning rate for example. Ctrl-Enter forks, Tab leaves the editor."
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            disabled={check.isPending}
-            onClick={() => check.mutate({ request: { ...request, validateOnly: true } })}
-          >
-            Check
-          </Button>
-          <Button look="primary" disabled={fork.isPending} onClick={submit}>
-            Fork
-          </Button>
-        </>
-      }
-    >
-      {masked.length > 0 && (
-        <p>
-          Secrets are masked: give {masked.join(", ")} again, or remove{" "}
-          {masked.length > 1 ? "them" : "it"}.
-        </p>
-      )}
-      <Changes {...{ config, setText, checkpoint, setCheckpoint, paused, setPaused }} />
-      <div role="status">
-        {check.isSuccess && failed === null && <Checked warnings={check.data.warnings} />}
-      </div>
-      {failed !== null && <ErrorNote error={failed} />}
-    </Dialog>
+    <p>
+      Secrets are masked: give {names.join(", ")} again, or remove{" "}
+      {names.length > 1 ? "them" : "it"}.
+    </p>
   );
 }
 
-type ChangesProps = {
-  readonly config: string;
-  readonly setText: (text: string) => void;
-  readonly checkpoint: string;
-  readonly setCheckpoint: (checkpoint: string) => void;
-  readonly paused: boolean;
-  readonly setPaused: (paused: boolean) => void;
+type OptionsProps = {
+  readonly choices: Choices;
+  readonly seed: number;
+  readonly onChange: (some: Partial<Choices>) => void;
 };
 
-function Changes(props: ChangesProps): JSX.Element {
-  const { config, setText, checkpoint, setCheckpoint, paused, setPaused } = props;
+function Options({ choices, seed, onChange }: OptionsProps): JSX.Element {
   return (
     <>
-      <Suspense fallback={<p>Loading the editor …</p>}>
-        <CodeEditor label="Configuration" text={config} onChange={setText} />
-      </Suspense>
       <Field
         label="Start from checkpoint"
         hint="The UUID of a complete checkpoint of this experiment; empty to start from the beginning."
-        value={checkpoint}
-        onChange={(event) => setCheckpoint(event.target.value)}
+        value={choices.checkpoint}
+        onChange={({ target }) => onChange({ checkpoint: target.value })}
       />
-      <label className={styles["buttons"]}>
-        <input
-          type="checkbox"
-          checked={paused}
-          onChange={(event) => setPaused(event.target.checked)}
-        />
-        Create it paused
-      </label>
+      <div className={styles["options"]}>
+        <label>
+          <input
+            type="checkbox"
+            checked={choices.sameSeed}
+            onChange={({ target }) => onChange({ sameSeed: target.checked })}
+          />
+          The same seed, {seed}, unless the text names one
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            checked={choices.paused}
+            onChange={({ target }) => onChange({ paused: target.checked })}
+          />
+          Create it paused
+        </label>
+      </div>
     </>
+  );
+}
+
+/** The values that the platform filled in, which the text does not have. */
+function Defaults({ submission }: { readonly submission: Submission }): JSX.Element | null {
+  const lines = defaultLines(submission);
+  if (lines === "") return null;
+  const count = submission.record?.defaulted.length ?? 0;
+  return (
+    <details className={styles["defaults"]}>
+      <summary>{count} values are defaults of the platform</summary>
+      <CodeText label="Defaults of the platform" text={lines} />
+    </details>
   );
 }
 

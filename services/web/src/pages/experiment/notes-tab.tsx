@@ -3,26 +3,22 @@ import { type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { changedTexts, type Edits, editsSince } from "../../components/edits.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { Field } from "../../components/field.tsx";
 import { NotesField } from "../../components/notes-field.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 
-type Texts = { readonly name: string; readonly description: string; readonly notes: string };
+type Texts = { readonly notes: string };
 
-const readOf = ({ etag, name, description, notes }: TabProps["experiment"]) => ({
-  etag,
-  texts: { name, description, notes },
-});
+const readOf = ({ etag, notes }: TabProps["experiment"]) => ({ etag, texts: { notes } });
 
-/** Name, description and notes. A change that another person made since they were read is not overwritten. */
+/** The notes. A change that another person made since they were read is not overwritten. */
 export function NotesTab({ experiment }: TabProps): JSX.Element {
   return <NotesForm key={experiment.id} experiment={experiment} />;
 }
 
-/** The experiment may change while a user writes: the form keeps the texts that it read until it has saved. */
+/** The experiment may change while a user writes: the form keeps the text that it read until it has saved. */
 function NotesForm({ experiment }: TabProps): JSX.Element {
   const { id } = experiment;
   const [read, setRead] = useState(() => readOf(experiment));
@@ -33,7 +29,7 @@ function NotesForm({ experiment }: TabProps): JSX.Element {
   const isConflict = update.error instanceof ApiError && update.error.problem.status === 412;
   const sent = changedTexts(read.texts, edits);
   const isUnchanged = Object.keys(sent).length === 0;
-  const { name, description, notes } = { ...read.texts, ...edits };
+  const { notes } = { ...read.texts, ...edits };
   const edit = (change: Edits<Texts>): void => setEdits((old) => ({ ...old, ...change }));
   if (isSaved && experiment.etag !== read.etag) {
     setRead(readOf(experiment));
@@ -62,12 +58,6 @@ function NotesForm({ experiment }: TabProps): JSX.Element {
         if (!update.isPending && !isUnchanged) save();
       }}
     >
-      <Field label="Name" value={name} onChange={({ target }) => edit({ name: target.value })} />
-      <Field
-        label="Description"
-        value={description}
-        onChange={({ target }) => edit({ description: target.value })}
-      />
       <NotesField value={notes} rows={16} onChange={(text) => edit({ notes: text })} />
       {update.error !== null && <ErrorNote error={update.error} />}
       <div className={styles["buttons"]}>

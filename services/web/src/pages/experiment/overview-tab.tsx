@@ -2,16 +2,17 @@ import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo } from "react";
 import type { TrialTick } from "../../components/chart/chart.tsx";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
-import { trialNumberOf } from "../../components/chart/line.ts";
+import { chartTrialOf, trialNumberOf } from "../../components/chart/line.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { trialState } from "../../components/state.ts";
 import { BestSoFar } from "./best-so-far.tsx";
 import { BestTrial } from "./best-trial.tsx";
 import { Importance } from "./importance.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
 import styles from "./overview.module.css";
 import { ParetoFront } from "./pareto-front.tsx";
-import type { TabProps } from "./tabs.ts";
+import type { Experiment, TabProps } from "./tabs.ts";
 import { readTrials, readZoom, trialsText, zoomText } from "./url.ts";
 import { type Trial, useTrials } from "./use-trials.ts";
 import { WhichChoice } from "./which-choice.tsx";
@@ -20,7 +21,7 @@ import { drawnOf, readWhich } from "./which-trials.ts";
 const route = getRouteApi("/experiments/$experiment");
 
 export function OverviewTab({ experiment }: TabProps): JSX.Element {
-  const { id, bestTrial, smallerIsBetter } = experiment;
+  const { id, smallerIsBetter } = experiment;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const which = readWhich(search.drawn);
@@ -33,15 +34,16 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
   );
   const metric = useMetric(experiment, trials, search.metric);
   const x = search.x ?? "step";
-  const ids = useMemo(() => drawn.map((trial) => trial.id), [drawn]);
-  const ticks = useMemo(() => (x === "time" ? restartsOf(drawn) : []), [drawn, x]);
-  const emphasised = useMemo(
-    () => new Set([...selected, ...(bestTrial === undefined ? [] : [trialNumberOf(bestTrial)])]),
-    [selected, bestTrial],
+  const shown = useMemo(
+    () => drawn.map((trial) => chartTrialOf(trial.id, trialState(trial))),
+    [drawn],
   );
+  const ticks = useMemo(() => (x === "time" ? restartsOf(drawn) : []), [drawn, x]);
+  const emphasised = useMemo(() => emphasisedOf(experiment, selected), [experiment, selected]);
   const set = (change: Partial<typeof search>): void =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
-  const pick = (trial: number): void => {
+  const pick = (picked: string): void => {
+    const trial = trialNumberOf(picked);
     const next = new Set(selected);
     if (!next.delete(trial)) next.add(trial);
     set({ trials: trialsText(next) });
@@ -62,7 +64,7 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
       <section className={styles["curves"]} aria-label="Curves">
         <MetricChoice metric={metric} x={x} />
         <MetricChart
-          trials={ids}
+          trials={shown}
           group={metric.group}
           name={metric.name}
           {...{ x, zoom, emphasised, ticks }}
@@ -86,12 +88,21 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
   );
 }
 
+/** The selected trials and the best one. */
+function emphasisedOf(
+  { id, bestTrial }: Experiment,
+  selected: ReadonlySet<number>,
+): ReadonlySet<string> {
+  const best = bestTrial === undefined ? [] : [bestTrial];
+  return new Set([...best, ...[...selected].map((number) => `${id}.${number}`)]);
+}
+
 /** The starts of the trials' later runs. */
 function restartsOf(trials: readonly Trial[]): readonly TrialTick[] {
   return trials.flatMap(({ number, runs }) =>
     runs.flatMap(({ number: run, startedAtMs }) =>
       run > 1 && startedAtMs !== undefined
-        ? [{ x: startedAtMs, trial: number, label: `run ${run}` }]
+        ? [{ x: startedAtMs, look: number, label: `run ${run}` }]
         : [],
     ),
   );

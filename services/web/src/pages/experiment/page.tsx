@@ -1,5 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { type JSX, Suspense } from "react";
+import { type JSX, Suspense, useState } from "react";
+import { EditInPlace } from "../../components/edit-in-place.tsx";
 import { Page } from "../../components/page/page.tsx";
 import { LoadingText } from "../../components/skeleton.tsx";
 import { experimentState } from "../../components/state.ts";
@@ -8,14 +9,19 @@ import { Tabs } from "../../components/tabs.tsx";
 import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { useCall } from "../../data/calls.ts";
 import { usePoints } from "../../data/live/points.ts";
+import { About } from "./about.tsx";
 import { Facts, FactsLoading } from "./facts.tsx";
 import { ExperimentFailure } from "./failure.tsx";
 import { isMissing, Missing } from "./missing.tsx";
 import styles from "./page.module.css";
 import { type Experiment, type ExperimentTab, tabs } from "./tabs.ts";
+import { useTexts } from "./use-texts.ts";
+import type { Edited } from "./verbs-of.ts";
 import { useVerbs } from "./verbs.tsx";
 
 const above = [{ title: "Experiments", to: "/experiments" }];
+/** The verbs before TensorBoard: the first two that can run are buttons. */
+const buttonsMax = 3;
 const route = getRouteApi("/experiments/$experiment");
 const unended = new Set(["ACTIVE", "PAUSED", "STOPPING_CANCELED", "STOPPING_KILLED"]);
 
@@ -60,16 +66,38 @@ type LoadedProps = {
 
 function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
   const { id, name, reason } = experiment;
-  const { verbs, dialog } = useVerbs(experiment);
+  const [edited, setEdited] = useState<Edited | null>(null);
+  const { verbs, ask, dialog } = useVerbs(experiment, setEdited);
+  const save = useTexts(experiment, edited);
   const board = useTensorBoard(id);
   return (
     <Page
       title={`${id} ${name}`}
+      heading={
+        <>
+          <span>{id}</span>
+          <EditInPlace
+            label={`name of experiment ${id}`}
+            text={name}
+            editing={edited === "name"}
+            onEdit={(editing) => setEdited(editing ? "name" : null)}
+            save={(text) => save("name", text)}
+          />
+        </>
+      }
       above={above}
       state={<StateBadge state={experimentState(experiment)} title={reason} />}
-      verbs={[...verbs, board.verb]}
+      verbs={[...verbs.slice(0, buttonsMax), board.verb, ...verbs.slice(buttonsMax)]}
     >
-      <Facts experiment={experiment} />
+      <Facts experiment={experiment}>
+        <About
+          experiment={experiment}
+          edited={edited}
+          onEdit={setEdited}
+          save={save}
+          onMove={() => ask("move")}
+        />
+      </Facts>
       <Tabs label={`Experiment ${id}`} tabs={tabs} value={open.id} onChange={onTab}>
         <Suspense fallback={<LoadingText label={open.title} />}>
           <Content experiment={experiment} open={open} />

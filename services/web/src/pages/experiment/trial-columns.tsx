@@ -3,7 +3,7 @@ import type { JSX } from "react";
 import { number, time } from "../../components/format.ts";
 import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
 import { PathLink } from "../../components/path-link.tsx";
-import { trialState } from "../../components/state.ts";
+import { trialState, waitOf } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { elapsedOf, ranMsOf, ranOf } from "../../components/times.ts";
@@ -105,9 +105,13 @@ export function columnsOf(
     {
       ...{ id: "state", title: "State", width: 160, sort: "state" },
       cell: (trial) => (
-        <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
+        <StateBadge
+          state={trialState(trial)}
+          restarts={trial.restarts}
+          title={trial.reason || waitOf(trial)}
+        />
       ),
-      text: ({ state }) => state,
+      text: (trial) => trialState(trial).word,
     },
     numberColumn("best", `Best ${metric}`, ({ bestValue }) => bestValue, "best_value"),
     numberColumn("steps", "Steps", ({ stepsCompleted }) => stepsCompleted, "steps_completed"),

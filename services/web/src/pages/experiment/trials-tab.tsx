@@ -1,7 +1,7 @@
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type JSX, useCallback, useMemo, useState } from "react";
 import { Button } from "../../components/button.tsx";
-import { trialNumberOf } from "../../components/chart/line.ts";
+import { chartTrialOf, trialNumberOf } from "../../components/chart/line.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
@@ -249,16 +249,20 @@ function Curves({ experiment, trials, label, numbers }: CurvesProps): JSX.Elemen
   const metric = useMetric(experiment, trials, search.metric);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
   const key = numbers.slice(0, drawnMax).join();
-  const ids = useMemo(() => key.split(",").map((number) => `${id}.${number}`), [key, id]);
+  const shown = useMemo(
+    () => key.split(",").map((number) => chartTrialOf(`${id}.${number}`)),
+    [key, id],
+  );
   const x = search.x ?? "step";
   return (
     <section aria-label={label}>
       <MetricChoice metric={metric} x={x} />
       <MetricChart
-        trials={ids}
+        trials={shown}
         group={metric.group}
         name={metric.name}
         height={plotHeight}
+        legend={false}
         {...{ x, zoom }}
         syncKey={`experiment ${id}`}
         onZoom={(range) =>

@@ -1,14 +1,28 @@
 /**
- * The verbs that an experiment's page offers in each state: pure. The server decides; the page only leaves out verbs
- * that it would refuse.
+ * The verbs of an experiment's page: pure. All are offered in every state; one that the server would refuse has the
+ * server's reason.
  */
 export type Plain = "activate" | "pause" | "archive" | "unarchive";
 export type Confirmed = "cancel" | "kill" | "delete";
+/** The verbs that edit a text of the header in place. */
+export type Edited = "name" | "description" | "labels";
+export type DialogVerb = "fork" | "continue" | "move";
+export type OwnVerb = "copy-link" | "download-code";
+
+type Offered<Kind extends string, Verb extends string> = {
+  readonly kind: Kind;
+  readonly verb: Verb;
+  readonly title: string;
+  /** The reason why the verb cannot run; absent if it can. */
+  readonly why?: string;
+};
 
 export type OfferedVerb =
-  | { readonly kind: "now"; readonly verb: Plain; readonly title: string }
-  | { readonly kind: "dialog"; readonly verb: "fork" | "continue"; readonly title: string }
-  | { readonly kind: "confirmed"; readonly verb: Confirmed; readonly title: string };
+  | Offered<"now", Plain>
+  | Offered<"dialog", DialogVerb>
+  | Offered<"confirmed", Confirmed>
+  | Offered<"edit", Edited>
+  | Offered<"own", OwnVerb>;
 
 /** The questions for verbs that need a confirmation. */
 export const confirmations: Readonly<
@@ -29,30 +43,49 @@ export const confirmations: Readonly<
   },
 };
 
-const now = (verb: Plain, title: string): OfferedVerb => ({ kind: "now", verb, title });
-const asked = (verb: Confirmed): OfferedVerb => ({
-  kind: "confirmed",
-  verb,
-  title: confirmations[verb].title,
-});
-const fork: OfferedVerb = { kind: "dialog", verb: "fork", title: "Fork" };
-const continued: OfferedVerb = { kind: "dialog", verb: "continue", title: "Continue" };
+const hasEnded = "The experiment has ended.";
+const isStopping = "The experiment is being stopped for good.";
+const hasNotEnded = "The experiment has not ended: cancel it first.";
 
-type Shown = { readonly state: string; readonly archived: boolean };
+type Shown = {
+  readonly state: string;
+  readonly archived: boolean;
+  /** The server's reason why the experiment cannot be continued; empty if it can. */
+  readonly continueRefusal: string;
+};
 
-export function verbsOf({ state, archived }: Shown): readonly OfferedVerb[] {
-  switch (state) {
-    case "ACTIVE":
-      return [now("pause", "Pause"), fork, asked("cancel"), asked("kill")];
-    case "PAUSED":
-      return [now("activate", "Activate"), fork, asked("cancel"), asked("kill")];
-    case "STOPPING_CANCELED":
-      return [fork, asked("kill")];
-    case "STOPPING_KILLED":
-      return [fork];
-    default:
-      return archived
-        ? [fork, now("unarchive", "Unarchive"), asked("delete")]
-        : [fork, continued, now("archive", "Archive"), asked("delete")];
-  }
+const because = (why: string): { readonly why?: string } => (why === "" ? {} : { why });
+
+export function verbsOf({ state, archived, continueRefusal }: Shown): readonly OfferedVerb[] {
+  const isStopped = state.startsWith("STOPPING_");
+  const isRunning = state === "ACTIVE" || state === "PAUSED";
+  const isEnded = !isStopped && !isRunning;
+  const unlessOver = isEnded ? hasEnded : isStopped ? isStopping : "";
+  const killed = state === "STOPPING_KILLED" ? isStopping : "";
+  const onceEnded = because(isEnded ? "" : hasNotEnded);
+  const confirmed = (verb: Confirmed, why: { readonly why?: string }): OfferedVerb => ({
+    kind: "confirmed",
+    verb,
+    title: confirmations[verb].title,
+    ...why,
+  });
+  return [
+    state === "PAUSED"
+      ? { kind: "now", verb: "activate", title: "Activate" }
+      : { kind: "now", verb: "pause", title: "Pause", ...because(unlessOver) },
+    { kind: "dialog", verb: "fork", title: "Fork" },
+    { kind: "dialog", verb: "continue", title: "Continue", ...because(continueRefusal) },
+    archived
+      ? { kind: "now", verb: "unarchive", title: "Unarchive" }
+      : { kind: "now", verb: "archive", title: "Archive", ...onceEnded },
+    { kind: "edit", verb: "name", title: "Rename" },
+    { kind: "edit", verb: "description", title: "Describe" },
+    { kind: "edit", verb: "labels", title: "Edit labels" },
+    { kind: "dialog", verb: "move", title: "Move" },
+    { kind: "own", verb: "copy-link", title: "Copy link" },
+    { kind: "own", verb: "download-code", title: "Download code" },
+    confirmed("cancel", because(unlessOver)),
+    confirmed("kill", because(isEnded ? hasEnded : killed)),
+    confirmed("delete", onceEnded),
+  ];
 }

@@ -5,22 +5,41 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { useSay } from "../../components/toasts.tsx";
+import { experimentPath } from "../../components/paths.ts";
 import { useChange } from "../../data/calls.ts";
+import { client } from "../../data/client.ts";
 import { ContinueDialog } from "./continue-dialog.tsx";
 import { ForkDialog } from "./fork-dialog.tsx";
+import { MoveDialog } from "./move-dialog.tsx";
 import type { Experiment } from "./tabs.ts";
-import { type Confirmed, confirmations, type Plain, verbsOf } from "./verbs-of.ts";
+import { useContinueRefusal } from "./use-continue-refusal.ts";
+import {
+  type DialogVerb,
+  type Confirmed,
+  confirmations,
+  type Edited,
+  type OfferedVerb,
+  type OwnVerb,
+  type Plain,
+  verbsOf,
+} from "./verbs-of.ts";
+
+type Opened = Confirmed | DialogVerb;
 
 /** The actions on the experiment in its current state, and the dialogs that ask first. */
-export function useVerbs(experiment: Experiment): {
+export function useVerbs(
+  experiment: Experiment,
+  onEdit: (edited: Edited) => void,
+): {
   readonly verbs: readonly Verb[];
+  readonly ask: (asked: DialogVerb) => void;
   readonly dialog: JSX.Element | null;
 } {
-  const [open, setOpen] = useState<Confirmed | "fork" | "continue" | null>(null);
+  const [open, setOpen] = useState<Opened | null>(null);
   const say = useSay();
   const act = useChange("actOnExperiments", ["getExperiment", "listExperiments", "listTrials"]);
+  const continueRefusal = useContinueRefusal(experiment);
   const { id } = experiment;
-  const close = () => setOpen(null);
   const run = (verb: Plain): void => {
     act.mutate(
       { request: { experiments: [id], verb } },
@@ -33,23 +52,56 @@ export function useVerbs(experiment: Experiment): {
       },
     );
   };
-  const verbs = verbsOf(experiment).map((verb): Verb => {
-    if (verb.kind === "now") {
-      return { title: verb.title, disabled: act.isPending, run: () => run(verb.verb) };
+  const started = (verb: OfferedVerb): (() => void) => {
+    switch (verb.kind) {
+      case "now":
+        return () => run(verb.verb);
+      case "edit":
+        return () => onEdit(verb.verb);
+      case "own":
+        return () =>
+          void own[verb.verb](id).then((said) => said !== "" && say.done(said), say.failed);
+      default:
+        return () => setOpen(verb.verb);
     }
-    return { title: verb.title, danger: verb.kind === "confirmed", run: () => setOpen(verb.verb) };
+  };
+  const verbs = verbsOf({ ...experiment, continueRefusal }).map((verb): Verb => {
+    const { title, why } = verb;
+    const disabled = why !== undefined || (verb.kind === "now" && act.isPending);
+    return { title, why, disabled, danger: verb.kind === "confirmed", run: started(verb) };
   });
-  return { verbs, dialog: open === null ? null : dialogOf(open, experiment, close) };
+  const dialog = open === null ? null : dialogOf(open, experiment, () => setOpen(null));
+  return { verbs, ask: setOpen, dialog };
 }
 
-function dialogOf(
-  open: Confirmed | "fork" | "continue",
-  experiment: Experiment,
-  onClose: () => void,
-): JSX.Element {
-  if (open === "fork") return <ForkDialog experiment={experiment.id} onClose={onClose} />;
-  if (open === "continue") return <ContinueDialog experiment={experiment} onClose={onClose} />;
-  return <ConfirmDialog verb={open} experiment={experiment.id} onClose={onClose} />;
+/** Actions without a call that changes something; each returns what it has done, empty if the browser says it. */
+const own: Readonly<Record<OwnVerb, (experiment: string) => Promise<string>>> = {
+  "copy-link": async (id) => {
+    await navigator.clipboard.writeText(`${location.origin}${experimentPath(id)}`);
+    return `The link to experiment ${id} is copied.`;
+  },
+  "download-code": async (id) => {
+    const { codeDigest } = await client.call("getSubmission", { experiment: id });
+    if (codeDigest === "") throw new Error(`Experiment ${id} has no code`);
+    const link = document.createElement("a");
+    link.href = `/api/v1/experiments/${id}/code`;
+    link.download = "";
+    link.click();
+    return "";
+  },
+};
+
+function dialogOf(open: Opened, experiment: Experiment, onClose: () => void): JSX.Element {
+  switch (open) {
+    case "fork":
+      return <ForkDialog experiment={experiment.id} onClose={onClose} />;
+    case "continue":
+      return <ContinueDialog experiment={experiment} onClose={onClose} />;
+    case "move":
+      return <MoveDialog experiment={experiment} onClose={onClose} />;
+    default:
+      return <ConfirmDialog verb={open} experiment={experiment.id} onClose={onClose} />;
+  }
 }
 
 type ConfirmProps = {

@@ -1,4 +1,5 @@
 import { type JSX, useMemo } from "react";
+import { chartTrialOf } from "../../components/chart/line.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
@@ -19,11 +20,12 @@ export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element
     () =>
       runStarts(trial.runs, steps).map(({ step, run }) => ({
         x: step,
-        trial: trial.number,
+        look: trial.number,
         label: `run ${run} begins`,
       })),
     [trial.runs, trial.number, steps],
   );
+  const drawn = useMemo(() => [chartTrialOf(trial.id)], [trial.id]);
   const experiment = useCall("getExperiment", { experiment: trial.experiment });
   const groups = groupsOf(names.data?.items ?? [], experiment.data?.metric);
   if (names.error !== null) {
@@ -45,7 +47,7 @@ export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element
             {metrics.map((name) => (
               <MetricChart
                 key={name}
-                trials={[trial.id]}
+                trials={drawn}
                 group={group}
                 name={name}
                 x="step"

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { isPositionMetric } from "@trainyard/contracts/position-metrics";
 import type { JSX, ReactNode } from "react";
 import { TrialFailure } from "../../components/failure/failure.tsx";
 import { bytes, number, time } from "../../components/format.ts";
@@ -64,7 +65,8 @@ function notStored({ undelivered }: ShownTrial): string {
 
 function Facts({ trial }: TabProps): JSX.Element {
   const { hyperparameters, bestValidation, latestValidation, sourceTrial, sourceStep } = trial;
-  const names = [...new Set([...Object.keys(bestValidation), ...Object.keys(latestValidation)])];
+  const reported = [...Object.keys(bestValidation), ...Object.keys(latestValidation)];
+  const names = [...new Set(reported)].filter((name) => !isPositionMetric(name));
   return (
     <>
       <Part title="Hyperparameters">

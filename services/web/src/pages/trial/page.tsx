@@ -4,6 +4,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { number, percent } from "../../components/format.ts";
 import { LogView } from "../../components/log-view/log-view.tsx";
 import { Page } from "../../components/page/page.tsx";
+import { Position } from "./position.tsx";
 import { LoadingText } from "../../components/skeleton.tsx";
 import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
@@ -36,9 +37,12 @@ export function TrialPage(): JSX.Element {
   return (
     <Page title={`Trial ${id}`} above={aboveOf(experiment)}>
       {trial.error === null ? (
-        <Tabs label={`Trial ${id}`} tabs={tabsOf()} value={tab} onChange={show}>
-          <LoadingText label={`trial ${id}`} />
-        </Tabs>
+        <>
+          <p className={styles["position"]} />
+          <Tabs label={`Trial ${id}`} tabs={tabsOf()} value={tab} onChange={show}>
+            <LoadingText label={`trial ${id}`} />
+          </Tabs>
+        </>
       ) : (
         <ErrorNote error={trial.error} onRetry={() => void trial.refetch()} />
       )}
@@ -80,6 +84,7 @@ function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
       }
       verbs={[...verbs, board.verb]}
     >
+      <Position trial={trial} />
       <Warning text={trial.warning} />
       <Tabs
         label={`Trial ${trial.id}`}

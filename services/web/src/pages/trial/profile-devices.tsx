@@ -121,7 +121,7 @@ function QuantityChart({ summary, curve, zoom, onZoom }: ChartProps): JSX.Elemen
     <Chart
       title={unit === "" ? textOf(summary) : `${textOf(summary)}, ${unit}`}
       lines={[line]}
-      xLabel="time"
+      xTitle="time"
       time
       {...{ zoom, onZoom }}
       syncKey="profile"

@@ -68,12 +68,10 @@ export function lineOfCurve(
 ): { readonly unit: string; readonly line: Line } {
   const most = curve.reduce((least, { max }) => Math.max(least, Math.abs(max)), 0);
   const { unit, size } = unitOf(name, most);
+  const x = curve.map((point) => point.x);
   const line: Line = {
-    id: name,
-    label: quantityText(group, name),
-    trial: 1,
-    group: "",
-    x: curve.map(({ x }) => x),
+    ...{ id: name, of: name, label: quantityText(group, name), look: 1, group: "" },
+    ...{ x, from: x, to: x, count: x.map(() => 1) },
     y: curve.map(({ mean }) => mean / size),
     low: curve.map(({ min }) => min / size),
     high: curve.map(({ max }) => max / size),

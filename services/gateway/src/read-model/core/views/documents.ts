@@ -21,7 +21,7 @@ import type { Attribute } from "./attributes.ts";
 /** The document of an experiment: the API's message without computed fields, and the facts that the fold needs. */
 export type ExperimentDocument = Omit<
   Plain<Experiment>,
-  "notes" | "etag" | "archived" | "parent" | "config" | "values"
+  "notes" | "etag" | "archived" | "parent" | "config" | "values" | "phase"
 > & {
   /** The units that the search plans and has trained; absent if its client tells the progress, or before its start. */
   readonly units?: {
@@ -33,6 +33,8 @@ export type ExperimentDocument = Omit<
   readonly startTimes?: Readonly<Record<string, number>>;
   /** The number of runs that train. */
   readonly running: number;
+  /** The number of runs that have their slots and do not train yet. */
+  readonly starting: number;
   /** The sum of the times of the runs until `workedAtMs`, the last start or end of a run. */
   readonly workedMs: number;
   readonly workedAtMs: number;
@@ -74,7 +76,9 @@ export type BestRecord = {
   readonly scalars: Readonly<Record<string, number>>;
 };
 
-export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched" | "undelivered"> & {
+export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched" | "undelivered" | "phase"> & {
+  /** The rung, counted from 1, at which the search suspended the trial; absent if it has not. */
+  readonly suspendedAtRung?: number;
   /**
    * The record validations in step order, each better than the one before. After a rollback the last one that is left
    * is the best. Of a trial with very many, some early ones are left out.

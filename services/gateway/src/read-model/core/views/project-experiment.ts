@@ -37,6 +37,7 @@ const unset = {
   metric: "",
   smallerIsBetter: true,
   ...neverRan,
+  starting: 0,
   warning: "",
   waitsFor: "",
   notes: "",

@@ -10,6 +10,7 @@ import { checkpointProjections } from "./project-checkpoint.ts";
 import { experimentProjections } from "./project-experiment.ts";
 import { jobProjections } from "./project-job.ts";
 import { modelProjections } from "./project-model.ts";
+import { phaseProjections } from "./project-phases.ts";
 import { progressProjections } from "./project-progress.ts";
 import { spaceProjections } from "./project-space.ts";
 import { taskProjections } from "./project-task.ts";
@@ -30,6 +31,7 @@ const parts: readonly Projections[] = [
   spaceProjections,
   taskProjections,
   jobProjections,
+  phaseProjections,
   // After the others, as these read the states that an event leads to.
   progressProjections,
   warningProjections,

@@ -195,8 +195,12 @@ function allocationKeys(allocation: string, event: AnyEvent): readonly DocumentK
   // A stop by the scheduler changes the state of a task only; that of a trial has a state for stops of its own service.
   if (stopsAllocation.has(event.type)) return owner.filter(({ kind }) => kind === "task");
   const changesJob = event.type === "AllocationGranted" || event.type === "AllocationEnded";
+  const experiment = parseRunId(allocation)?.experiment;
   return [
     ...owner,
+    ...(event.type === "AllocationGranted" && experiment !== undefined
+      ? [{ kind: "experiment", id: experiment } as const]
+      : []),
     ...(changesJob ? [{ kind: "job", id: job } as const] : []),
     ...agentsOf(event).map((id): DocumentKey => ({ kind: "agent", id })),
   ];
