@@ -115,8 +115,8 @@ test("an experiment lists its tasks, and the TensorBoard of chosen trials is one
 }) => {
   const { client } = stage.world;
   const { task } = await client.call("createTask", {
-    kind: "notebook",
-    config: `{ name: "errors of experiment ${short}", resources: { slots: 99 } }`,
+    kind: "command",
+    config: `{ name: "errors of experiment ${short}", entrypoint: ["true"], resources: { slots: 0 } }`,
   });
   const page = await stage.page(skip, "/");
   await page.goto(`${stage.world.api}/experiments/${short}?tab=trials&sort=number`);
@@ -130,11 +130,8 @@ test("an experiment lists its tasks, and the TensorBoard of chosen trials is one
   await page.goto(`${stage.world.api}/experiments/${short}?tab=tasks`);
   const tasks = page.getByRole("grid", { name: `Tasks of experiment ${short}` });
   await tasks.getByRole("row").filter({ hasText: "trial 1, trial 2" }).waitFor();
-  await tasks
-    .getByRole("row")
-    .filter({ hasText: task?.id ?? "none" })
-    .getByText("queued")
-    .waitFor();
+  const named = tasks.getByRole("row").filter({ hasText: task?.id ?? "none" });
+  await named.getByText("completed").waitFor();
   await stage.looks(page, "experiment-tasks");
   await page.setViewportSize({ width: 360, height: 780 });
   await stage.looks(page, "phone-experiment-tasks");
