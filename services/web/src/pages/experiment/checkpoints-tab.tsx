@@ -140,9 +140,9 @@ function columnsOf(
     text: (one: Checkpoint) => string,
   ): Column<Checkpoint> => ({ id, title, width, text, cell: text });
   return [
-    { ...plain("id", "Checkpoint", 112, ({ uuid }) => uuid.slice(0, 8)), mono: true },
+    { ...plain("id", "Checkpoint", 88, ({ uuid }) => uuid.slice(0, 8)), mono: true },
     {
-      ...plain("trial", "Trial", 88, ({ trial }) => trialName(trial)),
+      ...plain("trial", "Trial", 72, ({ trial }) => trialName(trial)),
       cell: ({ trial }) => (
         <Link to="/trials/$trial" params={{ trial }} search={{}}>
           {trialName(trial)}
@@ -154,11 +154,11 @@ function columnsOf(
       right: true,
     },
     {
-      ...plain("value", metric, 96, ({ uuid }) => number(verdicts.get(uuid)?.value)),
+      ...plain("value", metric, 80, ({ uuid }) => number(verdicts.get(uuid)?.value)),
       right: true,
     },
     {
-      ...plain("state", "State", 132, ({ state }) => state),
+      ...plain("state", "State", 128, ({ state }) => state),
       cell: (one) => <StateBadge state={checkpointState(one)} title={one.reason} />,
     },
     {
