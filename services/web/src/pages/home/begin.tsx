@@ -12,8 +12,8 @@ export function useIsUnused(): boolean | undefined {
     { watch: { kind: "experiments", archived: true }, follow: true },
   );
   const tasks = useCall("listTasks", { pageSize: 1 }, { watch: { kind: "tasks" }, follow: true });
-  if (experiments.data === undefined || tasks.data === undefined) return undefined;
-  return experiments.data.items.length === 0 && tasks.data.items.length === 0;
+  if (experiments.isPending || tasks.isPending) return undefined;
+  return experiments.data?.items.length === 0 && tasks.data?.items.length === 0;
 }
 
 /** How to begin: the commands that lead from nothing to a first experiment. */
