@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+import shutil
 import tarfile
 import unittest
 from unittest import mock
@@ -11,7 +12,7 @@ from unittest import mock
 from work_folders import Folders, all_bytes, draw_tree, files_below, in_fork, settle, tree_of
 
 from trainyard._work import FORMAT, _units
-from trainyard._work._unpack import is_save, unpack
+from trainyard._work._unpack import BeyondLimitsError, Limits, MalformedError, is_save, unpack
 from trainyard.errors import CheckpointError
 
 TREES = 40
@@ -198,6 +199,69 @@ class Hostile(Folders):
     def test_a_large_file_outside_is_refused(self):
         large = {"path": "x", "file": "../../etc/hostname", "mode": 0o644, "mtime": 0}
         self.refused(self.crafted([], [large]))
+
+    def test_entries_beyond_the_limit_are_not_unpacked(self):
+        members = [(tarfile.TarInfo(f"{number}/x"), b"") for number in range(2000)]
+        folder = tarfile.TarInfo("folder")
+        folder.type = tarfile.DIRTYPE
+        target = self.base / "target"
+        target.mkdir()
+        with self.assertRaisesRegex(BeyondLimitsError, "more than 100 files"):
+            unpack(
+                self.crafted([(folder, b"")] * 100 + members),
+                target,
+                limits=Limits(1 << 20, 100),
+            )
+        self.assertEqual(os.listdir(target), ["folder"])
+
+    def test_sizes_beyond_the_limit_are_not_written(self):
+        for size, error in ((1 << 40, BeyondLimitsError), (-(1 << 40), MalformedError)):
+            archive = self.crafted([]) / "small-1.tar"
+            member = tarfile.TarInfo("giant")
+            member.size = size
+            # A hole in the archive is as large.
+            archive.write_bytes(member.tobuf(tarfile.GNU_FORMAT))
+            os.truncate(archive, 1 << 41)
+            target = self.base / f"target{size}"
+            target.mkdir()
+            with self.assertRaises(error):
+                unpack(archive.parent, target, limits=Limits(1 << 30, 100))
+            self.assertEqual(os.listdir(target), [])
+            shutil.rmtree(archive.parent)
+
+    def test_headers_beyond_their_limit_are_not_read(self):
+        for kind in (tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_SPARSE):
+            archive = self.crafted([]) / "small-1.tar"
+            header = tarfile.TarInfo("header")
+            header.type, header.size = kind, 1 << 40
+            archive.write_bytes(header.tobuf(tarfile.GNU_FORMAT))
+            os.truncate(archive, 1 << 41)
+            self.refused(archive.parent)
+            shutil.rmtree(archive.parent)
+            shutil.rmtree(self.base / "target")
+
+    def test_an_entry_that_no_packing_writes_is_malformed(self):
+        broken = tarfile.TarInfo("x")
+        broken.pax_headers = {"size": "many"}
+        late = tarfile.TarInfo("x")
+        late.mtime = 1 << 80
+        for member in (broken, late):
+            folder = self.crafted([])
+            text = member.tobuf(tarfile.PAX_FORMAT if member is broken else tarfile.GNU_FORMAT)
+            (folder / "small-1.tar").write_bytes(text)
+            target = self.base / "target"
+            target.mkdir()
+            with self.assertRaises(MalformedError):
+                unpack(folder, target)
+            shutil.rmtree(folder)
+            shutil.rmtree(target)
+
+    def test_a_description_of_more_files_than_a_checkpoint_has_is_malformed(self):
+        folder = self.crafted([])
+        described = json.loads((folder / "work.json").read_bytes())
+        described["archives"] *= 6000
+        (folder / "work.json").write_text(json.dumps(described))
+        self.refused(folder)
 
     def test_a_folder_without_a_description_is_no_save(self):
         self.assertFalse(is_save(self.work))

@@ -69,6 +69,21 @@ class Changing(Folders):
         self.assertEqual((back / "stays").read_bytes(), b"a" * 1000)
         self.assertEqual((back / "shrinks").read_bytes(), b"a" * 10)
 
+    def test_files_that_grow_beyond_the_limit_while_they_are_read_are_not_saved(self):
+        for name, size in (("small", 100), ("large", 5000)):
+            path = self.work / name
+            path.write_bytes(b"a" * size)
+
+            def change(_, path=path, size=size):
+                path.write_bytes(b"a" * (size + 1))
+
+            with changing(change, before_read=True):
+                result, folder = self.saved(bytes_max=size)
+            why = f"it has {size + 1:,} bytes, and at most {size:,} are saved"
+            self.assertEqual(result, {"kind": "too_large", "why": why})
+            self.assertFalse(folder.exists())
+            path.unlink()
+
     def test_a_folder_that_becomes_a_link_leads_nowhere(self):
         secret = self.base / "secret"
         secret.mkdir()

@@ -50,12 +50,18 @@ class Stored(Folders):
         self.assertTrue(answer.is_success(), answer.body)
         return folder.name
 
-    def restored(self, checkpoint):
+    def restored(self, checkpoint, bytes_max=1 << 30, files_max=10_000):
         target = self.base / f"target-{checkpoint}"
-        target.mkdir()
-        fetched = str(self.base / "fetched")
-        _restore.restore(self.platform.url, TOKEN, RUN, checkpoint, fetched, str(target))
-        self.assertFalse(Path(fetched).exists())
+        target.mkdir(exist_ok=True)
+        fetched, url = str(self.base / "fetched"), self.platform.url
+        order = (url, TOKEN, RUN, checkpoint, fetched, str(target), bytes_max, files_max)
+        try:
+            _restore.restore(_restore.Order(*order))
+        except Exception:
+            self.assertEqual(list(target.iterdir()), [])
+            raise
+        finally:
+            self.assertFalse(Path(fetched).exists())
         return target
 
     def test_a_save_comes_back_from_each_kind_of_store(self):

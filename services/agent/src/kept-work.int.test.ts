@@ -1,4 +1,6 @@
 /** The folder of a task on an agent: it is HOME, is saved while the task runs and at its end, and comes back. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -130,6 +132,37 @@ describe.concurrent("a task that keeps its work", () => {
     await expect.poll(known, patient).toMatchObject(saved);
     platform.kill(launch);
     await platform.ended(launch);
+  });
+
+  test("is not restored beyond the limits of the agent, and its run fails with one sentence", async () => {
+    await using stage = await AgentStage.start({ variables: { TRAINYARD_AGENT_WORK_FILES: "30" } });
+    const { platform, checkpoints } = stage;
+    const launch = keptBy("echo mine > notes");
+    platform.run(launch);
+    await platform.ended(launch);
+    // Somebody who may write into the storage puts another save in its place.
+    const [[checkpoint, save] = []] = [...platform.checkpoints];
+    const forged = join(checkpoints, checkpoint ?? "");
+    const folders = Array.from({ length: 31 }, (_, at) => `f${at}`);
+    execFileSync("sh", [
+      "-c",
+      `cd "$1" && mkdir d && (cd d && mkdir ${folders.join(" ")})`,
+      "sh",
+      forged,
+    ]);
+    execFileSync("tar", ["-C", join(forged, "d"), "-cf", join(forged, "small-1.tar"), ...folders]);
+    const bytes = readFileSync(join(forged, "small-1.tar"));
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    for (const entry of save?.manifest as { path: string; bytes: number; sha256: string }[]) {
+      if (entry.path === "small-1.tar") Object.assign(entry, { bytes: bytes.length, sha256 });
+    }
+    const next = resumed(stage, launch, "cat notes");
+    platform.run(next);
+    const { exit } = await platform.ended(next);
+    expect(exit?.message).toBe(
+      `the save ${checkpoint} of ${launch.task?.id} cannot be restored: it has more than 30 files, the most that are restored (TRAINYARD_AGENT_WORK_BYTES and TRAINYARD_AGENT_WORK_FILES of the agent)`,
+    );
+    expect(existsSync(join(stage.folderOf(next), "work/kept"))).toBe(false);
   });
 
   test("is not saved beyond its limit: its end says so, with the host and the path, and the folder stays", async () => {

@@ -102,7 +102,7 @@ describe("the stream of an experiment's points", () => {
     expect(items.map(nameOf)).toEqual([`${trial}#1 0-3`]);
   });
 
-  test("starts at the position of a series of one experiment", async () => {
+  test("starts at the position that a series has for each experiment", async () => {
     const [trial = ""] = await newTrials();
     const [other = ""] = await newTrials();
     const series = async (trials: readonly string[]) => {
@@ -114,11 +114,15 @@ describe("the stream of an experiment's points", () => {
     };
     await send(trial, [report(1, "training", 1), report(2, "training", 2)]);
     await send(other, [report(1, "training", 1)]);
-    const { streamPosition } = await series([trial]);
-    await send(trial, [report(3, "training", 3)]);
-    const { items } = await readOn(experimentOf(trial), { after: streamPosition ?? 0 });
-    expect(items.map(nameOf)).toEqual([`${trial}#1 0-3`]);
-    expect((await series([trial, other])).streamPosition).toBeUndefined();
+    const { streamPositions } = await series([trial, other]);
+    expect(streamPositions).toEqual({ [experimentOf(trial)]: 2, [experimentOf(other)]: 1 });
+    for (const one of [trial, other]) {
+      await send(one, [report(3, "training", 3)]);
+      const { items } = await readOn(experimentOf(one), {
+        after: streamPositions[experimentOf(one)] ?? 0,
+      });
+      expect(items.map(nameOf)).toEqual([`${one}#1 0-3`]);
+    }
   });
 
   test("has no gaps and no repeats for a reader, while two replicas write and compact", async () => {

@@ -8,10 +8,13 @@ completes a checkpoint only when every file in the folder matches, so a truncate
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import stat
+import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Callable, NamedTuple
 
@@ -35,6 +38,7 @@ class DamagedError(CheckpointError):
 METADATA = "metadata.json"
 
 Selector = Callable[[str], bool]
+Opener = Callable[[str], "AbstractContextManager[BinaryIO]"]
 
 _NOT_A_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
@@ -235,13 +239,16 @@ def entry_of_file(folder: Path, path: str) -> FileEntry:
     return FileEntry(path, size, digest)
 
 
-def _digest(file: BinaryIO, target: BinaryIO | None = None) -> tuple[str, int]:
+def _digest(
+    file: BinaryIO, target: BinaryIO | None = None, bytes_max: int = sys.maxsize
+) -> tuple[str, int]:
+    """The digest and the size of a file, which ends for the caller after ``bytes_max``. Copies it into another."""
     import hashlib
 
     sha256 = hashlib.sha256()
     size = 0
     while True:
-        piece = file.read(COPY_BYTES)
+        piece = file.read(min(COPY_BYTES, bytes_max - size))
         if not piece:
             return sha256.hexdigest(), size
         sha256.update(piece)
@@ -250,21 +257,36 @@ def _digest(file: BinaryIO, target: BinaryIO | None = None) -> tuple[str, int]:
             target.write(piece)
 
 
-def copy_out(uuid: str, plan: Plan, target: Path, selector: Selector | None) -> None:
-    """Copies the selected files of a checkpoint into a folder and verifies each against the manifest."""
+def copy_out(
+    uuid: str,
+    plan: Plan,
+    target: Path,
+    selector: Selector | None,
+    opened: Opener | None = None,
+) -> None:
+    """Copies the selected files of a checkpoint into a folder and verifies each against the manifest. ``opened`` opens
+    a file of the checkpoint, as where others may replace it.
+    """
+    opened = opened or functools.partial(_opened, plan.path)
     for entry in plan.manifest:
         if entry.path != METADATA and selector is not None and not selector(entry.path):
             continue
         destination = target / inside(uuid, entry.path)
         destination.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with open(plan.path / entry.path, "rb") as source, open(destination, "wb") as copy:
-                digest, size = _digest(source, copy)
+            with opened(entry.path) as file, open(destination, "wb") as copy:
+                # A byte more than expected shows a longer file, which may be endless.
+                digest, size = _digest(file, copy, entry.bytes + 1)
+                size = max(size, os.fstat(file.fileno()).st_size)
         except _NOT_A_FILE as error:
             raise _damaged(uuid, entry, "is missing") from error
         if size != entry.bytes or digest != entry.sha256:
             destination.unlink()
             raise _changed(uuid, entry, size)
+
+
+def _opened(folder: Path, path: str) -> BinaryIO:
+    return open(folder / path, "rb")
 
 
 def check_sizes(uuid: str, plan: Plan) -> None:

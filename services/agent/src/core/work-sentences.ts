@@ -30,6 +30,11 @@ export function returned(task: string): string {
   return `the files of ${task} are back; variables of its kernels are gone`;
 }
 
+/** The sentence for a save that has more than an agent saves; `why` says what cannot be restored, and why. */
+export function tooLargeToRestore(why: string): string {
+  return `${why} (TRAINYARD_AGENT_WORK_BYTES and TRAINYARD_AGENT_WORK_FILES of the agent)`;
+}
+
 export function unsavedWork(
   why: string,
   {

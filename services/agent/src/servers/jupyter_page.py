@@ -16,6 +16,8 @@ from tornado.netutil import bind_unix_socket
 from tornado.routing import Matcher, Rule
 from tornado.web import RequestHandler
 
+# JupyterLab saves the layout of an open tab here every ten seconds.
+LAYOUT_PATH = "/lab/api/workspaces"
 # The times of kernels and terminals are known to this accuracy.
 LOOK_MS = 1_000
 
@@ -70,8 +72,9 @@ class AboutUse(Matcher):
         if request.path == USE_PATH:
             return {}
         # An upgraded connection, such as that of an open tab, is no request that lasts.
-        self.door.began(request.method)
-        self.door.ended(request.method)
+        method = "GET" if request.path.startswith(LAYOUT_PATH) else request.method
+        self.door.began(method)
+        self.door.ended(method)
         return None
 
 

@@ -6,14 +6,12 @@
  * checkpoint is complete.
  */
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import {
   type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
-  markStorage,
   readStorageMarker,
   storeAddress,
 } from "@trainyard/blob";
@@ -42,6 +40,7 @@ import { idOfRun, inRounds, pathOfRun } from "./delivery.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { isDiskFull } from "../state/layout.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
+import { markPlace, removeCheckpoint, storagePlace } from "./storage-place.ts";
 
 export type CheckpointDeps = {
   readonly folder: RunFolder;
@@ -91,9 +90,10 @@ function placed(
 /** The place of a task's saves, for the program that makes them; null if this host does not know it. */
 export function saveStorage({ launch, sealing }: RunFolder, checkpointDir: string) {
   const store = storeAddress(sectionOf(launch.checkpointStorage));
-  if (store !== null) return { root: stagingFolder(sealing), store };
+  if (store !== null) return { root: stagingFolder(sealing), store, trusted: "" };
   const root = checkpointRootOf(launch, checkpointDir);
-  return root === null ? null : { root, store: "" };
+  if (root === null) return null;
+  return { root, store: "", trusted: storagePlace(root, checkpointDir).trusted };
 }
 
 /** Whether the run's checkpoints go to an object store, and are therefore sealed in the run's own folder. */
@@ -240,14 +240,19 @@ async function removeFiles(
   { folder, checkpointDir, events }: CheckpointDeps,
   checkpoint: string,
 ): Promise<void> {
-  const path = areStaged(folder.launch)
-    ? join(stagingFolder(folder.sealing), checkpoint)
+  const staging = stagingFolder(folder.sealing);
+  const isStaged = areStaged(folder.launch);
+  const path = isStaged
+    ? join(staging, checkpoint)
     : checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
     if (path === null) return;
+    const place = isStaged
+      ? { trusted: folder.path, below: relative(folder.path, staging) }
+      : storagePlace(dirname(path), checkpointDir);
     // Path and id come from the run: as its user, only files that the run could remove are removed.
     if (folder.owner !== null) await removeAs(folder.owner, path);
-    else await rm(path, { recursive: true, force: true });
+    else await removeCheckpoint(place, checkpoint);
   } catch (error) {
     // A storage that cannot remove files must not delay the report of the run's end.
     events.checkpointNotRemoved(folder.launch.allocation, checkpoint, error);
@@ -370,5 +375,5 @@ async function storageIdOf(
     const seen = await readStorageMarker(root);
     return seen.kind === "marked" ? seen.id : undefined;
   }
-  return markStorage(root).catch(() => undefined); // Nobody judges it then until it is adopted.
+  return markPlace(storagePlace(root, checkpointDir));
 }

@@ -20,15 +20,15 @@ import { inRounds } from "./delivery.ts";
  * Returns the storages of a run; of a task only that of its saves. Where runs have users of their own, the shared
  * folders of TensorBoard files exist.
  */
-export async function openStorages(
+export function openStorages(
   { owner, launch, isTask, keepsWork }: RunFolder,
   agent: Parameters<typeof storagePlaces>[1],
-): Promise<StoragePlaces> {
+): StoragePlaces {
   if (isTask) {
     const none = { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
     return { ...none, saveRoot: keepsWork ? checkpointRootOf(launch, agent.checkpointDir) : null };
   }
-  if (owner !== null) await makeTensorBoardFolders(agent.checkpointDir, launch.log);
+  if (owner !== null) makeTensorBoardFolders(agent.checkpointDir, launch.log);
   return storagePlaces(launch, agent);
 }
 

@@ -5,16 +5,21 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { recordedTask } from "@trainyard/experiment-config/recorded";
-import { outsideWork, returned } from "../core/work-sentences.ts";
+import {
+  outsideWork,
+  returned,
+  tooLargeToRestore,
+  type WorkLimits,
+} from "../core/work-sentences.ts";
 import { limits } from "../limits.ts";
 import { HostProblem, LaunchProblem } from "../runtime/runtime.ts";
 import { idOfRun } from "./delivery.ts";
 import type { SdkHost } from "./sdk-program.ts";
 import { names } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { refusedStatus, runProgram } from "./work-program.ts";
+import { refusedStatus, runProgram, tooLargeStatus } from "./work-program.ts";
 
-type Deps = { readonly apiUrl: string; readonly python: SdkHost };
+type Deps = { readonly apiUrl: string; readonly python: SdkHost; readonly work: WorkLimits };
 
 /** Returns the folder of the run. `unpack` returns a new folder with the context. */
 export async function workFolder(
@@ -38,7 +43,7 @@ export async function workFolder(
 
 async function restored(
   folder: RunFolder,
-  { apiUrl, python }: Deps,
+  { apiUrl, python, work }: Deps,
   onProgress: () => void,
   signal: AbortSignal,
 ): Promise<string> {
@@ -51,6 +56,7 @@ async function restored(
     checkpoint: launch.latestCheckpoint,
     fetched: join(folder.saves, names.fetched),
     target,
+    ...{ bytes_max: work.bytesMax, files_max: work.filesMax },
   };
   // A large save takes longer than a launch may be silent. The program itself gives up after an outage of an hour.
   const beat = setInterval(onProgress, limits.restoreBeatMs);
@@ -59,6 +65,7 @@ async function restored(
   if (status === 0) return target;
   const save = launch.latestCheckpoint;
   const message = `the save ${save} of ${launch.task?.id ?? "the task"} cannot be restored: ${why}`;
+  if (status === tooLargeStatus) throw new LaunchProblem(tooLargeToRestore(message));
   if (status !== refusedStatus) throw new HostProblem(message);
   // Each resume would start from it, until the platform knows that it is damaged.
   const wayOut = `"yard checkpoint verify ${save}" records its damage, and a resume then takes the save before it`;

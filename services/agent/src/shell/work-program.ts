@@ -19,6 +19,8 @@ export type ProgramHost = SdkHost & { readonly owner: Owner | null };
 
 /** The exit status of a program that no attempt can help, as in `_uploader_status.py`. */
 export const refusedStatus = 65;
+/** The exit status for a save beyond the limits, as in `_restore.py`. */
+export const tooLargeStatus = 66;
 
 /** The program is killed once the signal aborts. */
 export async function runProgram(

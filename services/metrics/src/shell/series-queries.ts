@@ -45,7 +45,10 @@ export function seriesQueryCommands(deps: SeriesDeps) {
   } satisfies Partial<CommandTable<"metrics">>;
 }
 
-type Answer = { readonly series: Plain<Series>[]; readonly streamPosition?: number };
+type Answer = {
+  readonly series: Plain<Series>[];
+  readonly streamPositions: Record<string, number>;
+};
 
 async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answer | Rejection> {
   const wrong = problemOf(query);
@@ -54,8 +57,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
   const group = query.group || "training";
   const [from, to] = [query.from ?? null, query.to ?? null];
   const series: Plain<Series>[] = [];
-  const experiment = experimentOf(trials);
-  let streamPosition: number | null = null;
+  const streamPositions: Record<string, number> = {};
   let points = 0;
   const all = new Map(names.map((name): [string, Points[]] => [name, []]));
   const bucketed = (trial: string, name: string, points: Points): Plain<Series> => ({
@@ -68,8 +70,10 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
       query.superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run);
     const request = { trial, group, names, x: query.x || "step", from, to, lastStep };
     const chunks = await inSnapshot(deps.pool, async (client) => {
-      // The position is from the first trial's snapshot; the later snapshots contain all points up to it.
-      if (experiment !== null) streamPosition ??= await readStreamPosition(client, experiment);
+      // The position is from the snapshot of the experiment's first trial; the later snapshots contain all points up
+      // to it.
+      const experiment = parseTrialId(trial)?.experiment ?? "";
+      streamPositions[experiment] ??= await readStreamPosition(client, experiment);
       return readChunks(client, request);
     });
     if (chunks === null) return reject("too_many_points", tooMany(trial));
@@ -84,13 +88,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
   const answered = combined
     ? [...all].map(([name, parts]) => bucketed("", name, joinPoints(parts)))
     : series;
-  return { series: answered, ...(streamPosition === null ? {} : { streamPosition }) };
-}
-
-/** Returns the trials' experiment; null for trials of several. */
-function experimentOf(trials: readonly string[]): string | null {
-  const [experiment = null, ...others] = new Set(trials.map((id) => parseTrialId(id)?.experiment));
-  return others.length > 0 ? null : experiment;
+  return { series: answered, streamPositions };
 }
 
 const tooMany = (trial: string): string =>

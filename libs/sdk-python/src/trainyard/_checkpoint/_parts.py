@@ -5,8 +5,9 @@ The part size must equal the platform's (libs/blob, ``partBytes``).
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any, BinaryIO, Callable, NamedTuple
 
 from .._limits import COPY_BYTES, UPLOAD_PART_BYTES
 from .._storage import FileEntry
@@ -51,6 +52,12 @@ def snapshot(
     return _read(folder, path, (folder / path).stat().st_size, 0, moved, wants_md5)
 
 
+def snapshot_of(file: BinaryIO, path: str, wants_md5: bool = True) -> Digested:
+    """Reads an open file, up to its size at the time of the call. ``path`` is its path in the manifest."""
+    size = os.fstat(file.fileno()).st_size
+    return _read_file(file, path, size, 0, lambda count: None, wants_md5)
+
+
 def beginning(
     folder: Path, path: str, count: int, moved: Callable[[int], None], wants_md5: bool = True
 ) -> Digested:
@@ -66,6 +73,18 @@ def _read(
     moved: Callable[[int], None],
     wants_md5: bool,
 ) -> Digested:
+    with open(folder / path, "rb") as file:
+        return _read_file(file, path, expected, beyond, moved, wants_md5)
+
+
+def _read_file(
+    file: BinaryIO,
+    path: str,
+    expected: int,
+    beyond: int,
+    moved: Callable[[int], None],
+    wants_md5: bool,
+) -> Digested:
     import base64
     import hashlib
 
@@ -74,7 +93,7 @@ def _read(
     md5 = hashlib.md5(usedforsecurity=False) if wants_md5 else None
     part = hashlib.sha256()
     parts: list[str] = []
-    with open(folder / path, "rb") as file, HashLane(expected) as whole:
+    with HashLane(expected) as whole:
         while True:
             # A piece never crosses the end of its part.
             most = min(COPY_BYTES, part_bytes - size % part_bytes, expected + beyond - size)

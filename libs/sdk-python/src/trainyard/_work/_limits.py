@@ -25,6 +25,10 @@ NAME_BYTES_MAX = 255
 IGNORE_BYTES_MAX = 1 << 20
 # The largest description of a save that is read: 4,000 long paths.
 DESCRIPTION_BYTES_MAX = 64 << 20
+# The headers of one entry in an archive: two long paths.
+HEADER_BYTES_MAX = 64 << 10
+# The size in a save beside the contents of its files, for each of its entries: headers with long paths.
+ENTRY_BYTES_MAX = 10 << 10
 # The number of left out files that a save names.
 LEFT_OUT_NAMED_MAX = 5
 # The records of complete saves that stay for a log that went back: checkpoint-gc keeps as many saves.

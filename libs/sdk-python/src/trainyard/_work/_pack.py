@@ -1,7 +1,8 @@
 """Writes the files of a save: archives of small entries, and copies of large files.
 
 A file that changes while it is read is read again, a few times, and then taken as it is. What the last save has
-already is a hard link to it: the files of saves are written once, and only by this module.
+already is a hard link to it: the files of saves are written once, and only by this module. Others may replace what is
+written, where the storage is a folder that they see: see ``_below``.
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from .._checkpoint._parts import Digested, snapshot
+from .._checkpoint._parts import Digested, snapshot_of
 from .._code._tar import BLOCK, header_with_time
-from .._files import copy_file, copy_sparse, is_sparse, sync_folder
+from .._files import PathLike, copy_file, copy_sparse, is_sparse
 from .._limits import COPY_BYTES
 from .._storage import FileEntry
-from . import DESCRIPTION, FORMAT
+from . import DESCRIPTION, FORMAT, _below
 from ._limits import READS_MAX
 from ._scan import FOLDER, LINK, Entry, Scan, entry_of_file, opened_file
 from ._units import Unit
@@ -33,7 +33,8 @@ _OF_THE_PLACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 class Earlier(NamedTuple):
     """The files of the last save on this host, as proto JSON, by the keys of their units."""
 
-    folder: Path
+    # The open folder of that save.
+    folder: int
     units: Mapping[str, dict[str, Any]]
 
 
@@ -46,21 +47,23 @@ class Packed(NamedTuple):
     left_out: list[tuple[bytes, str]]
     # Whether every entry is saved as it was listed.
     is_stable: bool
+    # The bytes of the files as they were read: some may have grown since they were listed.
+    bytes: int
 
 
 def pack(
     root: int,
     scanned: Scan,
     units: list[Unit],
-    target: Path,
+    target: int,
     about: Mapping[str, Any],
     earlier: Earlier | None,
     wants_md5: bool,
 ) -> Packed:
-    """Writes a save into the folder ``target`` and syncs it. ``root`` is the open folder to save. ``about`` is
+    """Writes a save into the open folder ``target`` and syncs it. ``root`` is the open folder to save. ``about`` is
     added to the description.
     """
-    writing = _Writing(root, target)
+    writing = _Writing(root, target, wants_md5)
     files: list[Digested] = []
     keys: dict[str, dict[str, Any]] = {}
     large: list[dict[str, Any]] = []
@@ -69,12 +72,13 @@ def pack(
         file = _linked(unit, target, earlier)
         read: Entry | None = unit.entries[0] if unit.entries else None
         is_stable = file is not None
-        if file is None:
-            read, is_stable = writing.large(unit) if unit.is_large else writing.archive(unit)
+        if file is not None:
+            writing.bytes += sum(entry.size for entry in unit.entries)
+        else:
+            file, read, is_stable = writing.large(unit) if unit.is_large else writing.archive(unit)
             are_stable = are_stable and is_stable
-            if unit.is_large and read is None:
+            if file is None:
                 continue
-            file = _sealed(target, unit.name, wants_md5)
         files.append(file)
         if unit.key and is_stable:
             keys[unit.key] = file.message()
@@ -88,12 +92,11 @@ def pack(
         "archives": [unit.name for unit in units if not unit.is_large],
         "large": large,
     }
-    (target / DESCRIPTION).write_text(json.dumps(described), encoding="ascii")
-    files.append(_sealed(target, DESCRIPTION, wants_md5))
-    for parent, _, _ in os.walk(target):
-        sync_folder(parent)
-    sync_folder(target.parent)
-    return Packed(sorted(files), keys, writing.left_out, are_stable)
+    with _below.new_file(target, DESCRIPTION) as file_of:
+        file_of.write(json.dumps(described).encode("ascii"))
+        files.append(_sealed(file_of, DESCRIPTION, wants_md5))
+    _below.sync_folders(target)
+    return Packed(sorted(files), keys, writing.left_out, are_stable, writing.bytes)
 
 
 def _described(unit: Unit, entry: Entry) -> dict[str, Any]:
@@ -101,71 +104,82 @@ def _described(unit: Unit, entry: Entry) -> dict[str, Any]:
     return {"path": path, "file": unit.name, "mode": entry.mode, "mtime": entry.mtime_ns}
 
 
-def _linked(unit: Unit, target: Path, earlier: Earlier | None) -> Digested | None:
+def _linked(unit: Unit, target: int, earlier: Earlier | None) -> Digested | None:
     """Links the file of the last save that has the unit's content. None if there is none."""
     told = earlier.units.get(unit.key) if earlier is not None and unit.key else None
     if told is None or earlier is None:
         return None
-    source, path = earlier.folder / str(told["path"]), target / unit.name
+    size = int(told["bytes"])
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if source.stat().st_size != int(told["bytes"]):
-            return None
-        os.link(source, path, follow_symlinks=False)
+        _below.link(earlier.folder, str(told["path"]), size, target, unit.name)
     except OSError:
         return None
-    entry = FileEntry(unit.name, int(told["bytes"]), str(told["sha256"]))
+    entry = FileEntry(unit.name, size, str(told["sha256"]))
     return Digested(entry, list(told.get("partSha256") or []), str(told.get("md5") or ""))
 
 
-def _sealed(target: Path, name: str, wants_md5: bool) -> Digested:
-    with open(target / name, "rb") as file:
-        os.fsync(file.fileno())
-    return snapshot(target, name, lambda count: None, wants_md5)
+def _sealed(file: BinaryIO, name: str, wants_md5: bool) -> Digested:
+    """Syncs and reads a file that was written, through its open descriptor."""
+    file.flush()
+    os.fsync(file.fileno())
+    file.seek(0)
+    return snapshot_of(file, name, wants_md5)
 
 
 class _Writing:
-    def __init__(self, root: int, target: Path) -> None:
+    def __init__(self, root: int, target: int, wants_md5: bool) -> None:
         self._root = root
         self._target = target
+        self._wants_md5 = wants_md5
+        self.bytes = 0
         self.left_out: list[tuple[bytes, str]] = []
 
-    def large(self, unit: Unit) -> tuple[Entry | None, bool]:
-        """Copies a large file. Returns it as it was read, None if it is gone, and whether it is the listed one."""
+    def large(self, unit: Unit) -> tuple[Digested | None, Entry | None, bool]:
+        """Copies a large file. Returns it, and as which entry it was read, None if it is gone; and whether that is the
+        listed one.
+        """
         (listed,) = unit.entries
-        path = self._target / unit.name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with _below.new_file(self._target, unit.name) as file:
+            read, is_stable = self._large(file, listed)
+            if read is not None:
+                sealed = _sealed(file, unit.name, self._wants_md5)
+                self.bytes += sealed.entry.bytes
+                return sealed, read, is_stable
+        _below.remove_file(self._target, unit.name)
+        return None, None, is_stable
+
+    def _large(self, file: BinaryIO, listed: Entry) -> tuple[Entry | None, bool]:
         before = None
         for _ in range(READS_MAX):
             try:
                 with opened_file(self._root, listed.path) as fd:
                     _show_later_writes(fd)
                     before = _opened(listed, fd)
-                    _copy(fd, path)
+                    file.truncate(0)
+                    _copy(fd, f"/dev/fd/{file.fileno()}")
                     after = _opened(listed, fd)
             except OSError as error:
-                path.unlink(missing_ok=True)
                 return None, self._is_same_later(listed, error)
             if before == after:
                 return after, after == listed
         self.left_out.append((listed.path, "changed while it was read, and is saved as it was"))
         return before, False
 
-    def archive(self, unit: Unit) -> tuple[Entry | None, bool]:
-        """Writes an archive. Returns whether all of its entries are as they were listed."""
+    def archive(self, unit: Unit) -> tuple[Digested | None, Entry | None, bool]:
+        """Writes an archive. Returns it, and whether all of its entries are as they were listed."""
         is_stable = True
-        with open(self._target / unit.name, "w+b") as file:
+        with _below.new_file(self._target, unit.name) as file:
             for entry in unit.entries:
                 if entry.kind in _KINDS:
                     file.write(_header(entry))
                 elif not self._add(file, entry):
                     is_stable = False
             file.write(bytes(2 * BLOCK))
-        return None, is_stable
+            return _sealed(file, unit.name, self._wants_md5), None, is_stable
 
     def _add(self, file: BinaryIO, listed: Entry) -> bool:
         """Adds a file to an archive. Returns whether it is as it was listed."""
-        start = file.tell()
+        start, count = file.tell(), 0
         for _ in range(READS_MAX):
             file.seek(start)
             file.truncate()
@@ -179,7 +193,9 @@ class _Writing:
                 file.truncate()
                 return self._is_same_later(listed, error)
             if before == after and count == before.size:
+                self.bytes += count
                 return after == listed
+        self.bytes += count
         self.left_out.append((listed.path, "changed while it was read, and is saved as it was"))
         return False
 
@@ -246,8 +262,8 @@ def _show_later_writes(fd: int) -> None:
         os.fsync(fd)
 
 
-def _copy(fd: int, target: Path) -> None:
-    # The open file again, since its path may lead elsewhere now.
+def _copy(fd: int, target: PathLike) -> None:
+    # The open files again, since their paths may lead elsewhere now.
     source = f"/dev/fd/{fd}"
     if stat.S_ISREG(os.fstat(fd).st_mode) and is_sparse(source):
         copy_sparse(source, target)

@@ -7,7 +7,7 @@ writes one JSON object to stdout:
 
 - ``{"kind": "saved" | "unchanged", "files", "bytes", "leftOut": [sentences]}``, of an unchanged folder with ``last``,
   the checkpoint of the last save
-- ``{"kind": "too_large", "why"}`` if the folder is beyond its limits. Nothing is written then.
+- ``{"kind": "too_large", "why"}`` if the folder is beyond its limits. Nothing of it is left then.
 
 Any other end is a failure, whose reason is the last line of stderr. The program may be killed at any time: what it has
 written counts only from the record on, and the mark before it tells the agent which folder to remove. It ends when
@@ -29,12 +29,12 @@ from typing import Any, NamedTuple
 from .. import _storage_marker
 from .._checkpoint._spool import CheckpointSpool, Record
 from .._files import write_by_rename
-from .._storage import check_manifest, check_uploaded
-from . import FORMAT
+from .._storage import FileEntry, check_manifest, check_uploaded
+from . import FORMAT, _below
 from ._limits import LEFT_OUT_NAMED_MAX, STORED_MAX
-from ._pack import Earlier, pack
-from ._scan import TooLargeError, open_folder, scan
-from ._units import fingerprint, units_of
+from ._pack import Earlier, Packed, pack
+from ._scan import Scan, TooLargeError, check_bytes, open_folder, scan
+from ._units import Unit, fingerprint, units_of
 
 # The record of the last save, in the folder of the saves.
 LAST = "last.json"
@@ -57,6 +57,8 @@ class Order(NamedTuple):
     run: int
     bytes_max: int
     files_max: int
+    # The folder above root that only the operator can replace, as by a link; empty if root itself is one.
+    trusted: str = ""
     # Whether the run has a user of its own: then, as for its processes, others on the host read nothing of it.
     is_private: bool = False
 
@@ -66,10 +68,7 @@ def save(order: Order) -> dict[str, Any]:
     root_fd = open_folder(order.work)
     try:
         now_ns = time.time_ns()
-        try:
-            scanned = scan(root_fd, order.files_max, order.bytes_max)
-        except TooLargeError as error:
-            return {"kind": "too_large", "why": str(error)}
+        scanned = scan(root_fd, order.files_max, order.bytes_max)
         told = {"files": len(scanned.entries), "bytes": scanned.bytes}
         spool = CheckpointSpool(Path(order.saves) / "spool")
         last = _Last.read(Path(order.saves), spool)
@@ -77,32 +76,74 @@ def save(order: Order) -> dict[str, Any]:
         if print_of and last is not None and print_of == last.fingerprint:
             left_out = _sentences(scanned.left_out)
             return {"kind": "unchanged", **told, "last": last.folder.name, "leftOut": left_out}
-        units = units_of(scanned.entries, now_ns)
-        target = Path(order.root) / order.checkpoint
-        earlier = None if last is None else Earlier(last.folder, last.units)
-        _remove_others(order, last, spool)
-        spool.begin(order.checkpoint)
-        target.mkdir(parents=True)
-        about = {"task": order.task, "run": order.run}
-        wants_md5 = not order.store.startswith("s3://")
-        try:
-            packed = pack(root_fd, scanned, units, target, about, earlier, wants_md5)
-            manifest = [file.entry for file in packed.files]
-            check_manifest(target, manifest)
-            if order.store:
-                check_uploaded(target, manifest)
-        except (OSError, ValueError):
-            # On a full disk the next attempt needs the room.
-            shutil.rmtree(target, ignore_errors=True)
-            raise
+        written = _write(order, root_fd, scanned, units_of(scanned.entries, now_ns), last, spool)
+    except TooLargeError as error:
+        return {"kind": "too_large", "why": str(error)}
     finally:
         os.close(root_fd)
+    packed, manifest, storage_id = written
     metadata = {"format": FORMAT, "steps_completed": order.step, **told}
-    record = Record(order.checkpoint, order.step, metadata, manifest, _storage_id(order))
+    record = Record(order.checkpoint, order.step, metadata, manifest, storage_id)
     spool.seal(record, [file.message() for file in packed.files] if order.store else None)
+    target = Path(order.root) / order.checkpoint
     _Last(print_of if packed.is_stable else "", target, packed.keys).write(Path(order.saves))
     left_out = [*scanned.left_out, *packed.left_out]
     return {"kind": "saved", **told, "leftOut": _sentences(left_out)}
+
+
+def _write(
+    order: Order,
+    work: int,
+    scanned: Scan,
+    units: list[Unit],
+    last: _Last | None,
+    spool: CheckpointSpool,
+) -> tuple[Packed, list[FileEntry], str]:
+    """Writes the files of a save. Returns them, their manifest and the id of their storage. On a failure nothing of
+    them is left.
+    """
+    _remove_others(order, last, spool)
+    spool.begin(order.checkpoint)
+    with _below.made_root(order.root, order.trusted) as root:
+        os.mkdir(order.checkpoint, dir_fd=root)
+        try:
+            with _below.opened_folder(root, order.checkpoint) as target:
+                packed = _packed(order, work, scanned, units, last, (root, target))
+            # A restore has the same limit.
+            check_bytes(packed.bytes, order.bytes_max)
+            manifest = [file.entry for file in packed.files]
+            check_manifest(Path(order.root) / order.checkpoint, manifest)
+            if order.store:
+                check_uploaded(Path(order.root) / order.checkpoint, manifest)
+        except (OSError, ValueError, TooLargeError):
+            # On a full disk the next attempt needs the room.
+            _below.remove_folder(root, order.checkpoint)
+            raise
+        return packed, manifest, _storage_id(order, root)
+
+
+def _packed(
+    order: Order,
+    work: int,
+    scanned: Scan,
+    units: list[Unit],
+    last: _Last | None,
+    folders: tuple[int, int],
+) -> Packed:
+    root, target = folders
+    about = {"task": order.task, "run": order.run}
+    wants_md5 = not order.store.startswith("s3://")
+    with contextlib.ExitStack() as stack:
+        earlier = None
+        if last is not None and last.folder.parent == Path(order.root):
+            # Without its folder, nothing is a link to it.
+            with contextlib.suppress(OSError):
+                folder = stack.enter_context(_below.opened_folder(root, last.folder.name))
+                earlier = Earlier(folder, last.units)
+        packed = pack(work, scanned, units, target, about, earlier, wants_md5)
+    _below.sync_names(root)
+    _below.check_same(target, root, order.checkpoint)
+    return packed
 
 
 class _Last(NamedTuple):
@@ -147,11 +188,11 @@ def _remove_others(order: Order, last: _Last | None, spool: CheckpointSpool) -> 
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _storage_id(order: Order) -> str:
+def _storage_id(order: Order, root: int) -> str:
     if order.store:
         return ""
     try:
-        return _storage_marker.mark(Path(order.root))
+        return _storage_marker.mark(Path(_below.place_of(root, order.root)))
     except _storage_marker.MarkerError:
         # The platform then deletes no checkpoint there until an operator adopts the storage.
         return ""

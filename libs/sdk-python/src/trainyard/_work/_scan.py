@@ -63,10 +63,15 @@ def scan(root: int, files_max: int, bytes_max: int) -> Scan:
     walk.folder(b"")
     while walk.left:
         walk.folder(walk.left.pop())
-    if walk.bytes > bytes_max:
-        raise TooLargeError(f"it has {walk.bytes:,} bytes, and at most {bytes_max:,} are saved")
+    check_bytes(walk.bytes, bytes_max)
     entries = sorted(walk.entries, key=lambda entry: entry.path.split(b"/"))
     return Scan(entries, walk.bytes, walk.left_out)
+
+
+def check_bytes(count: int, bytes_max: int) -> None:
+    """Raises TooLargeError for files that together have too many bytes."""
+    if count > bytes_max:
+        raise TooLargeError(f"it has {count:,} bytes, and at most {bytes_max:,} are saved")
 
 
 class _Walk:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import stat
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from .._limits import COPY_BYTES
+from .._limits import CHECKPOINT_FILES_MAX, COPY_BYTES
 from ..errors import CheckpointError
 from . import DESCRIPTION, FORMAT
-from ._limits import DESCRIPTION_BYTES_MAX
+from ._archive import members
+from ._limits import DESCRIPTION_BYTES_MAX, ENTRY_BYTES_MAX
 from ._scan import opened_folder
 
 # A program of a save gets the rights of its user and no others.
@@ -23,8 +23,45 @@ _FILE_MODES, _FOLDER_MODES = 0o1777, 0o7777
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+# What a description or an archive that nobody has packed leads to.
+_MALFORMED = (
+    *(KeyError, TypeError, ValueError, OverflowError),
+    *(FileExistsError, tarfile.TarError),
+)
+
+
 class MalformedError(CheckpointError):
     """The files are not a save that this version can read."""
+
+
+class BeyondLimitsError(CheckpointError):
+    """The save has more than may be restored."""
+
+
+class Limits(NamedTuple):
+    """The limits of what is restored: those of what is saved."""
+
+    bytes_max: int
+    files_max: int
+
+    def check_stored(self, count: int) -> None:
+        """Raises BeyondLimitsError for files of a save that together have too many bytes, before they are read."""
+        more = self.files_max * ENTRY_BYTES_MAX + DESCRIPTION_BYTES_MAX
+        if count > self.bytes_max + more:
+            raise BeyondLimitsError(
+                f"it has {count:,} bytes, and at most {self.bytes_max:,} are restored"
+            )
+
+    def check(self, entries: int, count: int) -> None:
+        """Raises BeyondLimitsError for too many entries, or bytes in them."""
+        if entries > self.files_max:
+            raise BeyondLimitsError(
+                f"it has more than {self.files_max:,} files, the most that are restored"
+            )
+        if count > self.bytes_max:
+            raise BeyondLimitsError(
+                f"it has more than {self.bytes_max:,} bytes, the most that are restored"
+            )
 
 
 def is_save(folder: Path) -> bool:
@@ -41,27 +78,29 @@ def description_of(folder: Path) -> dict[str, Any]:
         text = file.read(DESCRIPTION_BYTES_MAX)
     try:
         described = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MalformedError(f"{folder / DESCRIPTION} is not JSON: {error}") from error
     if not isinstance(described, dict) or described.get("format") != FORMAT:
         raise MalformedError(f"{folder} is not a save of a task's folder ({FORMAT})")
     return described
 
 
-def unpack(save: Path, target: Path, *, moves: bool = False) -> None:
+def unpack(save: Path, target: Path, *, moves: bool = False, limits: Limits | None = None) -> None:
     """Unpacks a save into a folder that no other process uses. ``moves``: large files are moved out of the save.
-    Raises MalformedError for one that no version of this package has written.
+    Raises MalformedError for one that no version of this package has written, and BeyondLimitsError.
     """
     described = description_of(save)
     root = os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        unpacking = _Unpacking(root)
+        unpacking = _Unpacking(root, limits)
         try:
+            if len(described["archives"]) + len(described["large"]) > CHECKPOINT_FILES_MAX:
+                raise ValueError("it names more files than a checkpoint has")
             for name in described["archives"]:
                 unpacking.archive(save / _inside(str(name)))
             for file in described["large"]:
                 unpacking.large(save / _inside(str(file["file"])), file, moves)
-        except (KeyError, TypeError, ValueError, tarfile.TarError) as error:
+        except _MALFORMED as error:
             raise MalformedError(f"the save in {save} cannot be read: {error}") from error
         unpacking.finish()
     finally:
@@ -69,15 +108,17 @@ def unpack(save: Path, target: Path, *, moves: bool = False) -> None:
 
 
 class _Unpacking:
-    def __init__(self, root: int) -> None:
+    def __init__(self, root: int, limits: Limits | None) -> None:
         self._root = root
+        self._limits = limits
+        self._entries = self._bytes = 0
         # The folders' modes and times are set last: a folder may be one that its owner cannot write to.
         self._folders: list[tuple[bytes, int, int]] = []
-        self._modes: list[tuple[bytes, int, int]] = []
 
     def archive(self, path: Path) -> None:
-        with tarfile.open(path, "r:", encoding="utf-8", errors="surrogateescape") as archive:
-            for member in archive:
+        with open(path, "rb") as archive:
+            for member in members(archive):
+                self._count(member.size)
                 name = os.fsencode(_inside(member.name))
                 mtime_ns = int(member.mtime) * 10**9
                 if member.isdir():
@@ -88,33 +129,38 @@ class _Unpacking:
                         os.symlink(os.fsencode(member.linkname), base, dir_fd=fd)
                         os.utime(base, ns=(mtime_ns, mtime_ns), dir_fd=fd, follow_symlinks=False)
                 else:
-                    content = None if member.issparse() else archive.extractfile(member)
-                    if not member.isreg() or content is None:
-                        raise ValueError(f"{member.name!r} is neither a file, a folder nor a link")
-                    self._write(name, content, member.mode & _FILE_MODES, mtime_ns)
+                    self._write(name, archive, member.size, member.mode & _FILE_MODES, mtime_ns)
 
     def large(self, path: Path, described: dict[str, Any], moves: bool) -> None:
         name = os.fsencode(_inside(str(described["path"])))
         mode, mtime_ns = int(described["mode"]) & _FILE_MODES, int(described["mtime"])
-        if not stat.S_ISREG(os.lstat(path).st_mode):
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode):
             raise ValueError(f"{path} is not a file")
+        self._count(status.st_size)
         if moves:
             with self._parent(name) as (fd, base):
                 os.rename(path, base, dst_dir_fd=fd)
                 _finish(base, fd, mode, mtime_ns)
             return
         with open(path, "rb") as content:
-            self._write(name, content, mode, mtime_ns)
+            self._write(name, content, status.st_size, mode, mtime_ns)
 
     def finish(self) -> None:
         for name, mode, mtime_ns in reversed(self._folders):
             with self._parent(name) as (fd, base):
                 _finish(base, fd, mode, mtime_ns)
 
-    def _write(self, name: bytes, content: Any, mode: int, mtime_ns: int) -> None:
+    def _count(self, size: int) -> None:
+        self._entries += 1
+        self._bytes += size
+        if self._limits is not None:
+            self._limits.check(self._entries, self._bytes)
+
+    def _write(self, name: bytes, content: BinaryIO, size: int, mode: int, mtime_ns: int) -> None:
         with self._parent(name) as (fd, base):
             with open(os.open(base, _CREATE, 0o600, dir_fd=fd), "wb") as file:
-                _copy(content, file)
+                _copy(content, file, size)
             _finish(base, fd, mode, mtime_ns)
 
     def _make_folder(self, name: bytes) -> None:
@@ -132,8 +178,14 @@ class _Unpacking:
             yield fd, base
 
 
-def _copy(content: Any, file: BinaryIO) -> None:
-    shutil.copyfileobj(content, file, COPY_BYTES)
+def _copy(content: BinaryIO, file: BinaryIO, size: int) -> None:
+    left = size
+    while left > 0:
+        piece = content.read(min(left, COPY_BYTES))
+        if not piece:
+            raise ValueError(f"a file ends {left:,} bytes early")
+        file.write(piece)
+        left -= len(piece)
 
 
 def _finish(base: bytes, fd: int, mode: int, mtime_ns: int) -> None:

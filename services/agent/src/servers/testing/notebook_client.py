@@ -137,6 +137,9 @@ def main():
     time.sleep(1.5)
     ask("GET", "/api/kernels")
     ask("GET", "/api/sessions")
+    _, cookie = ask("GET", "/lab")
+    layout = {"data": {}, "metadata": {"id": "default"}}
+    ask("PUT", "/lab/api/workspaces/default", layout, cookie)
     # A tab that connects again asks the kernel who it is.
     kernel.connection.close()
     kernel.connect()

@@ -1,7 +1,6 @@
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import type { MetricPoint } from "@trainyard/contracts/api";
 import type { Point, Series } from "@trainyard/contracts/commands";
-import { parseTrialId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
@@ -15,7 +14,7 @@ const seriesAtOnce = 4;
 type SeriesAnswer = {
   readonly series: readonly Plain<Series>[];
   readonly position: number;
-  readonly streamPosition?: number | undefined;
+  readonly streamPositions: Readonly<Record<string, number>>;
 };
 
 /**
@@ -50,15 +49,22 @@ async function askForSeries(
     });
     answers.push(...(await Promise.all(asked)));
   }
-  const experiments = new Set(trials.map((trial) => parseTrialId(trial)?.experiment));
-  const streams = answers.flatMap(({ streamPosition }) => streamPosition ?? []);
   return {
     series: answers.flatMap(({ series }) => series),
     position: Math.min(...answers.map(({ position }) => position)),
-    ...(streams.length < answers.length || experiments.size > 1
-      ? {}
-      : { streamPosition: Math.min(...streams) }),
+    streamPositions: leastPositions(answers.map(({ streamPositions: own }) => own)),
   };
+}
+
+/** Returns the least position of each experiment: every answer has all points up to it. */
+function leastPositions(
+  answers: readonly Readonly<Record<string, number>>[],
+): Readonly<Record<string, number>> {
+  const least: Record<string, number> = {};
+  for (const [experiment, position] of answers.flatMap(Object.entries<number>)) {
+    least[experiment] = Math.min(position, least[experiment] ?? position);
+  }
+  return least;
 }
 
 /** Splits items into pieces; the result has at least one piece, perhaps an empty one. */
@@ -114,15 +120,14 @@ export function metricHandlers(backend: Backend) {
       return { items: names, nextPageToken: next };
     },
     queryMetrics: async (request, context) => {
-      const {
-        series,
-        position,
-        streamPosition = "",
-      } = await askForSeries(backend, request, context);
+      const { series, position, ...answer } = await askForSeries(backend, request, context);
+      const positions = Object.entries(answer.streamPositions);
+      const [[, only] = ["", ""], ...others] = positions;
       return {
         series: [...series],
         position: String(position),
-        streamPosition: String(streamPosition),
+        streamPosition: others.length > 0 ? "" : String(only),
+        streamPositions: Object.fromEntries(positions.map(([id, at]) => [id, String(at)])),
       };
     },
   } satisfies Partial<UnaryHandlers>;

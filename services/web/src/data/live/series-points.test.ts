@@ -21,6 +21,7 @@ const empty: Series = {
 const answer = (...series: readonly Series[]): Answer => ({
   series,
   streamPosition: "",
+  streamPositions: {},
   position: "7",
 });
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/metrics.proto.
  */
 export const file_trainyard_api_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL21ldHJpY3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byJuChRRdWVyeU1ldHJpY3NSZXNwb25zZRIrCgZzZXJpZXMYASADKAsyGy50cmFpbnlhcmQuY29tbW9uLnYxLlNlcmllcxIQCghwb3NpdGlvbhgCIAEoCRIXCg9zdHJlYW1fcG9zaXRpb24YAyABKAkicgobTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg4KBnByZWZpeBgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJnChxMaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlEi4KBWl0ZW1zGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCWIGcHJvdG8z", [file_trainyard_common_v1_series]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL21ldHJpY3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byL9AQoUUXVlcnlNZXRyaWNzUmVzcG9uc2USKwoGc2VyaWVzGAEgAygLMhsudHJhaW55YXJkLmNvbW1vbi52MS5TZXJpZXMSEAoIcG9zaXRpb24YAiABKAkSFwoPc3RyZWFtX3Bvc2l0aW9uGAMgASgJElUKEHN0cmVhbV9wb3NpdGlvbnMYBCADKAsyOy50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlLlN0cmVhbVBvc2l0aW9uc0VudHJ5GjYKFFN0cmVhbVBvc2l0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEicgobTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg4KBnByZWZpeBgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJnChxMaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlEi4KBWl0ZW1zGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCWIGcHJvdG8z", [file_trainyard_common_v1_series]);
 
 /**
  * @generated from message trainyard.api.v1.QueryMetricsRequest
@@ -113,6 +113,14 @@ export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsRespons
    * @generated from field: string stream_position = 3;
    */
   streamPosition: string;
+
+  /**
+   * The same for each experiment of the trials, by its id: a topic of Watch for each continues the series of trials of
+   * several experiments.
+   *
+   * @generated from field: map<string, string> stream_positions = 4;
+   */
+  streamPositions: { [key: string]: string };
 };
 
 /**
