@@ -261,7 +261,7 @@ describe("yard", () => {
     await world.untilTrials(id, (trials) =>
       trials.every((one) => one.runs.at(-1)?.state === "ENDED"),
     );
-    expect((await world.yard("e", "activate", id)).out).toContain("QUEUED");
+    expect((await world.yard("e", "activate", id)).out).toMatch(/is (QUEUED|STARTING|RUNNING)/);
     await world.untilTrials(id, (trials) => trials.every((one) => one.runs.length === 2));
     await world.untilTrials(id, (trials) =>
       trials.every((one) => one.runs[1]?.state === "RUNNING"),

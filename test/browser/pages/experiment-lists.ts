@@ -125,7 +125,7 @@ test("an experiment lists its tasks, and the TensorBoard of chosen trials is one
   await grid.focus();
   for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
   await page.getByText("2 selected").waitFor();
-  await page.getByRole("contentinfo").getByRole("button", { name: "TensorBoard" }).click();
+  await page.locator("footer").getByRole("button", { name: "TensorBoard" }).click();
   await page.waitForURL(/\/tasks\/t\d+/);
   await page.goto(`${stage.world.api}/experiments/${short}?tab=tasks`);
   const tasks = page.getByRole("grid", { name: `Tasks of experiment ${short}` });

@@ -64,7 +64,7 @@ test("a running experiment's curves grow, and its trials come, without a read of
   const page = await stage.page(skip, "/");
   const random = `{ name: random, metric: loss, smaller_is_better: true, max_trials: 1 }`;
   const experiment = await submit(stage, random, gate);
-  await page.goto(`${stage.world.api}/experiments/${experiment}?metric=training+loss`);
+  await page.goto(`${stage.world.api}/experiments/${experiment}?metrics=training+loss`);
   await page.getByText("showing all 4 points").waitFor();
   const reads: string[] = [];
   page.on("request", (request) => reads.push(new URL(request.url()).pathname));
@@ -234,11 +234,23 @@ test("the name, the description and the labels are edited in the header, and a r
   await field("Description").fill("a first try");
   await page.keyboard.press("Enter");
   await page.getByText("a first try", { exact: true }).waitFor();
+  stage.guardOf(page).expect(/412/);
+  await button("description").click();
+  await field("Description").fill("mine");
+  await client.call("updateExperiment", { experiment, description: "theirs" });
+  await page.keyboard.press("Enter");
+  await page
+    .getByText(/Somebody changed it since/)
+    .first()
+    .waitFor();
+  expect(await field("Description").inputValue()).toBe("mine");
+  await page.keyboard.press("Enter");
+  await page.getByText("mine", { exact: true }).waitFor();
   await button("labels").click();
   await field("Labels").fill("digits, slow");
   await page.keyboard.press("Enter");
   await page.getByText("slow", { exact: true }).waitFor();
-  expect(await read()).toMatchObject({ description: "a first try", labels: ["digits", "slow"] });
+  expect(await read()).toMatchObject({ description: "mine", labels: ["digits", "slow"] });
   stage.guardOf(page).expect(/400/);
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("menuitem", { name: "Rename" }).click();
@@ -325,7 +337,7 @@ test("a chart whose points are being read does not say that there are none", asy
     await route.continue();
   });
   await page.goto(`${stage.world.api}/experiments/${experiment}`);
-  const caption = page.getByRole("region", { name: "Curves" }).locator("figcaption");
+  const caption = page.getByRole("region", { name: "Curves" }).locator("figcaption").first();
   await expect.poll(() => caption.innerText()).toBe("Loading …");
   answer(undefined);
   await expect.poll(() => caption.innerText()).toMatch(/^showing all \d+ points$/);

@@ -94,6 +94,7 @@ test("the traceback of a failed run is two clicks from the list of experiments",
   const why = page.getByRole("region", { name: "Why it failed" });
   await why.getByText("Traceback (most recent call last)").waitFor();
   await why.getByText("RuntimeError: the gradient is not finite").last().waitFor();
+  await page.getByRole("link", { name: "Failed trial 1" }).waitFor();
   await stage.looks(page, "experiment-failed");
   await why.getByRole("link", { name: "Logs of run 1 at this line" }).click();
   const chosen = lines(page).locator("[data-chosen=true]");

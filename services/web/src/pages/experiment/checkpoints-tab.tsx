@@ -140,7 +140,7 @@ function columnsOf(
     text: (one: Checkpoint) => string,
   ): Column<Checkpoint> => ({ id, title, width, text, cell: text });
   return [
-    { ...plain("id", "Checkpoint", 88, ({ uuid }) => uuid.slice(0, 8)), mono: true },
+    { ...plain("id", "ID", 88, ({ uuid }) => uuid.slice(0, 8)), mono: true },
     {
       ...plain("trial", "Trial", 72, ({ trial }) => trialName(trial)),
       cell: ({ trial }) => (
@@ -168,7 +168,7 @@ function columnsOf(
     },
     { ...plain("size", "Size", 88, (one) => bytes(one.bytes)), right: true },
     plain("held", "Held by", 120, ({ pins }) => pins.map(({ holder }) => holder).join(", ")),
-    plain("stored", "Stored", 152, ({ completedAtMs }) => time(completedAtMs)),
+    plain("stored", "Stored", 164, ({ completedAtMs }) => time(completedAtMs)),
   ];
 }
 

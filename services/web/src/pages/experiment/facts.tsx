@@ -6,9 +6,10 @@ import { SkeletonLine } from "../../components/skeleton.tsx";
 import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
 import { Warning } from "../../components/warning.tsx";
 import { useNow } from "../../data/clock.ts";
-import { useQueueReason } from "./use-queue-reason.ts";
+import { FailedTrials } from "./failed-trials.tsx";
 import styles from "./page.module.css";
 import type { Experiment } from "./tabs.ts";
+import { useQueueReason } from "./use-queue-reason.ts";
 
 type Props = {
   readonly experiment: Experiment;
@@ -19,7 +20,7 @@ type Props = {
 /** The line that describes an experiment and its progress. */
 export function Facts({ experiment, children }: Props): JSX.Element {
   const { reason, waitsFor, searcher, metric, bestValue } = experiment;
-  const { trials, trialsCompleted, trialsFailed, endedAtMs, createdAtMs } = experiment;
+  const { trials, trialsCompleted, endedAtMs, createdAtMs } = experiment;
   const nowMs = useNow(1_000);
   const waits = useQueueReason(experiment);
   const left = leftOf(experiment, nowMs);
@@ -34,7 +35,7 @@ export function Facts({ experiment, children }: Props): JSX.Element {
         <Fact name="searcher">{searcher}</Fact>
         <Fact name="trials">
           {trialsCompleted} of {trials}
-          {trialsFailed > 0 && `, ${trialsFailed} failed`}
+          <FailedTrials experiment={experiment} />
         </Fact>
         <Fact name={`best ${metric}`}>
           {bestValue === undefined ? "none yet" : number(bestValue)}

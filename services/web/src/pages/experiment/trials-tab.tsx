@@ -8,6 +8,7 @@ import { FilterField } from "../../components/filter-field.tsx";
 import { count, counted } from "../../components/format.ts";
 import { listError } from "../../components/problem.ts";
 import { SkeletonBlock } from "../../components/skeleton.tsx";
+import { trialState } from "../../components/state.ts";
 import {
   type ColumnLayout,
   ColumnsDialog,
@@ -22,6 +23,7 @@ import {
 import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
+import { CompareSelected } from "./compare-selected.tsx";
 import { HyperparameterPlots, usePlotted } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
 import { requestedOrder, ordered, trialSort } from "./ordered.ts";
@@ -90,12 +92,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
           selected.size,
         )}
         actions={
-          selected.size > 0 && (
-            <>
-              <Board trials={[...selection]} />
-              <Button onClick={() => select(new Set())}>Select none</Button>
-            </>
-          )
+          selected.size > 0 && <Chosen trials={selection} onNone={() => select(new Set())} />
         }
       />
       <ColumnsDialog
@@ -107,14 +104,18 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
   );
 }
 
-/** Opens one TensorBoard of the selected trials. */
-function Board({ trials }: { readonly trials: readonly string[] }): JSX.Element {
+type ChosenProps = { readonly trials: ReadonlySet<string>; readonly onNone: () => void };
+
+/** The actions on the selected trials: one TensorBoard of them, and their comparison. */
+function Chosen({ trials, onNone }: ChosenProps): JSX.Element {
   const { verb, dialog } = useTensorBoard(...trials);
   return (
     <>
       <Button disabled={verb.disabled === true} onClick={verb.run}>
         TensorBoard
       </Button>
+      <CompareSelected ids={trials} />
+      <Button onClick={onNone}>Select none</Button>
       {dialog}
     </>
   );
@@ -212,8 +213,8 @@ type AboveProps = TabProps & {
 
 /** The height of the drawings above the table, which is the same for each of them: a selection moves no row. */
 const aboveHeight = 372;
-/** The rest of the height has the choices and the titles of the chart. */
-const plotHeight = aboveHeight - 76;
+/** The rest of the height has the choices, the titles of the chart, and two rows of its legend. */
+const plotHeight = aboveHeight - 76 - 48;
 
 /**
  * Above the table: the curves of the selected trials, or the plots of hyperparameters against the metric. Where no
@@ -249,10 +250,11 @@ function Curves({ experiment, trials, label, numbers }: CurvesProps): JSX.Elemen
   const metric = useMetric(experiment, trials, search.metric);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
   const key = numbers.slice(0, drawnMax).join();
-  const shown = useMemo(
-    () => key.split(",").map((number) => chartTrialOf(`${id}.${number}`)),
-    [key, id],
-  );
+  const shown = useMemo(() => {
+    const states = new Map(trials.map((trial) => [trial.id, trialState(trial)]));
+    const named = key.split(",").map((number) => `${id}.${number}`);
+    return named.map((trial) => chartTrialOf(trial, states.get(trial)));
+  }, [key, id, trials]);
   const x = search.x ?? "step";
   return (
     <section aria-label={label}>
@@ -262,7 +264,6 @@ function Curves({ experiment, trials, label, numbers }: CurvesProps): JSX.Elemen
         group={metric.group}
         name={metric.name}
         height={plotHeight}
-        legend={false}
         {...{ x, zoom }}
         syncKey={`experiment ${id}`}
         onZoom={(range) =>

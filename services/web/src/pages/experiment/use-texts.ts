@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { areText, labelChange } from "../../components/labels.ts";
 import { useChange } from "../../data/calls.ts";
@@ -17,18 +18,22 @@ export function useTexts(
 ): (field: Edited, text: string) => Promise<void> {
   const { id } = experiment;
   const update = useChange("updateExperiment", ["getExperiment", "listExperiments"]);
+  const queries = useQueryClient();
   const latest = useRef<Read>(experiment);
-  const read = useRef<Read>(experiment);
+  /** The experiment as it was when the editing began; null after a refusal, which has shown the change. */
+  const read = useRef<Read | null>(experiment);
   latest.current = experiment;
   if (edited === null) read.current = experiment;
   return async (field, text) => {
-    const { etag, labels } = read.current;
+    const { etag, labels } = read.current ?? latest.current;
     const change = changeOf(field, text.trim(), labels);
     if (change === null) return;
     try {
       await update.mutateAsync({ request: { experiment: id, ...change }, ifMatch: etag });
     } catch (error) {
-      read.current = latest.current;
+      // The change of the other person is read before the refusal is shown, so that saving again is against it.
+      await queries.refetchQueries({ queryKey: ["getExperiment", { experiment: id }] });
+      read.current = null;
       throw error;
     }
   };
