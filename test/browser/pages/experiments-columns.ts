@@ -83,3 +83,20 @@ test("a view is saved under a name and opened again", async ({ skip, stage }) =>
   await page.getByRole("menuitemcheckbox", { name: "wide ones" }).click();
   await expect.poll(() => new URL(page.url()).search).toBe("?filter=wide&sort=name");
 });
+
+test("the rows of the list are requested once, beside the first load", async ({ skip, stage }) => {
+  const page = await stage.page(skip, "/tokens");
+  const requested: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname === "/api/v1/experiments") requested.push(search);
+  });
+  await page.goto(`${stage.world.api}/experiments`);
+  await page.getByRole("grid").getByRole("link").first().waitFor();
+  expect(requested).toEqual(["?pageSize=50&count=true"]);
+  expect(await page.locator("link[rel=preload][as=fetch]").count()).toBe(1);
+  // With a filter other rows are wanted.
+  await page.goto(`${stage.world.api}/experiments?filter=wide`);
+  await page.getByRole("grid").getByRole("link").first().waitFor();
+  expect(await page.locator("link[rel=preload][as=fetch]").count()).toBe(0);
+});
