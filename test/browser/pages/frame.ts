@@ -153,7 +153,12 @@ test("on a phone the pages have names, and signing out is a line of the menu", a
   await rail(page).getByText("Experiments", { exact: true }).waitFor();
   expect(await rail(page).getByRole("button").allInnerTexts()).toEqual(["Go to", "More"]);
   await stage.looks(page, "phone");
-  await rail(page).getByRole("button", { name: "More" }).click();
+  await page.setViewportSize({ width: 360, height: 780 });
+  const more = rail(page).getByRole("button", { name: "More" });
+  const { x = 0, width = 400 } = (await more.boundingBox()) ?? {};
+  expect(x + width).toBeLessThanOrEqual(360);
+  await more.click();
+  await page.getByRole("menuitem", { name: "Compare" }).waitFor();
   await page.getByRole("menuitem", { name: "Sign out admin" }).click();
   await signInHeading(page).waitFor();
 });

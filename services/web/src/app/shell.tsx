@@ -82,13 +82,14 @@ function Frame({ path }: { readonly path: string }): JSX.Element {
 }
 
 function RailLink({ place, path }: { readonly place: Place; readonly path: string }): JSX.Element {
-  const { to, title, icon: Icon, key } = place;
+  const { to, title, icon: Icon, key, folded } = place;
   const isHere = to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`);
   return (
     <PathLink
       to={to}
       className={styles["item"]}
       title={`${title} (g ${key})`}
+      data-folded={folded}
       {...(isHere ? { "aria-current": "page" } : {})}
     >
       <Icon size={16} aria-hidden />
@@ -156,7 +157,7 @@ function MoreMenu(): JSX.Element {
   const { history } = useRouter();
   const { theme, next } = useTheme();
   const { title, leave } = useSignOut();
-  const further = places.filter(({ below }) => below === true);
+  const further = places.filter(({ below, folded }) => below === true || folded === true);
   return (
     <div className={styles["more"]}>
       <Menu
