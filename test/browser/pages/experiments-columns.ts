@@ -69,6 +69,18 @@ test("the width of a column is chosen by keyboard as a share of the table", asyn
   await expect.poll(shareOf).toBeCloseTo(0.4, 1);
   await page.setViewportSize({ width: 1_920, height: 800 });
   await expect.poll(shareOf).toBeCloseTo(0.4, 1);
+  const state = page.getByRole("columnheader", { name: "State" });
+  const before = await state.boundingBox();
+  const edge = (before?.x ?? 0) + (before?.width ?? 0) - 3;
+  const y = (before?.y ?? 0) + 16;
+  await page.mouse.move(edge, y);
+  await page.mouse.down();
+  await page.mouse.move(edge + 60, y, { steps: 4 });
+  await page.mouse.up();
+  await expect
+    .poll(async () => (await state.boundingBox())?.width)
+    .toBeCloseTo((before?.width ?? 0) + 60, -1);
+  expect((await state.boundingBox())?.x).toBe(before?.x);
 });
 
 test("a view is saved under a name and opened again", async ({ skip, stage }) => {
