@@ -3,6 +3,7 @@ import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { findChromium } from "../browser/support/chromium.ts";
 import { curvesFolder } from "./search/tables.ts";
 import { type BenchName, benches, isBenchName } from "./benches.ts";
+import { needNotebooks } from "./notebook/notebooks.ts";
 import type { BenchResult } from "./support/bench.ts";
 import { EmbeddedCluster } from "./support/embedded-cluster.ts";
 import { MachineWatch } from "./support/machine.ts";
@@ -50,7 +51,14 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "bundle_gzip_kb",
     ...(findChromium().program === null
       ? []
-      : ["first_rows_ms", "chart_pan_vs_uplot", "log_burst_longtasks", "heap_hour"]),
+      : [
+          "first_rows_ms",
+          "chart_pan_vs_uplot",
+          "compare_pan_vs_uplot",
+          "compare_100_open_ms",
+          "log_burst_longtasks",
+          "heap_hour",
+        ]),
   ],
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],
@@ -134,6 +142,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "stream_p50",
     "api_p99_during_1gb",
   ],
+  notebook: ["open_vs_jupyter", "idle_cpu_percent", "save_one_of_1gb_vs_all"],
   boot: ["boot_warm_s", "idle_rss_mb", "yard_start_extra_ms", "trainyard_start_extra_ms"],
 };
 
@@ -144,10 +153,14 @@ const withCluster: readonly BenchName[] = [
   "checkpoints",
   "metrics",
   "proxy",
+  "notebook",
   "boot",
   "web",
 ];
-const cluster = new EmbeddedCluster({ agents: 1, slots: 8, web: true, objectStore: true });
+const cluster = new EmbeddedCluster({
+  ...{ agents: 1, slots: 8, web: true, objectStore: true },
+  workSeconds: 0.5,
+});
 
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -158,7 +171,8 @@ const withoutCluster = names.filter((name) => !withCluster.includes(name));
 test.for([...withoutCluster, ...withCluster])(
   "%s runs and reports",
   { timeout: slowMs },
-  async (name) => {
+  async (name, { skip }) => {
+    if (name === "notebook") await needNotebooks(cluster.home, skip);
     const run = await benches[name].load();
     const watch = new MachineWatch();
     const results = await run({ size: "tiny", wants: () => true, say: () => {}, watch, cluster });

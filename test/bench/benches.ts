@@ -64,6 +64,11 @@ export const benches = {
       "a task's page and streams to a port through gateway and tunnel, beside two nginx in a row",
     load: async (): Promise<Bench> => (await import("./proxy/bench.ts")).run,
   },
+  notebook: {
+    about:
+      "a notebook until its page answers, beside a bare jupyter lab; a save of its folder after a change; idle notebooks",
+    load: async (): Promise<Bench> => (await import("./notebook/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, its memory at rest, and the start of its commands",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

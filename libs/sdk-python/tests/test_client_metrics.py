@@ -1,4 +1,4 @@
-"""Tests of ``client.follow_metrics`` with a fake gateway."""
+"""Tests of ``client.follow_metrics`` and ``client.compare`` with a fake gateway."""
 
 from __future__ import annotations
 
@@ -84,6 +84,21 @@ class FollowMetricsTest(unittest.TestCase):
         self.answers = [(200, event(6)), (503, {"code": "unavailable"})]
         with self.assertRaises(client.PlatformAwayError):
             list(self.client.follow_metrics("12"))
+
+    def test_compare_has_trials_their_shared_metrics_and_what_is_gone(self) -> None:
+        answer = {
+            "trials": [{"id": "12.3"}, {"id": "13.1"}],
+            "metrics": [{"group": "training", "name": "loss", "trials": 2}],
+            "gone": [{"source": "14.all", "reason": "there is no experiment 14"}],
+        }
+        self.answers = [(200, answer)]
+        trials, metrics, gone = self.client.compare(["12.3", "13.best", "14.all"])
+        self.assertEqual([trial.id for trial in trials], ["12.3", "13.1"])
+        self.assertEqual(metrics, [client.SharedMetric("training", "loss", 2)])
+        self.assertEqual(gone, {"14.all": "there is no experiment 14"})
+        _, path, _, query, _ = self.gateway.asked[0]
+        self.assertEqual(path, "/api/v1/trials:compare")
+        self.assertEqual(query, {"sources": ["12.3", "13.best", "14.all"]})
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ test("a limit of saved folders that is empty is none, also for the program that 
   expect(JSON.parse(JSON.stringify(work))).toEqual({
     bytesMax: Number.MAX_SAFE_INTEGER,
     filesMax: 100_000,
+    everyMs: 600_000,
   });
 });
 

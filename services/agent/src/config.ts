@@ -85,6 +85,8 @@ const schema = z.object({
   TRAINYARD_AGENT_WORK_BYTES: size.default("10GiB"),
   /** The most files of such a folder. */
   TRAINYARD_AGENT_WORK_FILES: z.coerce.number().int().positive().default(100_000),
+  /** The seconds between two saves of such a folder while its task runs, each only if something has changed. */
+  TRAINYARD_AGENT_WORK_SECONDS: z.coerce.number().positive().max(86_400).default(600),
   /** The most bytes of copies of files for the run of a TensorBoard; empty for no limit. */
   TRAINYARD_AGENT_TENSORBOARD_BYTES: size.default("10GiB"),
   /** A folder with the Python package `trainyard` for training processes; without it they use the installed package. */
@@ -109,8 +111,8 @@ export type AgentConfig = ProcessConfig & {
   readonly checkpointDir: string;
   /** The share of the free disk that sealed checkpoints may take: above 0, at most 1. */
   readonly checkpointDiskShare: number;
-  /** The limits of the folders of tasks that are saved. */
-  readonly work: WorkLimits;
+  /** The limits of the folders of tasks that are saved, and the interval of saves while a task runs. */
+  readonly work: WorkLimits & { readonly everyMs: number };
   readonly tensorBoardBytes: number;
   /** Null if training processes use the installed package. */
   readonly sdkPath: string | null;
@@ -157,6 +159,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     work: {
       bytesMax: bytesOf(env.TRAINYARD_AGENT_WORK_BYTES) ?? Number.MAX_SAFE_INTEGER,
       filesMax: env.TRAINYARD_AGENT_WORK_FILES,
+      everyMs: env.TRAINYARD_AGENT_WORK_SECONDS * 1_000,
     },
     tensorBoardBytes: bytesOf(env.TRAINYARD_AGENT_TENSORBOARD_BYTES) ?? Number.MAX_SAFE_INTEGER,
     sdkPath: env.TRAINYARD_SDK_PATH ?? null,

@@ -1,9 +1,18 @@
-import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { livingProcesses } from "@trainyard/kernel/process-identity";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
+import {
+  nextRun,
+  notebookInContainer,
+  pageThrough,
+  printed,
+  reading,
+  startNotebookAgent,
+  writing,
+} from "./testing/container-notebook.ts";
 import { launchOf, newFolder, packed, removeFolders, runAt, taskOf } from "./testing/examples.ts";
 import { HolderClient } from "./testing/holder-client.ts";
 import { startTunnelDoor } from "./testing/tunnel-door.ts";
@@ -362,3 +371,30 @@ test("a task in a container has its holder there: its terminals, its programs, a
   expect({ code: exit?.code, terminated }).toEqual({ code: 4, terminated: true });
   expect(platform.texts(launch).slice(2)).toEqual(["saved", "also"]);
 });
+
+test("a notebook in a container has its page in its tunnel, and comes back in another with the files that it had", async ({
+  skip,
+}) => {
+  world = await ContainerWorld.open(podman.socket);
+  const { platform } = world;
+  await using door = await startTunnelDoor(() => platform.url);
+  await startNotebookAgent(world, door.url, skip);
+  const launch = notebookInContainer();
+  platform.run(launch);
+  await platform.up(launch);
+  const asked = (secret: string) => pageThrough(door.dials.at(-1)?.tunnel, secret);
+  const page = { status: 200, body: expect.stringContaining("<title>JupyterLab") as string };
+  expect(await asked(launch.task?.secret ?? "")).toMatchObject(page);
+  expect((await asked("")).status).toBe(403);
+  await printed(world.pathOf(launch), writing);
+  platform.stop(launch);
+  expect((await platform.ended(launch)).unsaved).toBeUndefined();
+  const [saved = ""] = [...platform.checkpoints.keys()].slice(-1);
+  const { uid } = lstatSync(join(platform.checkpointRoot, saved, "work.json"));
+  expect(uid).toBe(process.getuid?.());
+  const next = nextRun(launch, saved);
+  platform.run(next);
+  await platform.up(next);
+  expect(await asked(next.task?.secret ?? "")).toMatchObject(page);
+  expect(await printed(world.pathOf(next), reading)).toBe(`640 ${uid}\nmine\n9000000\n`);
+}, 180_000);

@@ -153,7 +153,7 @@ describe.concurrent("a task that keeps its work", () => {
     execFileSync("tar", ["-C", join(forged, "d"), "-cf", join(forged, "small-1.tar"), ...folders]);
     const bytes = readFileSync(join(forged, "small-1.tar"));
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    for (const entry of save?.manifest as { path: string; bytes: number; sha256: string }[]) {
+    for (const entry of (save?.manifest ?? []) as readonly { path: string }[]) {
       if (entry.path === "small-1.tar") Object.assign(entry, { bytes: bytes.length, sha256 });
     }
     const next = resumed(stage, launch, "cat notes");

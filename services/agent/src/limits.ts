@@ -265,8 +265,6 @@ export const limits = {
   screenHeadBytes: 256,
   /** The waits for the holder of a task, which starts after its code was unpacked and its image pulled. */
   holderRetry: { firstMs: 100, lastMs: 2_000 },
-  /** The interval of saves of a task's folder, each only if something has changed. */
-  workEveryMs: 10 * 60_000,
   /** The time limit of a save after the end of the processes, which holds the slots: 10 GiB on a slow disk. */
   workSaveMs: 15 * 60_000,
   /** The attempts of that save, but for a run that was killed. */

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Plain } from "@trainyard/contracts";
@@ -145,6 +145,7 @@ time.sleep(600)`;
     const idleSeconds = after.kernels[0]?.idle_seconds ?? 0;
     expect(idleSeconds).toBeGreaterThan(1.5);
     expect(after.write_seconds).toBeGreaterThan(idleSeconds);
+    expect(await lateGrammar(packages)).toEqual({ before: false, checks: [true, false, true] });
   });
 });
 
@@ -168,6 +169,22 @@ async function notebookClient(packages: string, socket: string, secret: string):
   const env = { PATH: systemPath, PYTHONPATH: packages };
   const { stdout } = await promisify(execFile)("python3", [program, socket, secret], { env });
   return JSON.parse(stdout) as Seen;
+}
+
+/** Whether the grammar is here before it is needed, and what jsonschema says of values by it. */
+async function lateGrammar(packages: string): Promise<unknown> {
+  const program = `import json, sys
+import late_grammar
+late_grammar.put_off()
+import jsonschema
+conforms = jsonschema.Draft202012Validator.FORMAT_CHECKER.conforms
+before = "lark" in sys.modules
+values = [("http://a/\u00e4", "iri"), ("no address", "iri"), ("x", "iri-reference")]
+print(json.dumps({"before": before, "checks": [conforms(*value) for value in values]}))`;
+  const path = [join(import.meta.dirname, "servers"), packages].join(delimiter);
+  const env = { PATH: systemPath, PYTHONPATH: path };
+  const { stdout } = await promisify(execFile)("python3", ["-c", program], { env });
+  return JSON.parse(stdout);
 }
 
 /** The PATH with the Python for which there are lock files. */

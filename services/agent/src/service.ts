@@ -39,8 +39,6 @@ export type Overrides = {
   readonly logger?: Logger;
   /** The interval between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
-  /** The interval of saves of a running task's folder; only tests set it. */
-  readonly workEveryMs?: number;
 };
 
 export type AgentService = Service & {
@@ -78,9 +76,7 @@ export async function createService(
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const python = { sdkPath, inherited };
-  const { deviceLookMs = limits.deviceLookMs, workEveryMs: everyMs = limits.workEveryMs } =
-    overrides;
-  const work = { ...config.work, everyMs };
+  const { deviceLookMs = limits.deviceLookMs } = overrides;
   const urls = {
     apiUrl,
     metricsUrl,
@@ -88,7 +84,7 @@ export async function createService(
     checkpointDiskShare,
     tensorBoardBytes,
     python,
-    work,
+    work: config.work,
   };
   const packages = stack.use(new Packages(join(folder, names.packages), inherited));
   const screens = stack.use(new Screens(clock, events));

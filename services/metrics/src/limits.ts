@@ -102,8 +102,12 @@ export const metricsLimits = {
   blocksPerRemovalMax: 50,
   /** Time between two retention sweeps; retention is counted in days. */
   retentionLookMs: 6 * 3_600_000,
-  /** Points of each trial in one answer: about 60 bytes each while they are sorted. */
+  /** Points of one trial in one answer: about 60 bytes each while they are sorted. */
   seriesPointsMax: 5_000_000,
+  /** Histories of trials that are read from the log at once. */
+  historiesAtOnce: 4,
+  /** Trials that are read while the points of one are put into buckets: each has a connection to the database. */
+  trialsAhead: 1,
   /** Blocks read at once: a few MiB of one metric. */
   blocksAtOnce: 128,
   /** Buckets in one answer, over all series: at most 190 bytes each, in a message of 1 MiB. */

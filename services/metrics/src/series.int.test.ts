@@ -1,7 +1,10 @@
 import type { Plain } from "@trainyard/contracts";
 import type { QuerySeries } from "@trainyard/contracts/commands";
 import type { ListeningService } from "@trainyard/runtime";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bucketsOf } from "./core/series/buckets.ts";
+import { metricsLimits } from "./limits.ts";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
@@ -28,6 +31,38 @@ async function ask(query: Partial<Plain<QuerySeries>>) {
 async function series(query: Partial<Plain<QuerySeries>>) {
   const answer = await ask(query);
   return answer.kind === "ok" ? answer.reply.series : answer;
+}
+
+/** Copies the blocks of a trial to trials 16.1, 16.2, … */
+const copyOfTrial = (trial: string, copies: number): string => `
+  with made as (
+    insert into metrics.blocks
+      (trial, run, group_name, reports, bytes, first_step, last_step, first_at_ms, last_at_ms, frame)
+    select '16.' || n, run, group_name, reports, bytes, first_step, last_step, first_at_ms, last_at_ms, frame
+    from metrics.blocks, generate_series(1, ${copies}) n where trial = '${trial}'
+    returning id, first_step)
+  insert into metrics.columns
+  select made.id, kind, name, points, min, max, first, last, nans, infinities, body
+  from made join metrics.blocks original on original.trial = '${trial}' and original.first_step = made.first_step
+  join metrics.columns on columns.block = original.id`;
+
+type RawPoint = Awaited<ReturnType<TestMetrics["page"]>>["points"][number];
+type PointsOfTrial = readonly RawPoint[];
+
+/** Returns all points of the trials, one trial after the other; they are listed once. */
+async function rawPoints(
+  trials: readonly string[],
+  superseded: boolean,
+  listed: Map<string, PointsOfTrial>,
+): Promise<readonly RawPoint[]> {
+  const found: RawPoint[] = [];
+  for (const trial of trials) {
+    const key = `${trial} ${superseded}`;
+    const points = listed.get(key) ?? (await metrics.page({ trial, superseded })).points;
+    listed.set(key, points);
+    found.push(...points);
+  }
+  return found;
 }
 
 beforeAll(async () => {
@@ -120,6 +155,90 @@ describe("a series", () => {
     expect(await series({ trials: both, buckets: 2, combined: true })).toMatchObject([
       { trial: "", count: [2, 2], mean: [1, 11], deviation: [1, 1], min: [0, 10], max: [2, 12] },
     ]);
+  });
+
+  test("of several trials combined equals, at every zoom, that of all their points at once", async () => {
+    const trials = [await newTrial(), await newTrial(), await newTrial()];
+    const reportOf = (n: number) => ({
+      ...report(n, "training", 3 * n, {
+        loss: n % 41 === 0 ? "NaN" : n % 67 === 0 ? "Infinity" : Math.sin(n),
+        epoch: Math.floor(n / 40),
+        ...(n % 3 === 0 ? { rare: n } : {}),
+      }),
+      atMs: 1_700_000_000_000 + 10 * n,
+    });
+    for (const [index, trial] of trials.entries()) {
+      const reports = Array.from({ length: 150 + 60 * index }, (_, n) => reportOf(n + 7 * index));
+      await send(trial, reports);
+    }
+    await metrics.compact();
+    const [first = "", second = ""] = trials;
+    await metrics.request(second, 2, 300, "checkpoint");
+    await send(
+      second,
+      Array.from({ length: 30 }, (_, n) => reportOf(101 + n)),
+      2,
+    );
+    await send(
+      first,
+      Array.from({ length: 5 }, (_, n) => reportOf(400 + n)),
+    );
+    const listed = new Map<string, PointsOfTrial>();
+    const axis = fc.constantFrom("", "time", "epoch");
+    const end = fc.option(fc.double({ min: -0.1, max: 1.1, noNaN: true }), { nil: undefined });
+    const names = fc.constantFrom(["loss"], ["rare"], ["rare", "loss"], ["absent", "loss"]);
+    const ends = fc.tuple(end, end);
+    const buckets = fc.constantFrom(1, 2, 7, 60, 600);
+    await fc.assert(
+      fc.asyncProperty(axis, ends, names, buckets, fc.boolean(), async (x, ...drawn) => {
+        const [[a, b], asked, most, superseded] = drawn;
+        const points = await rawPoints(trials, superseded, listed);
+        const xOf = (point: RawPoint) =>
+          x === "" ? point.stepsCompleted : x === "time" ? point.atMs : point.scalars[x];
+        const all = points.map((point) => xOf(point) ?? Number.NaN);
+        const [least, greatest] = [Math.min(...all), Math.max(...all)];
+        const at = (part: number) => least + part * (greatest - least);
+        const [from, to] = a !== undefined && b !== undefined && a > b ? [b, a] : [a, b];
+        const zoom = {
+          ...(from === undefined ? {} : { from: at(from) }),
+          ...(to === undefined ? {} : { to: at(to) }),
+        };
+        const query = { names: asked, x, buckets: most, superseded, combined: true, ...zoom };
+        const expected = asked.map((name) => {
+          const own = points.filter(({ scalars }) => scalars[name] !== undefined);
+          const xs = Float64Array.from(own, (point) => xOf(point) ?? Number.NaN);
+          const values = Float64Array.from(own, ({ scalars }) => scalars[name] ?? Number.NaN);
+          const range = { from: zoom.from ?? null, to: zoom.to ?? null, buckets: most };
+          return { trial: "", group: "training", name, ...bucketsOf({ xs, values }, range) };
+        });
+        expect(await series({ trials, ...query })).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("of trials with many points in all is combined; a trial with too many alone is named", async () => {
+    const trial = await newTrial();
+    const reports = Array.from({ length: 20_000 }, (_, n) => report(n, "training", n, { loss: n }));
+    for (let start = 0; start < reports.length; start += 1_000) {
+      await send(trial, reports.slice(start, start + 1_000));
+    }
+    await metrics.compact();
+    const copies = Math.ceil(metricsLimits.seriesPointsMax / reports.length);
+    await metrics.stage.sql(copyOfTrial(trial, copies));
+    const trials = [trial, ...Array.from({ length: copies }, (_, n) => `16.${n + 1}`)];
+    expect(await series({ trials, buckets: 2, combined: true })).toMatchObject([
+      {
+        count: [10_000 * trials.length, 10_000 * trials.length],
+        mean: [expect.closeTo(4_999.5, 6), expect.closeTo(14_999.5, 6)],
+      },
+    ]);
+    const names = Array.from({ length: 300 }, (_, n) => `loss${n}`);
+    const refused = { rejected: "too_many_points", detail: expect.stringContaining(trial) };
+    for (const combined of [true, false]) {
+      const asked = { trials: [trial], names, buckets: 10, combined };
+      expect(await ask(asked)).toMatchObject({ kind: "rejected", rejection: refused });
+    }
   });
 
   test.each([

@@ -27,6 +27,7 @@ import { ReportRequests } from "./shell/report-requests.ts";
 import { compactDue } from "./shell/compaction.ts";
 import { PointStore } from "./shell/point-store.ts";
 import { purgeDeleted } from "./shell/purge.ts";
+import { nameQueryCommands } from "./shell/name-queries.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { Retention } from "./shell/retention.ts";
@@ -72,6 +73,7 @@ export async function createService(
     commands: {
       ...queryCommands({ pool, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),
+      ...nameQueryCommands({ pool }),
       ...systemQueryCommands({ store, system }),
       ...streamQueryCommands({ pool, cache }),
     },

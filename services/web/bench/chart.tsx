@@ -1,6 +1,7 @@
 /**
  * A Trainyard chart and a bare uPlot that draws the same buckets, lines and bands, of the same size on one page, for
- * the benchmark `chart_pan_vs_uplot`. `ours.show(x)` and `bare.show(x)` draw a range of x before they return.
+ * the benchmarks `chart_pan_vs_uplot` and `compare_pan_vs_uplot`. `ours.show(x)` and `bare.show(x)` draw a range of x
+ * before they return. A chart of many trials has grey lines without bands, and so has the bare one.
  */
 import { type JSX, useState } from "react";
 import { flushSync } from "react-dom";
@@ -11,12 +12,16 @@ import "../src/theme/tokens.css";
 import "../src/theme/base.css";
 import { Chart } from "../src/components/chart/chart.tsx";
 import { chartTrialOf, lineOf, type Series } from "../src/components/chart/line.ts";
+import { coloursMax } from "../src/components/chart/line-style.ts";
 import type { Range } from "../src/components/chart/scale.ts";
 import { readColours } from "../src/theme/colours.ts";
 
-const trials = 8;
-const buckets = 1_000;
-const pointsOfBucket = 100;
+/** The query of the page: a chart of eight trials by default, or of the many of a comparison. */
+const asked = new URLSearchParams(location.search);
+const trials = Number(asked.get("trials") ?? 8);
+const buckets = Number(asked.get("buckets") ?? 1_000);
+const pointsOfBucket = Math.round(100_000 / buckets);
+const isGrey = trials > coloursMax;
 const width = 1_200;
 const height = 240;
 
@@ -78,14 +83,13 @@ function ours(host: HTMLElement): Contender {
 }
 
 function bare(host: HTMLElement): Contender {
-  const { hues } = readColours();
+  const { hues, grey } = readColours();
   const x = lines[0]?.x ?? [];
   const points = { show: false };
-  const series = lines.flatMap((_, index) => [
-    { stroke: hues[index] ?? "", width: 1, points },
-    { points },
-    { points },
-  ]);
+  const series = lines.flatMap((_, index) => {
+    const line = { stroke: isGrey ? grey : (hues[index] ?? ""), width: 1, points };
+    return isGrey ? [line] : [line, { points }, { points }];
+  });
   const plot = new uPlot(
     {
       width,
@@ -94,13 +98,18 @@ function bare(host: HTMLElement): Contender {
       legend: { show: false },
       cursor: { show: false },
       series: [{}, ...series],
-      bands: lines.map((_, index) => ({
-        series: [3 * index + 3, 3 * index + 2],
-        fill: `${hues[index] ?? ""}2e`,
-      })),
+      bands: isGrey
+        ? []
+        : lines.map((_, index) => ({
+            series: [3 * index + 3, 3 * index + 2],
+            fill: `${hues[index] ?? ""}2e`,
+          })),
       scales: { x: { time: false } },
     },
-    [x, ...lines.flatMap(({ y, low, high }) => [y, low, high])] as uPlot.AlignedData,
+    [
+      x,
+      ...lines.flatMap(({ y, low, high }) => (isGrey ? [y] : [y, low, high])),
+    ] as uPlot.AlignedData,
     host,
   );
   return { show: ([min, max]) => plot.batch(() => plot.setScale("x", { min, max })) };

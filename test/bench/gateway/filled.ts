@@ -38,7 +38,7 @@ export async function openFilled(
 ): Promise<Stage> {
   const copyOf = await filled(context, count);
   const postgres = stack.use(await startTestPostgres({ copyOf, fsync: true }));
-  const opened = await openGateway(stack, postgres, database, webDir);
+  const opened = await openGateway(stack, postgres, database, { webDir });
   const { client } = opened;
   await untilFolded(
     async () => (await client.call("listExperiments", { pageSize: 1 })).items.length === 1,

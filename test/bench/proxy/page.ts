@@ -11,10 +11,15 @@ import { dialWebSocket } from "@trainyard/tunnel";
 /** A server, and the headers by which it admits a request. */
 export type Page = { readonly port: number; readonly headers: Readonly<Record<string, string>> };
 
-/** Opens a session with the page of a task, as a browser does with the link. */
+/** Opens a session with the page of a task. */
 export async function openPage(client: Client, task: string): Promise<Page> {
   const { url } = await client.call("createTaskSession", { task, port: 0, localPort: 0 });
-  const { origin, host, port, hash } = new URL(url);
+  return openLink(url);
+}
+
+/** Opens a session with the page of a link, as a browser does. */
+export async function openLink(link: string): Promise<Page> {
+  const { origin, host, port, hash } = new URL(link);
   const code = new URLSearchParams(hash.slice(1)).get("code") ?? "";
   const asked = request({
     ...{ host: "127.0.0.1", port, method: "POST", path: "/.trainyard/session" },

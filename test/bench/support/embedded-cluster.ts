@@ -13,6 +13,10 @@ export type ClusterOptions = {
   readonly web?: boolean;
   /** Whether experiments can store checkpoints in an object store, which discards them. */
   readonly objectStore?: boolean;
+  /** The seconds between two saves of the folder of a running task; by default those of an agent. */
+  readonly workSeconds?: number;
+  /** Whether each service is a process of its own. */
+  readonly processes?: boolean;
 };
 
 export class EmbeddedCluster implements AsyncDisposable {
@@ -26,14 +30,18 @@ export class EmbeddedCluster implements AsyncDisposable {
 
   /** Starts the cluster unless it is up, and waits until it is ready. */
   async up(): Promise<ClusterInfo> {
-    const { agents, slots, web, objectStore } = this.#options;
+    const { agents, slots, web, objectStore, workSeconds, processes = false } = this.#options;
     if (objectStore === true) {
       this.#store ??= await startObjectStore();
       // The cluster's processes inherit these variables.
       Object.assign(process.env, this.#store.variables);
     }
+    if (workSeconds !== undefined) {
+      process.env["TRAINYARD_AGENT_WORK_SECONDS"] = String(workSeconds);
+    }
     const size = agents === undefined ? { slots } : { agents, slots };
-    return (await clusterUp({ home: this.home, ...size, web: web ?? false })).cluster;
+    const { cluster } = await clusterUp({ home: this.home, ...size, processes, web: web ?? false });
+    return cluster;
   }
 
   /** Stops all processes of the cluster; the data stays. */

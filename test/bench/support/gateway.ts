@@ -16,12 +16,13 @@ export async function createGatewayDatabase(
   postgres: TestPostgres,
   database: string,
 ): Promise<string> {
-  await withClient(postgres.url(), (client) =>
-    client.query(
-      `do $$ begin create role ty_migrator; create role ty_gateway login;
-       exception when duplicate_object then null; end $$`,
-    ),
-  );
+  await withClient(postgres.url(), async (client) => {
+    for (const role of ["ty_migrator", "ty_gateway login"]) {
+      await client.query(
+        `do $$ begin create role ${role}; exception when duplicate_object then null; end $$`,
+      );
+    }
+  });
   await withClient(postgres.url(), (client) => client.query(`create database ${database}`));
   const url = postgres.url({ database });
   await withClient(url, async (client) => {
@@ -52,11 +53,18 @@ export async function startGateway(
   return (await openGateway(stack, postgres, database)).client;
 }
 
+export type GatewayOptions = {
+  /** The folder of the built pages, which the gateway serves. */
+  readonly webDir?: string | null;
+  /** The server through which it reaches other services; without it, it reaches none. */
+  readonly natsUrl?: string | null;
+};
+
 export async function openGateway(
   stack: AsyncDisposableStack,
   postgres: TestPostgres,
   database: string,
-  webDir: string | null = null,
+  { webDir = null, natsUrl = null }: GatewayOptions = {},
 ): Promise<OpenGateway> {
   const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -64,7 +72,7 @@ export async function openGateway(
   await writeFile(join(folder, "token"), token, { mode: 0o600 });
   const config = {
     postgresUrl: postgres.url({ user: "ty_gateway", database }),
-    nats: { url: "127.0.0.1:1" },
+    nats: { url: natsUrl ?? "127.0.0.1:1" },
     http: { host: "127.0.0.1", port: 0 },
     logLevel: "silent" as const,
     blobDir: join(folder, "blobs"),
@@ -77,8 +85,8 @@ export async function openGateway(
     webDir,
     taskDomain: null,
   };
-  const bus = createMemoryBus().connect("gateway");
-  const gateway = stack.use(await createService(config, { bus }));
+  const alone = natsUrl === null ? { bus: createMemoryBus().connect("gateway") } : {};
+  const gateway = stack.use(await createService(config, alone));
   await gateway.start();
   const address = gateway.address();
   return { client: new Client({ url: address, token }), address, token };

@@ -5,6 +5,7 @@ import { findChromium } from "../../browser/support/chromium.ts";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { Browsers } from "./browser.ts";
 import { chartPan } from "./chart-pan.ts";
+import { compareOpen } from "./compare-open.ts";
 import { firstLoadKb } from "./first-load.ts";
 import { firstRows } from "./first-rows.ts";
 import { heapHour } from "./heap-hour.ts";
@@ -31,6 +32,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     bundle,
     ...(await firstRows(context, browsers, build.folder)),
     ...(await chartPan(context, browsers)),
+    ...(await compareOpen(context, browsers, build.folder)),
     ...(await whileRunning(context, browsers)),
   ];
 }

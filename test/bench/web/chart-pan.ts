@@ -8,32 +8,58 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { checkout } from "@trainyard/local-cluster";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { interleave } from "../support/measure.ts";
 import { type Browsers, mainThread } from "./browser.ts";
 
-const bar = { id: "chart_pan_vs_uplot", unit: "ms", floor: 0.5, goal: 0.8 };
+/** A chart of a few trials with bands under the pointer, and one of a comparison with many grey lines. */
+const charts = [
+  {
+    ...{ id: "chart_pan_vs_uplot", goal: 0.8, trials: 8, buckets: 1_000, share: 1, pointed: true },
+    with: " with bands, a tooltip and a legend",
+  },
+  {
+    ...{ id: "compare_pan_vs_uplot", goal: 0.8, trials: 100, buckets: 400, share: 0.25 },
+    ...{ pointed: false, with: "" },
+  },
+] as const;
 const address = "http://bench.localhost";
 
 export async function chartPan(
   context: BenchContext,
   browsers: Browsers,
 ): Promise<readonly BenchResult[]> {
-  if (!context.wants(bar.id)) return [];
-  const steps = { tiny: 4, short: 400, full: 2_000 }[context.size];
-  const rounds = { tiny: 1, short: 7, full: 15 }[context.size];
+  const wanted = charts.filter(({ id }) => context.wants(id));
+  if (wanted.length === 0) return [];
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "trainyard-bench-chart-"));
   stack.defer(() => rmSync(folder, { recursive: true }));
   await built(folder);
   const browser = await browsers.open(stack);
+  const results: BenchResult[] = [];
+  for (const chart of wanted) results.push(await panOf(context, browser, folder, chart));
+  return results;
+}
+
+async function panOf(
+  context: BenchContext,
+  browser: Browser,
+  folder: string,
+  { id, goal, trials, buckets, share, pointed, with: lines }: (typeof charts)[number],
+): Promise<BenchResult> {
+  const steps = Math.ceil({ tiny: 4, short: 400, full: 2_000 }[context.size] * share);
+  const rounds = { tiny: 1, short: 7, full: 15 }[context.size];
   const page = await browser.newPage();
-  stack.defer(() => page.close());
   await page.route(`${address}/**`, (route) =>
     route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
   );
-  await page.goto(`${address}/bench/chart.html`);
+  await page.goto(`${address}/bench/chart.html?trials=${trials}&buckets=${buckets}`);
+  if (pointed) {
+    // The pointer is on our chart, so each step also draws a tooltip, and the values of its step in the legend.
+    await page.locator("#ours .u-over").hover();
+    await page.locator("[data-tooltip]").waitFor();
+  }
   const used = await mainThread(page);
   const contender = (name: string) => ({
     name,
@@ -44,8 +70,9 @@ export async function chartPan(
     },
   });
   const [ours, bare] = await interleave([contender("ours"), contender("bare")], rounds, context);
-  const note = `processor time of scripts a step, ${steps} steps of pan and zoom over 8 lines of 1,000 buckets with bands; beside uPlot with the same lines and bands`;
-  return [costResult(bar, ours, bare, note)];
+  await page.close();
+  const note = `processor time of scripts a step, ${steps} steps of pan and zoom over ${trials} lines of ${buckets} buckets${lines}; beside uPlot with the same lines`;
+  return costResult({ id, unit: "ms", floor: 0.5, goal }, ours, bare, note);
 }
 
 async function built(outDir: string): Promise<void> {

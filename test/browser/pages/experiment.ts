@@ -64,7 +64,7 @@ test("a running experiment's curves grow, and its trials come, without a read of
   const page = await stage.page(skip, "/");
   const random = `{ name: random, metric: loss, smaller_is_better: true, max_trials: 1 }`;
   const experiment = await submit(stage, random, gate);
-  await page.goto(`${stage.world.api}/experiments/${experiment}?metric=training+loss`);
+  await page.goto(`${stage.world.api}/experiments/${experiment}?metrics=training+loss`);
   await page.getByText("showing all 4 points").waitFor();
   const reads: string[] = [];
   page.on("request", (request) => reads.push(new URL(request.url()).pathname));
@@ -335,7 +335,7 @@ test("a chart whose points are being read does not say that there are none", asy
     await route.continue();
   });
   await page.goto(`${stage.world.api}/experiments/${experiment}`);
-  const caption = page.getByRole("region", { name: "Curves" }).locator("figcaption");
+  const caption = page.getByRole("region", { name: "Curves" }).locator("figcaption").first();
   await expect.poll(() => caption.innerText()).toBe("Loading …");
   answer(undefined);
   await expect.poll(() => caption.innerText()).toMatch(/^showing all \d+ points$/);

@@ -12,6 +12,7 @@ export const serverPrograms = {
     "door.py",
     "jupyter_connections.py",
     "jupyter_page.py",
+    "late_grammar.py",
     "page_kernel.py",
     "page_server.py",
     "tensorboard_page.py",

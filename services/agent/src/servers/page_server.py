@@ -38,6 +38,9 @@ def main():
     if packages is not None:
         sys.path.insert(1, packages)
     if kind == "notebook":
+        import late_grammar
+
+        late_grammar.put_off()
         import jupyter_page as page
     else:
         import tensorboard_page as page

@@ -7,7 +7,6 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
 import type { AgentConfig } from "../config.ts";
-import { limits } from "../limits.ts";
 import { type AgentService, createService } from "../service.ts";
 import { folderNameOf } from "../state/layout.ts";
 import { agentConfig } from "./agent-config.ts";
@@ -15,6 +14,7 @@ import { newFolder } from "./examples.ts";
 import { ScriptedPlatform } from "./scripted-platform.ts";
 
 type StageSettings = {
+  /** The interval of saves of a running task's folder. */
   readonly workEveryMs?: number;
   /** Variables of the agent besides those of the stage. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -27,21 +27,21 @@ export class AgentStage implements AsyncDisposable {
   readonly checkpoints: string;
   #agent: AgentService | null = null;
 
-  readonly #workEveryMs: number;
-
   private constructor(
     hub: MemoryHub,
     platform: ScriptedPlatform,
     checkpoints: string,
-    { workEveryMs = limits.workEveryMs, variables }: StageSettings,
+    { workEveryMs, variables }: StageSettings,
   ) {
     this.#hub = hub;
-    this.#workEveryMs = workEveryMs;
     this.platform = platform;
     this.checkpoints = checkpoints;
     this.config = agentConfig(platform.url, {
       TRAINYARD_CHECKPOINT_DIR: checkpoints,
       TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../../libs/sdk-python/src"),
+      ...(workEveryMs === undefined
+        ? {}
+        : { TRAINYARD_AGENT_WORK_SECONDS: String(workEveryMs / 1_000) }),
       ...variables,
     });
   }
@@ -58,8 +58,7 @@ export class AgentStage implements AsyncDisposable {
   async startAgent(): Promise<void> {
     const bus = this.#hub.connect("agent-rack");
     const logger = createLogger("agent", "silent");
-    const workEveryMs = this.#workEveryMs;
-    this.#agent = await createService(this.config, { bus, logger, workEveryMs });
+    this.#agent = await createService(this.config, { bus, logger });
     await this.#agent.start();
   }
 

@@ -69,10 +69,15 @@ function modules(library: string): readonly string[] {
   return found === "" ? [] : found.split("\n");
 }
 
-/** The C library loads it when a thread ends at the exit of the interpreter; `ldd` does not list it. */
+/**
+ * Libraries that `ldd` does not list: the C library loads the first when a thread ends at the exit of the interpreter,
+ * and the packages of a notebook need the others, which images for Python have.
+ */
+const later = /(?:libgcc_s\.so\.1|librt\.so\.1|libpthread\.so\.0|libstdc\+\+\.so\.6) .*=> (\S+)$/gm;
+
 function loadedLater(): readonly string[] {
   const said = run("/sbin/ldconfig", "-p");
-  const paths = [...said.matchAll(/libgcc_s\.so\.1 .*=> (\S+)$/gm)].map(([, path = ""]) => path);
+  const paths = [...said.matchAll(later)].map(([, path = ""]) => path);
   return paths.flatMap((path) => [path, realpathSync(path)]);
 }
 

@@ -1,15 +1,19 @@
 /** Servers of pages for tests: a fake one, and the real ones from package folders that tests share. */
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import type { PageKind } from "../servers/kinds.ts";
 import { NoPackages, packageFolders, Packages } from "../servers/packages.ts";
+import { lockFolder } from "../state/folder-lock.ts";
 import { python } from "../supervisor/python.ts";
 import { ownVariables } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 import { notRun } from "./needs.ts";
 
 /** The folder in which the packages stay for the next tests. */
-const shared = join(import.meta.dirname, "../../../../.cache/packages");
+export const sharedPackages = join(import.meta.dirname, "../../../../.cache/packages");
+
+const buildMs = 240_000;
 
 /**
  * Puts the packages of the servers into an agent's state folder, for the Python of the tests. Without pip's packages
@@ -23,9 +27,14 @@ export async function needPackages(
   const settings = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith("PIP_") && value !== undefined ? [[name, value] as const] : [],
   );
-  const packages = new Packages(shared, { ...Object.fromEntries(settings), ...ownVariables() });
+  const packages = new Packages(sharedPackages, {
+    ...Object.fromEntries(settings),
+    ...ownVariables(),
+  });
+  // Tests of other processes build the same folder.
+  await using _lock = await lockFolder(sharedPackages, systemClock, buildMs);
   for (const kind of kinds) {
-    const [tag, folder] = Object.entries(packageFolders(shared, kind))[0] ?? ["", ""];
+    const [tag, folder] = Object.entries(packageFolders(sharedPackages, kind))[0] ?? ["", ""];
     try {
       await packages.build(kind, tag, () => {});
     } catch (error) {

@@ -17,6 +17,15 @@ export const apiLimits = {
   seriesNamesMax: 50,
   /** The most buckets, which is also the metrics service's limit for one answer. */
   seriesBucketsMax: 4_000,
+  /** The most steps of all trials in one query to the metrics service, which reads a million points in 0.1 s. */
+  seriesStepsMax: 1_000_000,
+  /** The queries for series that run at once, each for at most about 0.1 s of the metrics service's time. */
+  seriesQueries: { max: 8, ofOneMax: 4 },
+  /**
+   * The same for combined series, of up to 200 trials: two of them, each for a second or two, end before their
+   * deadline.
+   */
+  combinedQueries: { max: 2, ofOneMax: 1 },
   /** The most metrics of a comparison, which is also the metrics service's limit for one answer. */
   comparedMetricsMax: 500,
   /** The environments of a comparison that are read at once. */

@@ -22,17 +22,33 @@ export async function readChunks(
   client: PoolClient,
   request: SeriesRequest,
 ): Promise<ReadonlyMap<string, readonly Chunk[]> | null> {
+  const parts = await wantedParts(client, request);
+  return parts === null ? null : chunksOf(client, parts, request);
+}
+
+/** Returns the parts that have points of the request; null when these are more than one answer may have. */
+export async function wantedParts(
+  client: PoolClient,
+  request: SeriesRequest,
+): Promise<readonly Part[] | null> {
   const { trial, group, names } = request;
   const parts = (await partsOf(client, trial, group)).filter((part) => isWanted(part, request));
   const points = parts.reduce((sum, { reports }) => sum + reports, 0) * names.length;
-  if (points > metricsLimits.seriesPointsMax) return null;
-  const chunks = new Map(names.map((name): [string, Chunk[]] => [name, []]));
+  return points > metricsLimits.seriesPointsMax ? null : parts;
+}
+
+export async function chunksOf(
+  client: PoolClient,
+  parts: readonly Part[],
+  request: SeriesRequest,
+): Promise<ReadonlyMap<string, readonly Chunk[]>> {
+  const chunks = new Map(request.names.map((name): [string, Chunk[]] => [name, []]));
   const tails = parts.filter(({ kind }) => kind === "tail");
   const ids = tails.map(({ id }) => id);
   const encoded = await tailsById(client, ids);
   for (const { id, run } of tails) {
     const tail = encoded.get(id);
-    if (tail !== undefined) addChunks(chunks, run, tail, request);
+    if (tail !== undefined) addChunks(chunks, run, decodedOf(tail, request), request);
   }
   const blocks = parts.filter(({ kind }) => kind === "block");
   for (let start = 0; start < blocks.length; start += metricsLimits.blocksAtOnce) {
@@ -83,28 +99,31 @@ async function addBlocks(
     text: framesAndColumns,
     values: [blocks.map(({ id }) => id), wanted],
   });
+  // One piece of memory for all bodies, which are decoded one after the other into lists of their own.
+  let scratch = Buffer.alloc(0);
+  const decoded = (body: string): Scalars => {
+    const most = Math.ceil((body.length * 3) / 4);
+    if (scratch.length < most) scratch = Buffer.allocUnsafe(2 * most);
+    return decodeScalars(scratch.subarray(0, scratch.write(body, "base64")));
+  };
   for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
     const [{ frame, run }] = own as [ColumnRow, ...ColumnRow[]];
-    const columns = own.map(({ name, body }) => ({
-      ...{ name, kind: "scalar" as const },
-      body: Buffer.from(body, "base64"),
-    }));
+    const columns = new Map(own.map(({ name, body }) => [name, decoded(body)]));
     addChunks(chunks, run, { frame: Buffer.from(frame, "base64"), columns }, request);
   }
 }
 
+type Decoded = {
+  readonly frame: Uint8Array;
+  readonly columns: ReadonlyMap<string, Scalars>;
+};
+
 function addChunks(
   chunks: ReadonlyMap<string, Chunk[]>,
   run: number,
-  { frame: bytes, columns: bodies }: Encoded,
+  { frame: bytes, columns }: Decoded,
   { names, x }: SeriesRequest,
 ): void {
-  const wanted = new Set([...names, x]);
-  const columns = new Map(
-    bodies
-      .filter(({ name, kind }) => kind === "scalar" && wanted.has(name))
-      .map(({ name, body }) => [name, decodeScalars(body)]),
-  );
   if (columns.size === 0) return;
   const lists = listsOf(bytes);
   const xs = xsOf(lists, columns, x);
@@ -113,6 +132,16 @@ function addChunks(
     if (column !== undefined && xs !== null)
       chunks.get(name)?.push(chunkOf(run, lists, column, xs));
   }
+}
+
+/** Decodes the scalar columns of a request. */
+function decodedOf(
+  { frame, columns }: Encoded,
+  { names, x }: Pick<SeriesRequest, "names" | "x">,
+): Decoded {
+  const wanted = new Set([...names, x]);
+  const scalars = columns.filter(({ name, kind }) => kind === "scalar" && wanted.has(name));
+  return { frame, columns: new Map(scalars.map(({ name, body }) => [name, decodeScalars(body)])) };
 }
 
 type Lists = {

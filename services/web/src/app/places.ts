@@ -1,5 +1,6 @@
 import {
   Boxes,
+  ChartSpline,
   FlaskConical,
   House,
   KeyRound,
@@ -21,6 +22,7 @@ export type Place = {
 export const places: readonly Place[] = [
   { to: "/", title: "Home", icon: House, key: "h" },
   { to: "/experiments", title: "Experiments", icon: FlaskConical, key: "e" },
+  { to: "/compare", title: "Compare", icon: ChartSpline, key: "c" },
   { to: "/tasks", title: "Tasks", icon: SquareTerminal, key: "k" },
   { to: "/models", title: "Models", icon: Boxes, key: "m" },
   { to: "/tokens", title: "Tokens", icon: KeyRound, key: "t", below: true },

@@ -1,4 +1,5 @@
 import { createRouter } from "@tanstack/react-router";
+import { compareRoute } from "../pages/compare/route.ts";
 import { experimentRoute } from "../pages/experiment/route.ts";
 import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
@@ -19,6 +20,7 @@ const pages = [
   experimentsRoute,
   experimentRoute,
   trialRoute,
+  compareRoute,
   tasksRoute,
   taskRoute,
   modelsRoute,

@@ -4,6 +4,7 @@ import {
   infiniteQueryOptions,
   keepPreviousData,
   type QueryClient,
+  queryOptions,
   type UseInfiniteQueryResult,
   type UseMutationResult,
   type UseQueryResult,
@@ -54,10 +55,8 @@ export function useCall<Name extends UnaryName>(
   { enabled = true, fresh = false, keepPrevious = false, everyMs, ...live }: CallOptions = {},
 ): UseQueryResult<ReplyOf<Name>> {
   const read = useQuery({
-    queryKey: [name, request],
-    queryFn: ({ signal }) => client.call(name, request, { signal }),
+    ...callOptions(name, request, live),
     enabled,
-    ...freshness(live, (answer) => answer),
     ...(fresh ? { gcTime: 0, staleTime: 0, refetchOnMount: "always" as const } : {}),
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs, retry: false }),
@@ -65,6 +64,28 @@ export function useCall<Name extends UnaryName>(
   const position = read.isPlaceholderData ? undefined : positionOf(read.data);
   useTopic(enabled ? live.watch : undefined, position);
   return read;
+}
+
+/** Starts a read before its component exists: the address is known before the page's code is loaded. */
+export function preloadCall<Name extends UnaryName>(
+  queries: QueryClient,
+  name: Name,
+  request: RequestInitOf<Name>,
+  live: ListOptions,
+): void {
+  void queries.prefetchQuery(callOptions(name, request, live));
+}
+
+function callOptions<Name extends UnaryName>(
+  name: Name,
+  request: RequestInitOf<Name>,
+  live: ListOptions,
+) {
+  return queryOptions<ReplyOf<Name>, Error, ReplyOf<Name>, readonly unknown[]>({
+    queryKey: [name, request],
+    queryFn: ({ signal }) => client.call(name, request, { signal }),
+    ...freshness(live, (answer) => answer),
+  });
 }
 
 /** Makes the same read for several requests, and returns their answers. */

@@ -23,7 +23,7 @@ _FILE_MODES, _FOLDER_MODES = 0o1777, 0o7777
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-# What a description or an archive that nobody has packed leads to.
+# The errors of a description or an archive that nobody has packed.
 _MALFORMED = (
     *(KeyError, TypeError, ValueError, OverflowError),
     *(FileExistsError, tarfile.TarError),

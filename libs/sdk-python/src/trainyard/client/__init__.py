@@ -28,6 +28,7 @@ from .._files import PathLike
 from ._checkpoints import Checkpoint
 from ._client import Client
 from ._cluster import Agent, Job, JobExplanation, Pool, Storage, Token, WaitingRun
+from ._comparison import Comparison, SharedMetric
 from ._errors import (
     ApiError,
     CodeError,
@@ -55,6 +56,7 @@ __all__ = [
     "Checkpoint",
     "Client",
     "CodeError",
+    "Comparison",
     "DeletionPreview",
     "DownloadError",
     "Experiment",
@@ -76,6 +78,7 @@ __all__ = [
     "Project",
     "RequestProblem",
     "Reset",
+    "SharedMetric",
     "Storage",
     "SupersededPoints",
     "Task",
@@ -85,6 +88,7 @@ __all__ = [
     "WaitingRun",
     "WatchEvent",
     "Workspace",
+    "compare",
     "create_command",
     "create_experiment",
     "create_model",
@@ -170,6 +174,11 @@ def list_experiments(
 def get_trial(trial: str) -> Trial:
     """``Client().get_trial``: returns the trial with this id, such as ``"12.3"``."""
     return Client().get_trial(trial)
+
+
+def compare(sources: Sequence[str]) -> Comparison:
+    """``Client().compare``: returns trials of any experiments, with the metrics that they share."""
+    return Client().compare(sources)
 
 
 def create_command(

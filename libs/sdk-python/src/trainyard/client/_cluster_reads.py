@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ._api import Api, segment
 from ._checkpoints import Checkpoint, get_checkpoint
 from ._cluster import Agent, Job, Pool, Storage, Token
+from ._comparison import Comparison, compare
 from ._shown import Listing
 from ._trials import Trial
 
@@ -18,6 +21,12 @@ class ClusterReads:
     def get_trial(self, trial: str) -> Trial:
         """Returns the trial with this id, such as ``"12.3"``."""
         return Trial(self._api, self._api.get(f"/api/v1/trials/{segment(trial)}"))
+
+    def compare(self, sources: Sequence[str]) -> Comparison:
+        """Returns up to 100 trials of any experiments, with the metrics that they share. A source is a trial
+        (``"12.3"``), some trials (``"12.1-3.7"``), the best ones (``"12.best5"``) or all (``"12.all"``).
+        """
+        return compare(self._api, sources)
 
     def get_checkpoint(self, uuid: str) -> Checkpoint:
         """Returns the checkpoint with this UUID, or with its first eight digits."""

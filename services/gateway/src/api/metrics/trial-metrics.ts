@@ -1,28 +1,30 @@
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import type { MetricPoint } from "@trainyard/contracts/api";
 import type { Point, Series } from "@trainyard/contracts/commands";
-import type { Backend } from "../../backend.ts";
-import { Problem } from "../../http/problem.ts";
+import { isTrialId, mapConcurrently, parseTrialId } from "@trainyard/kernel";
+import { type Backend, isDeleted } from "../../backend.ts";
+import { FairQueue } from "../../http/fair-queue.ts";
+import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import type { TrialDocument } from "../../read-model/core/views/documents.ts";
+import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
+import { questionsOf } from "./series-questions.ts";
 
 const seriesBucketsDefault = 1_000;
-/** The parallel queries to the metrics service for one request; the limit leaves room for other requests. */
-const seriesAtOnce = 4;
-
 type SeriesAnswer = {
   readonly series: readonly Plain<Series>[];
   readonly position: number;
   readonly streamPositions: Readonly<Record<string, number>>;
 };
 
-/**
- * Queries series in parts, by trial and by some metrics, because an answer must fit into one message. Several queries
- * run at once.
- */
+/** The queues of queries for series: a query that waits here has its whole deadline when its turn comes. */
+type SeriesQueues = { readonly single: FairQueue; readonly combined: FairQueue };
+
+/** Queries series in parts. */
 async function askForSeries(
-  backend: Backend,
+  { backend, queues }: { readonly backend: Backend; readonly queues: SeriesQueues },
   request: RequestOf<"queryMetrics">,
   context: RequestContext,
 ): Promise<SeriesAnswer> {
@@ -36,24 +38,44 @@ async function askForSeries(
   most("trials", trials.length, seriesTrialsMax);
   most("names", names.length, seriesNamesMax);
   most("buckets", buckets, seriesBucketsMax);
-  for (const trial of trials) await backend.get("trial", trial);
-  const namesAtOnce = Math.max(1, Math.floor(seriesBucketsMax / buckets));
-  const questions = (
-    combined || trials.length === 0 ? [trials] : trials.map((trial) => [trial])
-  ).flatMap((some) => inPieces(names, namesAtOnce).map((own) => ({ trials: some, names: own })));
-  const answers: SeriesAnswer[] = [];
-  for (const some of inPieces(questions, seriesAtOnce)) {
-    const asked = some.map((question) => {
-      const query = { ...request, ...question, buckets };
-      return backend.command("metrics", "QuerySeries", query, context);
-    });
-    answers.push(...(await Promise.all(asked)));
-  }
+  const questions = questionsOf(await trialsOf(backend, trials), { names, combined, buckets });
+  const queue = combined ? queues.combined : queues.single;
+  const answers = await mapConcurrently(questions, apiLimits.seriesQueries.ofOneMax, (question) =>
+    inTurn(queue, context, () =>
+      backend.command("metrics", "QuerySeries", { ...request, ...question, buckets }, context),
+    ),
+  );
   return {
     series: answers.flatMap(({ series }) => series),
     position: Math.min(...answers.map(({ position }) => position)),
     streamPositions: leastPositions(answers.map(({ streamPositions: own }) => own)),
   };
+}
+
+/**
+ * Returns the trials in their order, with one query. Throws a Problem of 404 for the first one that does not exist or
+ * is hidden.
+ */
+async function trialsOf(
+  { parts }: Backend,
+  ids: readonly string[],
+): Promise<readonly TrialDocument[]> {
+  const experiments = new Set(ids.flatMap((id) => parseTrialId(id)?.experiment ?? []));
+  const rows = await parts.documents.fetch(parts.pool, [
+    ...ids.filter(isTrialId).map((id) => ({ kind: "trial", id }) as const),
+    ...[...experiments].map((id) => ({ kind: "experiment", id }) as const),
+  ]);
+  const found = new Map<string, TrialDocument>();
+  const hidden = new Set<string>();
+  for (const row of rows) {
+    if (row.kind === "trial") found.set(row.id, row.doc);
+    if (row.kind === "experiment" && isDeleted(row.doc)) hidden.add(row.id);
+  }
+  return ids.map((id) => {
+    const doc = found.get(id);
+    if (doc === undefined || hidden.has(doc.experiment)) throw notFound("trial", id);
+    return doc;
+  });
 }
 
 /** Returns the least position of each experiment: every answer has all points up to it. */
@@ -65,15 +87,6 @@ function leastPositions(
     least[experiment] = Math.min(position, least[experiment] ?? position);
   }
   return least;
-}
-
-/** Splits items into pieces; the result has at least one piece, perhaps an empty one. */
-function inPieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
-  const pieces: (readonly Item[])[] = [];
-  for (let start = 0; start === 0 || start < items.length; start += size) {
-    pieces.push(items.slice(start, start + size));
-  }
-  return pieces;
 }
 
 export function shownPoint(trial: string, point: Plain<Point>): Plain<MetricPoint> {
@@ -91,6 +104,10 @@ export function shownPoint(trial: string, point: Plain<Point>): Plain<MetricPoin
 }
 
 export function metricHandlers(backend: Backend) {
+  const queues: SeriesQueues = {
+    single: new FairQueue(apiLimits.seriesQueries),
+    combined: new FairQueue(apiLimits.combinedQueries),
+  };
   return {
     listTrialMetrics: async (request, context) => {
       const { trial, group, superseded } = request;
@@ -120,7 +137,11 @@ export function metricHandlers(backend: Backend) {
       return { items: names, nextPageToken: next };
     },
     queryMetrics: async (request, context) => {
-      const { series, position, ...answer } = await askForSeries(backend, request, context);
+      const { series, position, ...answer } = await askForSeries(
+        { backend, queues },
+        request,
+        context,
+      );
       const positions = Object.entries(answer.streamPositions);
       const [[, only] = ["", ""], ...others] = positions;
       return {

@@ -11,12 +11,13 @@ import { reject } from "@trainyard/kernel";
 import type { CommandTable } from "@trainyard/runtime";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { liveLimits } from "../../live/limits.ts";
 import { created, requested, searchStarted, trialCreated } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 import { watching } from "../../testing/watching.ts";
 import { apiLimits } from "../limits.ts";
 
-/** The metric points and log lines of experiment 1 in the simulated services, and the epoch of the log store. */
+/** The metric points and log lines of the experiments in the simulated services, and the epoch of the log store. */
 let points: Plain<StreamedPoint>[] = [];
 let lines: Plain<StoredLine>[] = [];
 let epoch = "a";
@@ -30,6 +31,7 @@ const stack = new AsyncDisposableStack();
 let serving = new AsyncDisposableStack();
 
 const QueryStreamedPoints: CommandTable<"metrics">["QueryStreamedPoints"] = async ({
+  experiment,
   after,
   trial,
   group,
@@ -42,6 +44,7 @@ const QueryStreamedPoints: CommandTable<"metrics">["QueryStreamedPoints"] = asyn
   const wanted = points.filter(
     (item) =>
       item.position > after &&
+      item.trial.startsWith(`${experiment}.`) &&
       (trial === "" || item.trial === trial) &&
       (group === "" || (item.point?.group ?? group) === group),
   );
@@ -83,8 +86,10 @@ beforeAll(async () => {
   gateway = stack.use(await startTestGateway());
   await gateway.append("search-1", searchStarted());
   await gateway.append("experiment-1", created({}));
-  await gateway.append("experiment-2", created({}));
   await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
+  for (let id = 2; id <= liveLimits.watchTopicsMax; id += 1) {
+    await gateway.append(`experiment-${id}`, created({}));
+  }
   const position = await gateway.append("trial-1.2", trialCreated(2), requested(1, 0));
   await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
 });
@@ -106,6 +111,8 @@ function restore(count: number): void {
   [epoch, leap] = ["b", 1_000];
 }
 
+const experimentOf = (trial: string): string => trial.split(".")[0] ?? "";
+
 function report(trial: string, metric = "loss", group = "training"): void {
   const position = headOfPoints() + leap + 1;
   leap = 0;
@@ -113,7 +120,11 @@ function report(trial: string, metric = "loss", group = "training"): void {
   const values = { scalars, others: {}, atMs: 7, key: `0-${position}` };
   const point = { run: 1, group, stepsCompleted: position, superseded: false, ...values };
   points.push({ position, trial, point });
-  gateway.bus.publishLive("METRICS", metricSubject("1", trial, group), new Uint8Array(1));
+  gateway.bus.publishLive(
+    "METRICS",
+    metricSubject(experimentOf(trial), trial, group),
+    new Uint8Array(1),
+  );
 }
 
 function write(trial: string, level: LogLevel = LogLevel.UNSPECIFIED): void {
@@ -243,6 +254,22 @@ describe("a stream of points and lines", () => {
       ["0-2", "superseded"],
       ["0-3", "superseded"],
     ]);
+  });
+
+  it("follows the points of 64 experiments, each from its own position, over a broken connection", async () => {
+    const ids = Array.from({ length: liveLimits.watchTopicsMax }, (_, n) => String(n + 1));
+    for (const id of ids) report(`${id}.1`);
+    const series = new Series(
+      ...ids.map((experiment, n) => ({ ...ofPoints, experiment, position: String(n + 1) })),
+    );
+    for (const count of [1, 2]) {
+      const reading = series.read(() => series.got.every(({ length }) => length === count));
+      for (const id of ids) report(`${id}.1`);
+      await reading;
+    }
+    const keys = (n: number) => [65 + n, 129 + n].map((position) => `0-${position}`);
+    expect(series.got).toEqual(ids.map((_, n) => keys(n)));
+    expect(series.resets).toEqual([]);
   });
 
   it("has only the lines that match the filter of its topic", async () => {

@@ -5,6 +5,8 @@
  */
 import type { Points } from "./points.ts";
 
+export type Bounds = { readonly from: number; readonly to: number };
+
 export type BucketQuery = {
   /** The bounds of x, both included; null for the smallest and the largest x of the points. */
   readonly from: number | null;
@@ -40,53 +42,117 @@ export function bucketsOf(points: Points, query: BucketQuery): Buckets {
   const [from, to] = rangeOf(xs, query);
   let inside = 0;
   for (let i = 0; i < xs.length; i += 1) {
-    const x = xs[i] ?? Number.NaN;
+    const x = xs[i] ?? none;
     if (x >= from && x <= to) inside += 1;
   }
   const tally = new Tally(Math.min(query.buckets, inside));
   if (inside <= query.buckets) {
-    const x = (index: number): number => xs[index] ?? Number.NaN;
+    const x = (index: number): number => xs[index] ?? none;
     const ordered = Array.from(xs.keys()).filter((i) => x(i) >= from && x(i) <= to);
     ordered.sort((a, b) => x(a) - x(b) || a - b);
     for (const [bucket, i] of ordered.entries()) tally.add(bucket, points, i, i + 1);
-  } else {
-    const bucketAt = bucketing(from, to, query.buckets);
-    for (let start = 0, end = 0; start < xs.length; start = end) {
-      const bucket = bucketAt(xs[start] ?? Number.NaN);
-      for (
-        end = start + 1;
-        end < xs.length && bucketAt(xs[end] ?? Number.NaN) === bucket;
-        end += 1
-      );
-      if (bucket !== outside) tally.add(bucket, points, start, end);
-    }
-  }
+  } else addStretches(tally, points, bucketing(from, to, query.buckets));
   return tally.buckets();
+}
+
+/** Computes the buckets of points that come in stretches, without joining them. */
+export function bucketsOfStretches(stretches: readonly Points[], query: BucketQuery): Buckets {
+  const [only] = stretches;
+  if (only !== undefined && stretches.length === 1) return bucketsOf(only, query);
+  let [from, to] = [up, down];
+  for (const { xs } of stretches) {
+    const [least, greatest] = rangeOf(xs, query);
+    if (least < from) from = least;
+    if (greatest > to) to = greatest;
+  }
+  const joined = new JoinedBuckets({ from, to, buckets: query.buckets });
+  for (const stretch of stretches) joined.add(stretch);
+  return joined.buckets();
 }
 
 /** Computes buckets of ascending x, where each bucket is a range of points: a binary search finds its end. */
 function bucketsOfRising(points: Points, query: BucketQuery): Buckets {
   const { xs } = points;
-  const from = query.from ?? xs[0] ?? Number.POSITIVE_INFINITY;
-  const to = query.to ?? xs[xs.length - 1] ?? Number.NEGATIVE_INFINITY;
+  const from = query.from ?? xs[0] ?? up;
+  const to = query.to ?? xs[xs.length - 1] ?? down;
   const start = firstIndex(xs, 0, xs.length, (x) => x >= from);
   const end = firstIndex(xs, start, xs.length, (x) => x > to);
   const tally = new Tally(Math.min(query.buckets, end - start));
   if (end - start <= query.buckets) {
     for (let i = start; i < end; i += 1) tally.add(i - start, points, i, i + 1);
-  } else {
-    const bucketAt = bucketing(from, to, query.buckets);
-    for (let first = start, next = start; first < end; first = next) {
-      const bucket = bucketAt(xs[first] ?? Number.NaN);
-      next = firstIndex(xs, first + 1, end, (x) => bucketAt(x) > bucket);
-      tally.add(bucket, points, first, next);
-    }
-  }
+  } else addRising(tally, points, [start, end], bucketing(from, to, query.buckets));
   return tally.buckets();
 }
 
+/**
+ * The buckets of several lists of points at common bounds. The lists are added one after the other, and none is kept:
+ * the result is, to the bit, that of all points at once.
+ */
+export class JoinedBuckets {
+  readonly #query: BucketQuery & Bounds;
+  readonly #tally: Tally;
+  /** The points within the bounds, while they are no more than buckets; then null. */
+  #few: { readonly xs: number[]; readonly values: number[] } | null = { xs: [], values: [] };
+
+  constructor(query: BucketQuery & Bounds) {
+    this.#query = query;
+    this.#tally = new Tally(query.buckets);
+  }
+
+  add(points: Points): void {
+    const { xs, values } = points;
+    const { from, to, buckets } = this.#query;
+    const bucketAt = bucketing(from, to, buckets);
+    if (isRising(xs)) {
+      const start = firstIndex(xs, 0, xs.length, (x) => x >= from);
+      const end = firstIndex(xs, start, xs.length, (x) => x > to);
+      addRising(this.#tally, points, [start, end], bucketAt);
+    } else addStretches(this.#tally, points, bucketAt);
+    for (let i = 0; i < xs.length && this.#few !== null; i += 1) {
+      const x = xs[i] ?? none;
+      if (!(x >= from && x <= to)) continue;
+      this.#few.xs.push(x);
+      this.#few.values.push(values[i] ?? none);
+      if (this.#few.xs.length > buckets) this.#few = null;
+    }
+  }
+
+  buckets(): Buckets {
+    if (this.#few === null) return this.#tally.buckets();
+    const [xs, values] = [Float64Array.from(this.#few.xs), Float64Array.from(this.#few.values)];
+    return bucketsOf({ xs, values }, this.#query);
+  }
+}
+
+type BucketAt = (x: number) => number;
+
+/** Adds the points of a range of ascending x. */
+function addRising(
+  tally: Tally,
+  points: Points,
+  [start, end]: readonly [number, number],
+  bucketAt: BucketAt,
+): void {
+  const { xs } = points;
+  for (let first = start, next = start; first < end; first = next) {
+    const bucket = bucketAt(xs[first] ?? none);
+    next = firstIndex(xs, first + 1, end, (x) => bucketAt(x) > bucket);
+    tally.add(bucket, points, first, next);
+  }
+}
+
+/** Adds the points within the bounds in stretches of one bucket; x may be in any order. */
+function addStretches(tally: Tally, points: Points, bucketAt: BucketAt): void {
+  const { xs } = points;
+  for (let start = 0, end = 0; start < xs.length; start = end) {
+    const bucket = bucketAt(xs[start] ?? none);
+    for (end = start + 1; end < xs.length && bucketAt(xs[end] ?? none) === bucket; end += 1);
+    if (bucket !== outside) tally.add(bucket, points, start, end);
+  }
+}
+
 /** Returns a function from x to its bucket. */
-function bucketing(from: number, to: number, buckets: number): (x: number) => number {
+function bucketing(from: number, to: number, buckets: number): BucketAt {
   const scale = to > from ? buckets / (to - from) : 0;
   return (x) =>
     x >= from && x <= to ? Math.min(Math.floor((x - from) * scale), buckets - 1) : outside;

@@ -30,18 +30,22 @@ type Whole = Line & Rest;
 
 export type Points = { readonly xs: Float64Array; readonly values: Float64Array };
 
-/** Merges chunks into points; `lastStep` returns the last step at which a run's points count. */
-export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => number): Points {
+/**
+ * Merges chunks into stretches of points, which together are the points in their order; `lastStep` returns the last
+ * step at which a run's points count. Blocks that do not overlap are stretches as they are, without a copy.
+ */
+export function stretchesOf(
+  chunks: readonly Chunk[],
+  lastStep: (run: number) => number,
+): readonly Points[] {
   const runs = [...Map.groupBy(chunks, ({ run }) => run)].sort(([a], [b]) => a - b);
-  return joinPoints(
-    runs.map(([run, own]) => {
-      const chunks = own.toSorted((a, b) => at(a.steps, 0) - at(b.steps, 0));
-      const rising = inStepOrder(chunks.map(lineOf), lastStep(run));
-      if (rising !== null) return rising;
-      const whole = chunks.map((chunk) => ({ ...lineOf(chunk), ...chunk.rest() }));
-      return combineRanks(cut(inOrder(joinLists(whole)), lastStep(run)));
-    }),
-  );
+  return runs.flatMap(([run, own]) => {
+    const chunks = own.toSorted((a, b) => at(a.steps, 0) - at(b.steps, 0));
+    const rising = inStepOrder(chunks.map(lineOf), lastStep(run));
+    if (rising !== null) return rising;
+    const whole = chunks.map((chunk) => ({ ...lineOf(chunk), ...chunk.rest() }));
+    return [combineRanks(cut(inOrder(joinLists(whole)), lastStep(run)))];
+  });
 }
 
 export function joinPoints(parts: readonly Points[]): Points {
@@ -86,13 +90,12 @@ function join(lists: readonly Float64Array[]): Float64Array {
  * stretch is copied up to the next line's step. Returns null where points share a step, or where the steps of a line do
  * not rise.
  */
-function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
+function inStepOrder(lines: readonly Line[], lastStep: number): readonly Points[] | null {
   // Steps beyond the cut are checked too late, so the whole lines are checked first.
   if (!lines.every(({ steps }) => isRising(steps))) return null;
-  const left: Cursor[] = lines
-    .map((line) => cut(line, lastStep))
-    .filter(({ steps }) => steps.length > 0)
-    .map((line) => ({ line, next: 0 }));
+  const cutLines = lines.map((line) => cut(line, lastStep)).filter(({ steps }) => steps.length > 0);
+  if (areApart(cutLines)) return cutLines;
+  const left: Cursor[] = cutLines.map((line) => ({ line, next: 0 }));
   const size = left.reduce((sum, { line }) => sum + line.steps.length, 0);
   const [xs, values] = [new Float64Array(size), new Float64Array(size)];
   let end = 0;
@@ -108,8 +111,15 @@ function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
     if (cursor.next === line.steps.length) first += 1;
     else moveBack(left, first);
   }
-  return { xs, values };
+  return [{ xs, values }];
 }
+
+/** Reports whether each line ends before the next one begins. */
+const areApart = (lines: readonly Line[]): boolean =>
+  lines.every(
+    ({ steps }, index) =>
+      index === 0 || at(steps, 0) > (lines[index - 1]?.steps.at(-1) ?? Number.NaN),
+  );
 
 /** A line and the index of its first unmerged point. */
 type Cursor = { readonly line: Line; next: number };
@@ -142,7 +152,11 @@ function moveBack(cursors: Cursor[], first: number): void {
 }
 
 function isRising(steps: Float64Array): boolean {
-  for (let i = 1; i < steps.length; i += 1) if (!(at(steps, i) > at(steps, i - 1))) return false;
+  for (let i = 1, before = at(steps, 0); i < steps.length; i += 1) {
+    const step = at(steps, i);
+    if (!(step > before)) return false;
+    before = step;
+  }
   return true;
 }
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Aggregation, aggregations } from "../columns/table.ts";
-import { bucketsOf } from "./buckets.ts";
-import { type Chunk, joinPoints, pointsOf } from "./points.ts";
+import { bucketsOf, bucketsOfStretches, JoinedBuckets } from "./buckets.ts";
+import { type Chunk, joinPoints, stretchesOf } from "./points.ts";
 
 type Point = {
   readonly run: number;
@@ -29,6 +29,8 @@ function chunkOf(points: readonly (Point & { readonly n: number })[]): Chunk {
   };
 }
 
+const pointsOf = (chunks: readonly Chunk[], lastStep: (run: number) => number) =>
+  joinPoints(stretchesOf(chunks, lastStep));
 const all = () => Number.POSITIVE_INFINITY;
 const series = (points: readonly Point[], lastStep: (run: number) => number = all) => {
   const runs = Map.groupBy(
@@ -224,6 +226,31 @@ describe("buckets", () => {
         expect(found).toEqual(bucketsOf(listed(inside), { from, to, buckets }));
         const counted = found.count.reduce((sum, count) => sum + count, 0);
         expect(counted).toBe(inside.length);
+      }),
+    );
+  });
+
+  test("of lists that are added one after the other equal, to the bit, those of all points", () => {
+    const x = fc.oneof(fc.nat(50), fc.constantFrom(Number.NaN, Infinity));
+    const list = fc.array(fc.tuple(x, fc.oneof(fc.double(), value)), { maxLength: 20 });
+    const lists = fc.array(fc.tuple(list, fc.boolean()), { maxLength: 6 });
+    const end = fc.integer({ min: -5, max: 55 });
+    fc.assert(
+      fc.property(lists, end, end, fc.integer({ min: 1, max: 30 }), (drawn, from, to, buckets) => {
+        const parts = drawn.map(([given, rising]) =>
+          listed(rising ? given.toSorted(([a], [b]) => a - b) : given),
+        );
+        const joined = new JoinedBuckets({ from, to, buckets });
+        for (const part of parts) joined.add(part);
+        const all = joinPoints(parts);
+        expect(joined.buckets()).toEqual(bucketsOf(all, { from, to, buckets }));
+        for (const query of [
+          { from, to: null, buckets },
+          { from: null, to, buckets },
+          { from: null, to: null, buckets },
+        ]) {
+          expect(bucketsOfStretches(parts, query)).toEqual(bucketsOf(all, query));
+        }
       }),
     );
   });

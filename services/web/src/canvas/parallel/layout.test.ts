@@ -10,21 +10,29 @@ test("numbers have a linear axis, and numbers over two decades a logarithmic one
   const log = axisOf("n", rowsOf("n", [1e-4, 1e-2]));
   expect(log?.kind).toBe("log");
   expect(log?.shareOf(1e-3)).toBeCloseTo(0.5);
-  expect(log?.ticks.map(({ text }) => text)).toEqual([
-    "0.0001",
-    "0.000316",
-    "0.001",
-    "0.00316",
-    "0.01",
-  ]);
 });
 
-test("whole numbers have ticks at whole numbers, each once", () => {
-  const texts = (values: readonly number[]) =>
-    axisOf("n", rowsOf("n", values))?.ticks.map(({ text }) => text);
-  expect(texts([1, 3, 8])).toEqual(["1", "3", "5", "6", "8"]);
+const texts = (values: readonly number[]) =>
+  axisOf("n", rowsOf("n", values))?.ticks.map(({ text }) => text);
+
+test("a logarithmic axis has ticks at 1, 2 and 5 times powers of ten, or at powers of ten alone", () => {
+  expect(texts([0.0075, 0.827])).toEqual(["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"]);
+  expect(texts([1e-5, 0.08])).toEqual(["1e-5", "1e-4", "0.001", "0.01"]);
+});
+
+test("a linear axis has ticks at round numbers, and whole numbers at whole ones", () => {
+  expect(texts([1, 3, 8])).toEqual(["2", "4", "6", "8"]);
   expect(texts([1, 2])).toEqual(["1", "2"]);
-  expect(texts([1, 2.5])).toEqual(["1", "1.38", "1.75", "2.13", "2.5"]);
+  expect(texts([1, 2.5])).toEqual(["1", "1.5", "2", "2.5"]);
+});
+
+test("the numbers of a categorical hyperparameter are the only values of its axis", () => {
+  const rows = rowsOf("width", [16, 4, 8, 4]);
+  const axis = axisOf("width", rows, true);
+  expect(axis?.kind).toBe("category");
+  expect(axis?.ticks.map(({ text }) => text)).toEqual(["4", "8", "16"]);
+  expect([4, 8, 16].map((value) => axis?.shareOf(value))).toEqual([0, 0.5, 1]);
+  expect(axisOf("width", rows)?.kind).toBe("linear");
 });
 
 test("words, and mixtures with numbers, have an axis of sorted categories", () => {

@@ -2,6 +2,7 @@
  * The layout of parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each
  * trial. Positions are shares of an axis, with 0 at its bottom, so that brushes survive resizing. Pure.
  */
+import { linearTicks, logTicks } from "../../components/chart/round-ticks.ts";
 import { own } from "../../data/own.ts";
 
 export type Value = string | number | boolean | null | readonly unknown[] | undefined;
@@ -26,15 +27,22 @@ export type Brushes = ReadonlyMap<string, Brush>;
 /** Positive numbers that span at least this factor have a logarithmic axis. */
 const logFactor = 100;
 const categoriesMax = 24;
+const ticksMax = 6;
 
-/** Returns the axis of a name; null if all rows have one value, or too many words. */
-export function axisOf(name: string, rows: readonly Row[]): Axis | null {
+/**
+ * Returns the axis of a name; null if all rows have one value, or too many words. The numbers of a categorical
+ * hyperparameter are categories, because values between them do not exist.
+ */
+export function axisOf(name: string, rows: readonly Row[], categorical = false): Axis | null {
   const values = rows.map((row) => own(row.values, name)).filter((value) => value !== undefined);
   const different = [...new Set(values.map(textOf))];
   if (different.length < 2) return null;
   const numbers = values.filter((value): value is number => typeof value === "number");
   const finite = numbers.filter(Number.isFinite);
-  if (numbers.length === values.length && finite.length > 1) return numberAxis(name, finite);
+  const isCategories = categorical && different.length <= categoriesMax;
+  if (numbers.length === values.length && finite.length > 1 && !isCategories) {
+    return numberAxis(name, finite);
+  }
   return different.length > categoriesMax ? null : categoryAxis(name, different);
 }
 
@@ -46,23 +54,24 @@ function numberAxis(name: string, values: readonly number[]): Axis {
   // Halving keeps the difference of the largest numbers finite.
   const from = place(least) / 2;
   const span = place(greatest) / 2 - from;
+  const isWhole = values.every(Number.isSafeInteger);
   const shareOf = (value: Value): number =>
     typeof value === "number" && Number.isFinite(value) && (!log || value > 0)
       ? (place(value) / 2 - from) / span
       : Number.NaN;
-  const at = (share: number): number => {
-    const value = 2 * (from + share * span);
-    return log ? Math.exp(value) : value;
-  };
-  const places = [0, 0.25, 0.5, 0.75, 1];
-  const ticks =
-    !log && values.every(Number.isSafeInteger)
-      ? [...new Set(places.map((share) => Math.round(at(share))))].map((value) => ({
-          share: shareOf(value),
-          text: String(value),
-        }))
-      : places.map((share) => ({ share, text: String(Number(at(share).toPrecision(3))) }));
+  const round = log
+    ? logTicks(least, greatest, ticksMax)
+    : linearTicks(least, greatest, ticksMax).filter((tick) => !isWhole || Number.isInteger(tick));
+  const ticks = round.map((value) => ({ share: shareOf(value), text: tickText(value) }));
   return { name, kind: log ? "log" : "linear", ticks, shareOf };
+}
+
+/** Formats 0.0001 as 1e-4, and 250000 as it is. */
+function tickText(value: number): string {
+  const size = Math.abs(value);
+  const text = String(value);
+  if (size === 0 || (size >= 1e-3 && size < 1e7)) return text;
+  return value.toExponential().replace("e+", "e");
 }
 
 function categoryAxis(name: string, texts: readonly string[]): Axis {

@@ -1,20 +1,31 @@
-import { type CSSProperties, type JSX, type KeyboardEvent, useMemo, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  type JSX,
+  type KeyboardEvent,
+  useCallback,
+  useMemo,
+  useRef,
+} from "react";
 import { type Colours, useColours } from "../../theme/colours.ts";
 import { ChartHead } from "./chart-head.tsx";
 import styles from "./chart.module.css";
 import { ChartTableView } from "./chart-table.tsx";
+import { Crosshair } from "./crosshair.tsx";
 import { drawnLines } from "./drawn-lines.ts";
 import type { Tick } from "./draw.ts";
 import { Legend, type LegendEntry } from "./legend.tsx";
 import { captionOf, type Line } from "./line.ts";
-import { coloursMax, lineStyleOf } from "./line-style.ts";
-import { nearestLine } from "./nearest.ts";
-import type { PlotPoint, View } from "./plot.ts";
-import { Readout } from "./readout.tsx";
-import { type Range, xRangeOf } from "./scale.ts";
+import { coloursMax, type LineStyle, lineStyleOf, lineStylesOf } from "./line-style.ts";
+import type { Drawn } from "./nearest.ts";
+import type { View } from "./plot.ts";
+import type { Axes, PointOf, PointsAt } from "./points-at.ts";
+import { type Range, xRangeOf, yRangeOf } from "./scale.ts";
+import { smoothed } from "./smooth.ts";
+import { Tooltip } from "./tooltip.tsx";
 import { type Display, type DisplayProps, useDisplay } from "./use-display.ts";
 import { type Focus, type FocusProps, nobody, useFocus, useIsolated } from "./use-focus.ts";
 import { usePlot } from "./use-plot.ts";
+import { usePointer } from "./use-pointer.ts";
 import { zoomByKey } from "./zoom.ts";
 
 /** An event in the life of a trial, such as the start of a run; `look` is the trial's. */
@@ -37,7 +48,7 @@ export type ChartOptions = FocusProps &
     readonly syncKey: string;
     /** A click on a line. */
     readonly onPick?: (id: string) => void;
-    /** Whether a legend is below the plot; by default for two to sixteen lines. */
+    /** Whether all lines are in the legend; absent: all of two to sixteen, and the emphasised ones of more. */
     readonly legend?: boolean;
     /** The height of the plot and of its table, in pixels. */
     readonly height?: number;
@@ -57,39 +68,32 @@ type Props = ChartOptions & {
 };
 
 const noTicks: readonly TrialTick[] = [];
-/** The maximum distance of a selected line from the pointer, as a share of the height. */
-const reach = 0.12;
 
 export function Chart(props: Props): JSX.Element {
   const { title, xTitle, time = false, zoom, onZoom, onPick, height = 240 } = props;
   const { yTitle = title, whole = false, emphasised = nobody, syncKey } = props;
-  const [point, setPoint] = useState<PlotPoint | null>(null);
   const pressedAt = useRef(0);
   const colours = useColours();
   const display = useDisplay(props);
   const { log, asTable } = display;
   const focus = useFocus(props);
+  const { highlighted } = focus;
   const lines = useIsolated(props.lines, focus.isolated);
   const all = useMemo(() => xRangeOf(props.lines) ?? ([0, 1] as const), [props.lines]);
   const x = zoom ?? all;
-  const view = useView(props, { lines, x, display, focus, colours });
-  const onPoint = (to: PlotPoint | null): void => {
-    setPoint(to);
-    // A crosshair that another chart moves highlights nothing here.
-    if (to !== null && Number.isNaN(to.yShare)) return;
-    const nearest = to && nearestLine(lines, { ...to, yRange: to.y, log, reach });
-    focus.onHighlight(nearest?.of ?? null);
-  };
-  const events = { onPoint, onZoom, onReset: () => onZoom(null) };
-  const host = usePlot(
-    view,
-    { height, log, time, whole, xTitle, yTitle, syncKey, colours },
-    events,
-  );
-  const hovered = point === null ? null : focus.highlighted;
+  const { drawn, axes } = useDrawn(lines, x, display);
+  const view = useView(props, { drawn, axes, highlighted, colours });
+  const { pointer, at, isElsewhere, onPoint } = usePointer(drawn, axes, focus);
+  const onReset = useStable(() => onZoom(null));
+  const events = { onPoint, onZoom, onReset };
+  const shape = { height, log, time, whole, xTitle, yTitle, syncKey, colours };
+  const host = usePlot(view, shape, events);
+  const looks = useLooks(props.lines, emphasised, highlighted);
+  const shown = useStable(() => ({ xTitle, lines, x, looks, colours }));
+  const pointed = at === null || pointer === null ? null : { at, pointer, looks, colours };
   return (
     <figure className={styles["chart"]} style={{ "--plot": `${height}px` } as CSSProperties}>
-      <ChartHead {...{ title, display }} onReset={zoom === null ? undefined : events.onReset} />
+      <ChartHead {...{ title, display, onReset, shown, host }} isZoomed={zoom !== null} />
       <div
         className={styles["plot"]}
         hidden={asTable}
@@ -103,18 +107,34 @@ export function Chart(props: Props): JSX.Element {
         }}
         onClick={({ clientX }) => {
           const dragged = Math.abs(clientX - pressedAt.current) > 3;
-          if (!dragged && hovered !== null) onPick?.(hovered);
+          if (!dragged && pointer !== null && highlighted !== null) onPick?.(highlighted);
         }}
       >
         <div ref={host} className={styles["host"]} />
-        {point !== null && <Readout {...{ lines, point, time, xTitle, hovered, colours }} />}
+        {pointed !== null && <Crosshair {...pointed} />}
+        {pointed !== null && !isElsewhere && (
+          <Tooltip {...pointed} {...{ host, xTitle, time, highlighted }} />
+        )}
       </div>
       {asTable && <ChartTableView lines={lines} range={x} xTitle={xTitle} time={time} />}
-      <LegendOf {...{ focus, emphasised }} lines={props.lines} shown={props.legend} />
-      <figcaption>{props.caption ?? captionOf(lines)}</figcaption>
+      <LegendOf {...{ focus, emphasised, at }} lines={props.lines} shown={props.legend} />
+      <figcaption>
+        <span>{props.caption ?? captionOf(lines)}</span>
+        {pointer !== null && !isElsewhere && <span>{hintOf(zoom)}</span>}
+      </figcaption>
     </figure>
   );
 }
+
+/** Returns a function that stays the same and calls the latest one: what gets it is not drawn again for it. */
+function useStable<Of>(latest: () => Of): () => Of {
+  const kept = useRef(latest);
+  kept.current = latest;
+  return useCallback(() => kept.current(), []);
+}
+
+const hintOf = (zoom: Range | null): string =>
+  zoom === null ? "drag across to zoom" : "double-click to show all";
 
 type Keyed = {
   readonly display: Display;
@@ -139,40 +159,77 @@ type LegendProps = {
   readonly shown: boolean | undefined;
   readonly focus: Focus;
   readonly emphasised: ReadonlySet<string>;
+  readonly at: PointsAt | null;
 };
 
-function LegendOf({ lines, shown, focus, emphasised }: LegendProps): JSX.Element | null {
-  const entries = useMemo(() => entriesOf(lines), [lines]);
-  const isShown = shown ?? (entries.length > 1 && entries.length <= coloursMax);
+function LegendOf({ lines, shown, focus, emphasised, at }: LegendProps): JSX.Element | null {
+  const points = at?.points;
+  const all = useMemo(() => entriesOf(lines, points), [lines, points]);
+  // Beyond sixteen lines only those that have a hue are named.
+  const isLong = shown === undefined && all.length > coloursMax;
+  const entries = isLong ? all.filter(({ id }) => emphasised.has(id)) : all;
+  const isShown = shown ?? (isLong ? entries.length > 0 : all.length > 1);
   return isShown ? <Legend {...{ entries, emphasised }} {...focus} /> : null;
 }
 
-const entriesOf = (lines: readonly Line[]): readonly LegendEntry[] =>
-  lines.map(({ of, label, look, state, y }) => ({
+/** The lines with their values at the pointer, or their last ones. */
+function entriesOf(
+  lines: readonly Line[],
+  points: readonly PointOf[] | undefined,
+): readonly LegendEntry[] {
+  const values = new Map(points?.map(({ line, index }) => [line.id, line.y[index]]));
+  return lines.map(({ id, of, label, look, state, y }) => ({
     ...{ id: of, label, look, state },
-    value: y.findLast(Number.isFinite),
+    value: points === undefined ? y.findLast(Number.isFinite) : values.get(id),
   }));
+}
+
+/** The values that are drawn, and their axes; the same objects until the content changes. */
+function useDrawn(
+  lines: readonly Line[],
+  x: Range,
+  { log, smoothing }: Display,
+): { readonly drawn: readonly Drawn[]; readonly axes: Axes } {
+  const drawn = useMemo(
+    () => lines.map((line) => ({ line, y: smoothed(line.y, smoothing) })),
+    [lines, smoothing],
+  );
+  const axes = useMemo(() => ({ x, y: yRangeOf(lines, x, log), log }), [lines, x, log]);
+  return { drawn, axes };
+}
+
+function useLooks(
+  lines: readonly Line[],
+  emphasised: ReadonlySet<string>,
+  highlighted: string | null,
+): ReadonlyMap<string, LineStyle> {
+  return useMemo(
+    () =>
+      lineStylesOf(
+        lines,
+        highlighted === null ? emphasised : new Set([...emphasised, highlighted]),
+      ),
+    [lines, emphasised, highlighted],
+  );
+}
 
 type Seen = {
-  readonly lines: readonly Line[];
-  readonly x: Range;
-  readonly display: Display;
-  readonly focus: Focus;
+  readonly drawn: readonly Drawn[];
+  readonly axes: Axes;
+  readonly highlighted: string | null;
   readonly colours: Colours;
 };
 
 /** The drawn content of the plot; the same object until the content changes. */
-function useView(props: Props, { lines, x, display, focus, colours }: Seen): View {
+function useView(props: Props, { drawn, axes, highlighted, colours }: Seen): View {
   const { emphasised = nobody, ticks = noTicks } = props;
-  const { smoothing } = display;
-  const { highlighted } = focus;
+  const lines = useMemo(
+    () => drawnLines(drawn, { emphasised, highlighted }, colours),
+    [drawn, emphasised, highlighted, colours],
+  );
   return useMemo(
-    () => ({
-      lines: drawnLines(lines, { emphasised, highlighted }, smoothing, colours),
-      ticks: ticksOf(ticks, colours),
-      x,
-    }),
-    [lines, emphasised, highlighted, smoothing, colours, ticks, x],
+    () => ({ lines, ticks: ticksOf(ticks, colours), x: axes.x, y: axes.y }),
+    [lines, colours, ticks, axes],
   );
 }
 

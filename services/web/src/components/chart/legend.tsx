@@ -4,7 +4,7 @@ import { number } from "../format.ts";
 import { StateBadge } from "../state-badge.tsx";
 import type { ShownState } from "../state.ts";
 import styles from "./chart.module.css";
-import { lineStylesOf } from "./line-style.ts";
+import { lineStylesOf, strokeOf } from "./line-style.ts";
 import { type Focus, isolatedAfter, nobody } from "./use-focus.ts";
 
 /** A trial, or a group of trials, in a legend. */
@@ -31,39 +31,35 @@ type Props = Focus & {
 export const Legend = memo(function LegendOfCharts(props: Props): JSX.Element {
   const { entries, emphasised = nobody, label = "Legend" } = props;
   const { highlighted, onHighlight, isolated, onIsolate } = props;
-  const { hues, grey } = useColours();
+  const colours = useColours();
   const looks = lineStylesOf(
     entries.map(({ id, look }) => ({ of: id, look })),
     highlighted === null ? emphasised : new Set([...emphasised, highlighted]),
   );
   return (
     <ul className={styles["legend"]} aria-label={label} onPointerLeave={() => onHighlight(null)}>
-      {entries.map(({ id, label: name, state, value }) => {
-        const { hue = null, dash = [] } = looks.get(id) ?? {};
-        const colour = hue === null ? grey : (hues[hue - 1] ?? grey);
-        return (
-          <li key={id}>
-            <button
-              type="button"
-              aria-pressed={isolated.has(id)}
-              data-left-out={isolated.size > 0 && !isolated.has(id)}
-              data-highlighted={id === highlighted}
-              title="Click: this one alone, and again: all. With Shift: several."
-              onPointerEnter={() => onHighlight(id)}
-              onFocus={() => onHighlight(id)}
-              onBlur={() => onHighlight(null)}
-              onClick={({ shiftKey, ctrlKey, metaKey }) =>
-                onIsolate(isolatedAfter(isolated, id, shiftKey || ctrlKey || metaKey))
-              }
-            >
-              <Swatch {...{ colour, dash }} />
-              <span className={styles["name"]}>{name}</span>
-              {state !== undefined && <StateBadge state={state} />}
-              {value !== undefined && <b>{number(value)}</b>}
-            </button>
-          </li>
-        );
-      })}
+      {entries.map(({ id, label: name, state, value }) => (
+        <li key={id}>
+          <button
+            type="button"
+            aria-pressed={isolated.has(id)}
+            data-left-out={isolated.size > 0 && !isolated.has(id)}
+            data-highlighted={id === highlighted}
+            title="Click: this one alone, and again: all. With Shift: several."
+            onPointerEnter={() => onHighlight(id)}
+            onFocus={() => onHighlight(id)}
+            onBlur={() => onHighlight(null)}
+            onClick={({ shiftKey, ctrlKey, metaKey }) =>
+              onIsolate(isolatedAfter(isolated, id, shiftKey || ctrlKey || metaKey))
+            }
+          >
+            <Swatch {...strokeOf(looks.get(id), colours)} />
+            <span className={styles["name"]}>{name}</span>
+            {state !== undefined && <StateBadge state={state} />}
+            {value !== undefined && <b>{number(value)}</b>}
+          </button>
+        </li>
+      ))}
     </ul>
   );
 });

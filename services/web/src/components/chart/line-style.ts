@@ -1,4 +1,5 @@
 /** The look of a line depends on the look number of its trial alone, so that a trial is the same in each chart. */
+import type { Colours } from "../../theme/colours.ts";
 
 export const hues = 8;
 /** In charts of more trials than this, only emphasised trials have their hue; the others are grey. */
@@ -31,4 +32,12 @@ export function lineStylesOf<Of>(
       grey && !emphasised.has(of) ? { hue: null, dash: [] } : lineStyleOf(look),
     ]),
   );
+}
+
+/** The colour and the dashes of a look in the theme. */
+export function strokeOf(
+  { hue, dash }: LineStyle = { hue: null, dash: [] },
+  { hues: colours, grey }: Pick<Colours, "hues" | "grey">,
+): { readonly colour: string; readonly dash: readonly number[] } {
+  return { colour: hue === null ? grey : (colours[hue - 1] ?? grey), dash };
 }

@@ -118,6 +118,7 @@ export function captionOf(lines: readonly Line[]): string {
   const shown = lines.reduce((sum, { x }) => sum + x.length, 0);
   const all = lines.reduce((sum, { points }) => sum + points, 0);
   const words = (value: number): string => value.toLocaleString("en-US");
+  if (shown === 0) return "no points";
   if (all <= shown) return `showing all ${words(all)} ${all === 1 ? "point" : "points"}`;
   return `showing ${words(shown)} of ${words(all)} points; minima and maxima kept`;
 }

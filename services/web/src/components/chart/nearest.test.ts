@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import { lineFor } from "./example-lines.ts";
-import { closestIndex, nearestLine } from "./nearest.ts";
+import { closestIndex, type Drawn, nearestLine } from "./nearest.ts";
 
-const low = lineFor(1, [0, 10], [0, 0]);
-const rising = lineFor(2, [0, 10], [0, 10]);
+const drawn = (number: number, y: readonly number[]): Drawn => ({
+  line: lineFor(number, [0, 10], y),
+  y,
+});
+const low = drawn(1, [0, 0]);
+const rising = drawn(2, [0, 10]);
 const pointer = { yRange: [0, 10] as const, log: false, reach: 0.1 };
 
 test("the closest bucket is the one before or after", () => {
@@ -13,8 +17,8 @@ test("the closest bucket is the one before or after", () => {
 });
 
 test("the line under the pointer is selected, even between its buckets", () => {
-  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.52 })?.look).toBe(2);
-  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.02 })?.look).toBe(1);
+  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.52 })?.line.look).toBe(2);
+  expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.02 })?.line.look).toBe(1);
 });
 
 test("no line is selected far from all lines, beyond their ends, or in a gap", () => {

@@ -1,4 +1,4 @@
-/** Finds the line under the pointer, and its value at an x. */
+/** Finds the line under the pointer, and its point at an x. */
 import type { Line } from "./line.ts";
 import { firstAtLeast, type Range, shareOf } from "./scale.ts";
 
@@ -13,6 +13,9 @@ export function closestIndex(x: readonly number[], to: number): number {
   return to - nearer <= beyond - to ? before : after;
 }
 
+/** A line with the values that are drawn: those reported, or their averages. */
+export type Drawn = { readonly line: Line; readonly y: readonly number[] };
+
 export type Pointer = {
   readonly x: number;
   /** The share of the y axis, 0 at its start. */
@@ -23,18 +26,15 @@ export type Pointer = {
   readonly reach: number;
 };
 
-/** The line whose value at the pointer's x is closest to the pointer; null if none is within reach. */
-export function nearestLine(lines: readonly Line[], pointer: Pointer): Line | null {
-  let best: Line | null = null;
+/** The line whose drawn value at the pointer's x is closest to the pointer; null if none is within reach. */
+export function nearestLine(drawn: readonly Drawn[], pointer: Pointer): Drawn | null {
+  let best: Drawn | null = null;
   let least = pointer.reach;
-  for (const line of lines) {
-    const first = line.x[0];
-    const last = line.x.at(-1);
-    if (first === undefined || last === undefined) continue;
-    const share = shareOf(valueAt(line, pointer.x), pointer.yRange, pointer.log);
+  for (const one of drawn) {
+    const share = shareOf(valueAt(one, pointer.x), pointer.yRange, pointer.log);
     const distance = Math.abs(share - pointer.yShare);
     if (distance < least) {
-      best = line;
+      best = one;
       least = distance;
     }
   }
@@ -42,7 +42,7 @@ export function nearestLine(lines: readonly Line[], pointer: Pointer): Line | nu
 }
 
 /** The value on the straight line between the buckets around x; NaN beyond the line's ends and in its gaps. */
-function valueAt({ x, y }: Line, at: number): number {
+function valueAt({ line: { x }, y }: Drawn, at: number): number {
   const after = firstAtLeast(x, at);
   const x1 = x[after];
   const y1 = y[after];

@@ -6,13 +6,23 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Colours } from "../../theme/colours.ts";
-import { type DrawnLine, drawLines, drawMarks, drawTicks, type Frame, type Tick } from "./draw.ts";
-import { type Range, wholeIncrements, yRangeOf } from "./scale.ts";
+import {
+  type Area,
+  type DrawnLine,
+  drawLines,
+  drawMarks,
+  drawTicks,
+  type Frame,
+  type Tick,
+} from "./draw.ts";
+import { logTicks } from "./round-ticks.ts";
+import { type Range, wholeIncrements } from "./scale.ts";
 
 export type View = {
   readonly lines: readonly DrawnLine[];
   readonly ticks: readonly Tick[];
   readonly x: Range;
+  readonly y: Range;
 };
 
 /** Options that are fixed while a plot exists. */
@@ -32,17 +42,19 @@ export type PlotOptions = {
 };
 
 export type PlotEvents = {
-  /** Gets the pointer's x, share of y and distance from the left in CSS pixels; null when the pointer leaves. */
+  /** Gets the place of the pointer, here or in another chart of the same key; null when it leaves. */
   readonly onPoint: (point: PlotPoint | null) => void;
   readonly onZoom: (range: Range) => void;
   readonly onReset: () => void;
 };
 
 export type PlotPoint = {
-  readonly x: number;
+  /** The share of the x axis. */
+  readonly xShare: number;
+  /** The share of the y axis, 0 at its start; NaN while another chart has the pointer. */
   readonly yShare: number;
-  readonly left: number;
-  readonly y: Range;
+  /** The area between the axes, in CSS pixels. */
+  readonly area: Area;
 };
 
 const shortestDrag = 4;
@@ -63,15 +75,22 @@ const timeLabels = [
   [1, "{HH}:{mm}:{ss}.{fff}", "\n{YYYY}-{MM}-{DD}", ...clock],
 ];
 
+/** Ticks of a logarithmic axis, all of which are labelled. */
+const logSplits = {
+  splits: (_u: uPlot, _axis: number, least: number, greatest: number) => [
+    ...logTicks(least, greatest),
+  ],
+  filter: (_u: uPlot, splits: number[]) => splits,
+};
+
 export class Plot {
   readonly #uplot: uPlot;
   readonly #log: boolean;
-  #view: View = { lines: [], ticks: [], x: [0, 1] };
-  #y: Range;
+  #view: View;
 
   constructor(host: HTMLElement, options: PlotOptions, events: PlotEvents) {
     this.#log = options.log;
-    this.#y = options.log ? [1, 10] : [0, 1];
+    this.#view = { lines: [], ticks: [], x: [0, 1], y: options.log ? [1, 10] : [0, 1] };
     this.#uplot = new uPlot(this.#optionsOf(options, events), [[0, 1]], host);
   }
 
@@ -82,10 +101,8 @@ export class Plot {
   /** Shows a view and draws at once. */
   show(view: View): void {
     this.#view = view;
-    const all = view.lines.map(({ line }) => line);
-    this.#y = yRangeOf(all, view.x, this.#log);
     const [min, max] = view.x;
-    const [yMin, yMax] = this.#y;
+    const [yMin, yMax] = view.y;
     this.#uplot.batch(() => {
       this.#uplot.setScale("x", { min, max });
       this.#uplot.setScale("y", { min: yMin, max: yMax });
@@ -106,7 +123,7 @@ export class Plot {
       area: { left, top, width, height },
       ratio: uPlot.pxRatio,
       x: this.#view.x,
-      y: this.#y,
+      y: this.#view.y,
       log: this.#log,
     };
     drawTicks(u.ctx, frame, this.#view.ticks);
@@ -131,11 +148,11 @@ export class Plot {
       height,
       ms: 1,
       legend: { show: false },
-      padding: [8, 12, 0, 0],
+      padding: [8, 20, 0, 0],
       series: [{}],
       scales: {
         x: { time, auto: false, range: () => [...this.#view.x] },
-        y: { auto: false, distr: log ? 3 : 1, range: () => [...this.#y] },
+        y: { auto: false, distr: log ? 3 : 1, range: () => [...this.#view.y] },
       },
       axes: [
         {
@@ -147,9 +164,18 @@ export class Plot {
           // The longest label, with milliseconds, is about 80 pixels wide.
           ...(time ? { values: timeLabels, space: 90 } : {}),
         },
-        { ...axis, label: yTitle, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
+        {
+          ...axis,
+          label: yTitle,
+          size: 60,
+          gap: 6,
+          values: (_u, splits) => splits.map(axisLabel),
+          ...(log ? logSplits : {}),
+        },
       ],
       cursor: {
+        // The crosshair of crosshair.tsx is at the closest point, not at the pointer.
+        ...{ x: false, y: false },
         points: { show: false },
         drag: { x: true, y: false, setScale: false, dist: shortestDrag },
         sync: { key: syncKey, setSeries: false, scales: ["x", null] },
@@ -177,17 +203,14 @@ export class Plot {
   }
 
   #pointOf(u: uPlot): PlotPoint | null {
-    const { left = -1, top = -1 } = u.cursor;
-    if (left < 0) return null;
-    const height = u.bbox.height / uPlot.pxRatio;
-    // A crosshair that another chart moves has only an x.
-    const yShare = top < 0 ? Number.NaN : 1 - top / height;
-    return {
-      x: u.posToVal(left, "x"),
-      yShare,
-      left: left + u.bbox.left / uPlot.pxRatio,
-      y: this.#y,
-    };
+    const { left: across = -1, top: down = -1 } = u.cursor;
+    if (across < 0) return null;
+    const [left, top, width, height] = [u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height].map(
+      (length) => length / uPlot.pxRatio,
+    ) as [number, number, number, number];
+    // A crosshair that another chart moves has only an x: its height has another scale here.
+    const yShare = down < 0 || !u.over.matches(":hover") ? Number.NaN : 1 - down / height;
+    return { xShare: across / width, yShare, area: { left, top, width, height } };
   }
 }
 

@@ -2,6 +2,8 @@
 
 /** The strengths of smoothing: none, light, strong, very strong. */
 export const smoothings = [0, 0.6, 0.9, 0.98] as const;
+/** The strongest smoothing. */
+export const smoothingMax = 0.99;
 
 /**
  * Smooths values; `weight` in [0, 1) is the share of the previous average. Values that are not finite are skipped and

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { smoothings } from "./smooth.ts";
 
 export type DisplayProps = {
@@ -22,13 +22,16 @@ export function useDisplay(props: DisplayProps): Display {
   const [asTable, setAsTable] = useState(false);
   const [own, setOwn] = useState(0);
   const { smoothing = own, onSmoothing = setOwn } = props;
-  return {
-    log,
-    asTable,
-    smoothing,
-    onSmoothing,
-    onLog: () => setLog(!log),
-    onTable: () => setAsTable(!asTable),
-    onSmooth: () => onSmoothing(smoothings.find((next) => next > smoothing) ?? 0),
-  };
+  return useMemo(
+    () => ({
+      log,
+      asTable,
+      smoothing,
+      onSmoothing,
+      onLog: () => setLog(!log),
+      onTable: () => setAsTable(!asTable),
+      onSmooth: () => onSmoothing(smoothings.find((next) => next > smoothing) ?? 0),
+    }),
+    [log, asTable, smoothing, onSmoothing],
+  );
 }

@@ -65,13 +65,10 @@ function readsOf({ trials, groups, group, name, x }: SeriesOf): readonly Read[] 
       drawnAs: () => ({ id: one.name, label: one.name, look: one.look }),
     }));
   }
+  if (trials.length === 0) return noReads;
   const byId = new Map(trials.map((trial) => [trial.id, trial]));
-  // One read for each experiment: live points reach a series only if all its trials are of one experiment.
-  const experiments = Map.groupBy(byId.keys(), (id) => id.slice(0, id.indexOf(".")));
-  return [...experiments.values()].map((ids) => ({
-    request: { ...asked, trials: ids },
-    drawnAs: (trial) => byId.get(trial),
-  }));
+  const request = { ...asked, trials: [...byId.keys()] };
+  return [{ request, drawnAs: (trial) => byId.get(trial) }];
 }
 
 function useLines(reads: readonly Read[], zoom: Range | null): ReadLines {

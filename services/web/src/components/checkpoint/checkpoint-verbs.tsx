@@ -8,6 +8,7 @@ import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
 import { useSay } from "../toasts.tsx";
 import styles from "./checkpoint.module.css";
+import { RegisterDialog } from "./register-dialog.tsx";
 
 type Checkpoint = ReplyOf<"getCheckpoint">;
 type Opened = "pin" | "register" | "delete";
@@ -132,56 +133,6 @@ function ReasonDialog(props: DialogProps & { readonly verb: "pin" | "delete" }):
     >
       <Field label="Reason" value={reason} onChange={(event) => setReason(event.target.value)} />
       {error !== null && <ErrorNote error={error} />}
-    </Dialog>
-  );
-}
-
-function RegisterDialog({ checkpoint, onClose }: DialogProps): JSX.Element {
-  const [model, setModel] = useState("");
-  const [description, setDescription] = useState("");
-  const say = useSay();
-  const register = useChange("registerModelVersion", [
-    ...refresh,
-    "listModels",
-    "getModel",
-    "listModelVersions",
-  ]);
-  const submit = () =>
-    register.mutate(
-      { request: { model: model.trim(), checkpoint, description, createModel: true } },
-      {
-        onSuccess: ({ version }) => {
-          say.done(`Registered version ${version?.number ?? ""} of ${model.trim()}.`);
-          onClose();
-        },
-      },
-    );
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={`Register checkpoint ${checkpoint.slice(0, 8)}`}
-      description="It becomes the next version of a model, which pins it. A model that does not exist is created."
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            disabled={model.trim() === "" || register.isPending}
-            onClick={submit}
-          >
-            Register
-          </Button>
-        </>
-      }
-    >
-      <Field label="Model" value={model} onChange={(event) => setModel(event.target.value)} />
-      <Field
-        label="Description"
-        value={description}
-        onChange={(event) => setDescription(event.target.value)}
-      />
-      {register.error !== null && <ErrorNote error={register.error} />}
     </Dialog>
   );
 }

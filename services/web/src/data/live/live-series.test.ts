@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LiveSeries } from "./live-series.ts";
 import type { PointsFrame } from "./protocol.ts";
@@ -56,6 +56,37 @@ test("series that lack a point before the first update are read again", async ()
   series.points([{ position: "7", point: reported(3) } as Item]);
   await applied();
   expect(isStale()).toBe(true);
+});
+
+test("series of several experiments are followed from the position of each", async () => {
+  const both = ["queryMetrics", { trials: ["1.1", "2.1"], names: ["loss"] }];
+  const streamPositions = { "1": "6", "2": "1" };
+  queries.setQueryData(both, { series: [empty], streamPosition: "", streamPositions });
+  series.points([{ position: "7", point: reported(3) } as Item]);
+  await applied();
+  expect(queries.getQueryState(both)?.isInvalidated).toBe(false);
+  expect(queries.getQueryData(both)).toMatchObject({ series: [{ xMax: [3] }] });
+  new LiveSeries(queries, "2").points([point("9")]);
+  await applied();
+  expect(queries.getQueryState(both)?.isInvalidated).toBe(true);
+});
+
+test("series of groups are read again for new points, once for all points of five seconds", async () => {
+  const grouped = ["queryMetrics", { trials: ["1.1"], names: ["loss"], combined: true }];
+  const read = vi.fn<() => Promise<object>>(() =>
+    Promise.resolve({ series: [], streamPosition: "6" }),
+  );
+  const observer = new QueryObserver(queries, { queryKey: grouped, queryFn: read });
+  const stop = observer.subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(0);
+  for (const position of [7, 8, 9]) {
+    series.points([{ position: String(position), point: reported(position) } as Item]);
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(read).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(read).toHaveBeenCalledTimes(2);
+  stop();
 });
 
 test("series are read again when a run supersedes points, once for a repeated position", async () => {

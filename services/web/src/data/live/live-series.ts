@@ -1,12 +1,16 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 import type { RequestInitOf } from "@trainyard/contracts";
+import { own } from "../own.ts";
 import type { PointsFrame, PointsListener } from "./protocol.ts";
 import { type Answer, type Point, withPoints } from "./series-points.ts";
 
 /** Frames within this many milliseconds change the charts together. */
 const gatherMs = 200;
 
-/** Updates the cached series of an experiment with its live points. */
+/** Series of groups of trials are read again for new points at most this often. */
+const combinedMs = 5_000;
+
+/** Updates the cached series of an experiment's trials with its live points. */
 export class LiveSeries implements PointsListener {
   readonly #queries: QueryClient;
   readonly #experiment: string;
@@ -25,6 +29,9 @@ export class LiveSeries implements PointsListener {
   /** The position of the first update. */
   #first = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #combinedTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The reads of groups that lack points: a point cannot be added to the mean of several trials. */
+  readonly #combined = new Set<Query>();
 
   constructor(queries: QueryClient, experiment: string) {
     this.#queries = queries;
@@ -49,6 +56,7 @@ export class LiveSeries implements PointsListener {
   }
 
   end(): void {
+    clearTimeout(this.#combinedTimer);
     this.#isStale = true;
     this.#apply();
   }
@@ -72,8 +80,12 @@ export class LiveSeries implements PointsListener {
     for (const query of this.#queries.getQueryCache().findAll({ queryKey: ["queryMetrics"] })) {
       const request = query.queryKey[1] as RequestInitOf<"queryMetrics">;
       if (request.trials?.some((trial) => trial.startsWith(mine)) !== true) continue;
-      if (isStale || lacksPoints(query.state.data, first)) {
-        void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+      if (isStale || this.#lacksPoints(query.state.data, first)) {
+        this.#readAgain(query);
+        continue;
+      }
+      if (request.combined === true) {
+        if (points.length > 0) this.#readCombined(query);
         continue;
       }
       const added = [...(before.get(query) ?? []), ...points];
@@ -86,14 +98,28 @@ export class LiveSeries implements PointsListener {
     this.#kept = kept;
     if ([...kept.values()].some((added) => added.length > 0)) this.#applySoon();
   }
-}
 
-/**
- * Reports whether points may be missing between the answer and the first position of a new stream; `first` is 0 before
- * it opens.
- */
-function lacksPoints(data: unknown, first: number): boolean {
-  if (first === 0) return false;
-  const { streamPosition = "" } = (data ?? {}) as Partial<Answer>;
-  return streamPosition === "" || Number(streamPosition) + 1 < first;
+  #readAgain(query: Query): void {
+    void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+  }
+
+  #readCombined(query: Query): void {
+    this.#combined.add(query);
+    this.#combinedTimer ??= setTimeout(() => {
+      this.#combinedTimer = undefined;
+      for (const one of this.#combined) this.#readAgain(one);
+      this.#combined.clear();
+    }, combinedMs);
+  }
+
+  /**
+   * Reports whether points may be missing between the answer and the first position of a new stream; `first` is 0
+   * before it opens.
+   */
+  #lacksPoints(data: unknown, first: number): boolean {
+    if (first === 0) return false;
+    const { streamPosition = "", streamPositions } = (data ?? {}) as Partial<Answer>;
+    const position = own(streamPositions, this.#experiment) ?? streamPosition;
+    return position === "" || Number(position) + 1 < first;
+  }
 }

@@ -101,3 +101,11 @@ test("a new row takes its place in the order of creation, and the other pages do
   const begun = { pages: [page([1, 2], "more")] };
   expect(placed(begun, 6, "oldest first").pages).toBe(begun.pages);
 });
+
+test("a comparison is read again when one of its experiments changes or is gone, and not for others", () => {
+  const answer = { trials: [{ id: "3.1" }], experiments: [{ id: "3" }], metrics: [], gone: [] };
+  const changed = patched(answer, change("3", { trials: 2 }));
+  expect(changed).toEqual({ answer, isNew: false, readAgain: true });
+  expect(patched(answer, gone("3")).readAgain).toBe(true);
+  expect(patched(answer, change("4", {}))).toEqual({ answer, isNew: false, readAgain: false });
+});

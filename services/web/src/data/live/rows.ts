@@ -20,6 +20,16 @@ const isRow = (value: unknown): value is Row => typeof value === "object" && val
 const isPage = (value: unknown): value is Page => isRow(value) && Array.isArray(value["items"]);
 const isPages = (value: unknown): value is Pages => isRow(value) && Array.isArray(value["pages"]);
 
+/** An answer of CompareTrials has parts of several experiments, so it is read again for a change of one of them. */
+type Comparison = { readonly experiments: readonly Row[] };
+const isComparison = (value: unknown): value is Comparison =>
+  isRow(value) && Array.isArray(value["experiments"]) && Array.isArray(value["trials"]);
+
+const isOf =
+  ({ value: { id } }: TopicFrame) =>
+  (row: Row): boolean =>
+    idOf(row) === id;
+
 /** The order of a list that is sorted by creation. */
 export type RowOrder = "newest first" | "oldest first";
 
@@ -53,6 +63,7 @@ export function patched(answer: unknown, frame: TopicFrame, inserted?: RowOrder)
     }
     return { ...same, answer: { ...answer, items: patchedItems(answer.items, frame) } };
   }
+  if (isComparison(answer)) return { ...same, readAgain: answer.experiments.some(isOf(frame)) };
   if (!isRow(answer) || frame.case === "gone") return { ...same, readAgain: frame.case === "gone" };
   return { answer: merged(answer, documentOf(frame)), isNew: false, readAgain: true };
 }

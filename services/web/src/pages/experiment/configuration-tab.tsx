@@ -8,7 +8,7 @@ import { Field } from "../../components/field.tsx";
 import { FactList } from "../../components/inspector.tsx";
 import { LoadingText } from "../../components/skeleton.tsx";
 import { useCall } from "../../data/calls.ts";
-import { Difference } from "./difference.tsx";
+import { Difference } from "../../components/difference.tsx";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 import { linesOfKeys } from "./yaml-lines.ts";

@@ -12,7 +12,7 @@ const route = getRouteApi("/experiments/$experiment");
 
 /** The mean of the metric by the values of two hyperparameters. */
 export function HeatMap(props: PlotProps): JSX.Element {
-  const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
+  const { rows, hparams, categorical, metric, smallerIsBetter, onSelect } = props;
   const chosen = route.useSearch();
   const navigate = route.useNavigate();
   const [hovered, setHovered] = useState<Cell | null>(null);
@@ -22,8 +22,11 @@ export function HeatMap(props: PlotProps): JSX.Element {
   const y = known(chosen.up) && chosen.up !== x ? chosen.up : hparams.find((name) => name !== x);
   const choose = (axes: { readonly across: string; readonly up: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...axes }), replace: true });
-  const across = useMemo(() => axisOf(x, rows), [x, rows]);
-  const up = useMemo(() => (y === undefined ? null : axisOf(y, rows)), [y, rows]);
+  const across = useMemo(() => axisOf(x, rows, categorical.has(x)), [x, rows, categorical]);
+  const up = useMemo(
+    () => (y === undefined ? null : axisOf(y, rows, categorical.has(y))),
+    [y, rows, categorical],
+  );
   const heat = useMemo(
     () =>
       across === null || up === null ? null : heatOf(rows, across, up, metric, smallerIsBetter),

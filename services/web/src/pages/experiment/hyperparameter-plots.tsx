@@ -3,7 +3,7 @@ import { type JSX, useMemo } from "react";
 import { axisOf } from "../../canvas/parallel/layout.ts";
 import { HeatMap } from "./heat-map.tsx";
 import { ParallelCoordinates } from "./parallel-coordinates.tsx";
-import { type PlotProps, rowsOf } from "./plot-rows.ts";
+import { categoricalOf, type PlotProps, rowsOf } from "./plot-rows.ts";
 import { ScatterPlots } from "./scatter-plots.tsx";
 import type { Experiment, TabProps } from "./tabs.ts";
 import { namesOf } from "./trial-columns.tsx";
@@ -18,17 +18,21 @@ const plots = [
   { id: "heat", title: "Heat map", Plot: HeatMap },
 ] as const;
 
-type Plotted = Pick<PlotProps, "rows" | "hparams">;
+type Plotted = Pick<PlotProps, "rows" | "hparams" | "categorical">;
 
 /** The trials and the hyperparameters that differ between them; null if none differs, or no trial has the metric. */
-export function usePlotted({ metric }: Experiment, trials: readonly Trial[]): Plotted | null {
+export function usePlotted(
+  { metric, config }: Experiment,
+  trials: readonly Trial[],
+): Plotted | null {
   const rows = useMemo(() => rowsOf(trials, metric), [trials, metric]);
   const hparams = useMemo(
     () => namesOf(trials).hparams.filter((name) => axisOf(name, rows) !== null),
     [trials, rows],
   );
+  const categorical = useMemo(() => categoricalOf(config), [config]);
   const hasMetric = useMemo(() => axisOf(metric, rows) !== null, [metric, rows]);
-  return hparams.length === 0 || !hasMetric ? null : { rows, hparams };
+  return hparams.length === 0 || !hasMetric ? null : { rows, hparams, categorical };
 }
 
 type Props = TabProps & {

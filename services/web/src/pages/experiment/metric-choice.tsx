@@ -1,7 +1,14 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { type JSX, useMemo } from "react";
+import type { JSX } from "react";
 import { useCall } from "../../data/calls.ts";
-import { axesOf, type MetricName, metricsOf, readMetric, textOf } from "./metric-names.ts";
+import {
+  axesOf,
+  type MetricName,
+  metricsOf,
+  readMetric,
+  type ReportedName,
+  textOf,
+} from "./metric-names.ts";
 import styles from "./overview.module.css";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
@@ -13,21 +20,28 @@ type Metric = MetricName & {
   readonly axes: readonly string[];
 };
 
+/** The scalars that a trial of the experiment has reported. */
+export function useReported(
+  { bestTrial }: Pick<Experiment, "bestTrial">,
+  trials: readonly Trial[],
+): readonly ReportedName[] {
+  const trial = bestTrial ?? trials.find(({ stepsCompleted }) => stepsCompleted > 0)?.id ?? "";
+  const request = { trial, pageSize: 500 };
+  const answer = useCall("listTrialMetricNames", request, { enabled: trial !== "" });
+  return answer.data?.items ?? none;
+}
+
+const none: readonly ReportedName[] = [];
+
 /** The metric of the URL, or the searcher's, and the choices: the metrics that one trial has reported. */
 export function useMetric(
-  { bestTrial, metric }: Experiment,
+  experiment: Experiment,
   trials: readonly Trial[],
   chosen: string | undefined,
 ): Metric {
-  const trial = bestTrial ?? trials.find(({ stepsCompleted }) => stepsCompleted > 0)?.id ?? "";
-  const answer = useCall(
-    "listTrialMetricNames",
-    { trial, pageSize: 500 },
-    { enabled: trial !== "" },
-  );
-  const searchers = useMemo(() => ({ group: "validation", name: metric }), [metric]);
+  const items = useReported(experiment, trials);
+  const searchers = { group: "validation", name: experiment.metric };
   const current = readMetric(chosen) ?? searchers;
-  const items = answer.data?.items ?? [];
   return {
     ...current,
     names: metricsOf(items, [searchers, current]),
@@ -58,17 +72,31 @@ export function MetricChoice({
           ))}
         </select>
       </label>
-      <label>
-        over{" "}
-        <select
-          value={x}
-          onChange={({ target: { value } }) => set({ x: value === "step" ? undefined : value })}
-        >
-          {[...new Set([...metric.axes, x])].map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <AxisChoice axes={metric.axes} x={x} onX={(value) => set({ x: value })} />
     </div>
+  );
+}
+
+type AxisProps = {
+  readonly axes: readonly string[];
+  readonly x: string;
+  /** Gets undefined for step. */
+  readonly onX: (x: string | undefined) => void;
+};
+
+/** The choice of the x axis. */
+export function AxisChoice({ axes, x, onX }: AxisProps): JSX.Element {
+  return (
+    <label>
+      over{" "}
+      <select
+        value={x}
+        onChange={({ target: { value } }) => onX(value === "step" ? undefined : value)}
+      >
+        {[...new Set([...axes, x])].map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
   );
 }

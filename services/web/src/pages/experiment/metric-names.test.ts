@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { axesOf, metricsOf, readMetric } from "./metric-names.ts";
+import {
+  axesOf,
+  metricsOf,
+  metricsText,
+  readMetric,
+  readMetrics,
+  usualMetrics,
+} from "./metric-names.ts";
 
 const of = (group: string, name: string, kind = "scalar") => ({ group, name, kind });
 const reported = [
@@ -39,4 +46,20 @@ test("a link to the curve of a position shows the searcher's metric", () => {
     null,
     null,
   ]);
+});
+
+test("the curves are the searcher's metric and its counterpart of the training, if there is one", () => {
+  const names = metricsOf(reported, [searchers]);
+  expect(usualMetrics("loss", names)).toEqual([searchers, { group: "training", name: "loss" }]);
+  expect(usualMetrics("accuracy", names)).toEqual([{ group: "validation", name: "accuracy" }]);
+});
+
+test("any metrics are kept in the URL, and others than metrics are left out", () => {
+  const metrics = [searchers, { group: "a~b", name: "50 %7E of ~" }];
+  expect(readMetrics(metricsText(metrics))).toEqual(metrics);
+  expect(readMetrics("loss~~validation epochs~validation loss~validation loss")).toEqual([
+    searchers,
+  ]);
+  expect(readMetrics(undefined)).toEqual([]);
+  expect(readMetrics(Array.from({ length: 99 }, (_, at) => `g n${at}`).join("~"))).toHaveLength(50);
 });

@@ -2,7 +2,7 @@
 import { isPositionMetric } from "@trainyard/contracts/position-metrics";
 
 export type MetricName = { readonly group: string; readonly name: string };
-type ReportedName = MetricName & { readonly kind: string };
+export type ReportedName = MetricName & { readonly kind: string };
 
 export const textOf = ({ group, name }: MetricName): string => `${group} ${name}`;
 
@@ -33,4 +33,29 @@ export function axesOf(reported: readonly ReportedName[], of: MetricName): reado
     .map(({ name }) => name);
   const positions = beside.filter(isPositionMetric);
   return [...new Set(["step", "time", ...positions, ...beside])];
+}
+
+/** Writes metrics for the URL: "validation loss~training loss". */
+export function metricsText(metrics: readonly MetricName[]): string {
+  return metrics.map((one) => textOf(one).replaceAll("%", "%25").replaceAll("~", "%7E")).join("~");
+}
+
+/** Reads metrics of the URL, at most as many as a page draws. Leaves out positions and what is no metric. */
+export function readMetrics(text: string | undefined): readonly MetricName[] {
+  const texts = (text ?? "")
+    .split("~")
+    .map((one) => one.replaceAll("%7E", "~").replaceAll("%25", "%"));
+  return [...new Set(texts)].flatMap((one) => readMetric(one) ?? []).slice(0, metricsMax);
+}
+
+/** The charts that a page draws at most. */
+export const metricsMax = 50;
+
+/** The metrics of the curves until others are chosen: the searcher's, and its counterpart of the training. */
+export function usualMetrics(
+  searchers: string,
+  reported: readonly MetricName[],
+): readonly MetricName[] {
+  const trained = reported.filter(({ group, name }) => group === "training" && name === searchers);
+  return [{ group: "validation", name: searchers }, ...trained];
 }

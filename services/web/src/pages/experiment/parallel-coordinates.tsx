@@ -20,7 +20,7 @@ const noBrush: ReadonlyMap<string, Brush> = new Map();
 
 /** Hyperparameters that differ and the metric as axes; a brush selects trials. */
 export function ParallelCoordinates(props: PlotProps): JSX.Element | null {
-  const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
+  const { rows, hparams, categorical, metric, smallerIsBetter, onSelect } = props;
   const [order, setOrder] = useState<readonly string[] | null>(null);
   const [brushes, setBrushes] = useState<Brushes>(noBrush);
   const names = useMemo(() => [...hparams, metric], [hparams, metric]);
@@ -28,10 +28,10 @@ export function ParallelCoordinates(props: PlotProps): JSX.Element | null {
     const known =
       order === null ? names : [...order, ...names.filter((one) => !order.includes(one))];
     return known.flatMap((name): Axis[] => {
-      const axis = axisOf(name, rows);
+      const axis = axisOf(name, rows, categorical.has(name));
       return axis === null ? [] : [axis];
     });
-  }, [names, order, rows]);
+  }, [names, order, rows, categorical]);
   const inside = useMemo(
     () => (brushes.size === 0 ? [] : brushed(placed(rows, axes), axes, brushes)),
     [rows, axes, brushes],

@@ -11,12 +11,13 @@ const plotsMax = 12;
 
 /** The metric over each hyperparameter that differs; the trial under the pointer is marked in all plots. */
 export function ScatterPlots(props: PlotProps): JSX.Element {
-  const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
+  const { rows, hparams, categorical, metric, smallerIsBetter, onSelect } = props;
   const [hovered, setHovered] = useState<string>();
   const up = useMemo(() => axisOf(metric, rows), [metric, rows]);
   const across = useMemo(
-    () => hparams.slice(0, plotsMax).flatMap((name) => axisOf(name, rows) ?? []),
-    [hparams, rows],
+    () =>
+      hparams.slice(0, plotsMax).flatMap((name) => axisOf(name, rows, categorical.has(name)) ?? []),
+    [hparams, rows, categorical],
   );
   const row = rows.find(({ id }) => id === hovered);
   return (

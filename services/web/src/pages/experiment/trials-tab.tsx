@@ -8,6 +8,7 @@ import { FilterField } from "../../components/filter-field.tsx";
 import { count, counted } from "../../components/format.ts";
 import { listError } from "../../components/problem.ts";
 import { SkeletonBlock } from "../../components/skeleton.tsx";
+import { trialState } from "../../components/state.ts";
 import {
   type ColumnLayout,
   ColumnsDialog,
@@ -21,6 +22,7 @@ import {
 } from "../../components/table/index.ts";
 import { useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
+import { CompareSelected } from "./compare-selected.tsx";
 import { HyperparameterPlots, usePlotted } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
 import type { TabProps } from "./tabs.ts";
@@ -88,7 +90,12 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
           selected.size,
         )}
         actions={
-          selected.size > 0 && <Button onClick={() => select(new Set())}>Select none</Button>
+          selected.size > 0 && (
+            <>
+              <CompareSelected ids={selection} />
+              <Button onClick={() => select(new Set())}>Select none</Button>
+            </>
+          )
         }
       />
       <ColumnsDialog
@@ -186,8 +193,8 @@ type AboveProps = TabProps & {
 
 /** The height of the drawings above the table, which is the same for each of them: a selection moves no row. */
 const aboveHeight = 372;
-/** The rest of the height has the choices and the titles of the chart. */
-const plotHeight = aboveHeight - 76;
+/** The rest of the height has the choices, the titles of the chart, and two rows of its legend. */
+const plotHeight = aboveHeight - 76 - 48;
 
 /**
  * Above the table: the curves of the selected trials, or the plots of hyperparameters against the metric. Where no
@@ -223,10 +230,11 @@ function Curves({ experiment, trials, label, numbers }: CurvesProps): JSX.Elemen
   const metric = useMetric(experiment, trials, search.metric);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
   const key = numbers.slice(0, drawnMax).join();
-  const shown = useMemo(
-    () => key.split(",").map((number) => chartTrialOf(`${id}.${number}`)),
-    [key, id],
-  );
+  const shown = useMemo(() => {
+    const states = new Map(trials.map((trial) => [trial.id, trialState(trial)]));
+    const named = key.split(",").map((number) => `${id}.${number}`);
+    return named.map((trial) => chartTrialOf(trial, states.get(trial)));
+  }, [key, id, trials]);
   const x = search.x ?? "step";
   return (
     <section aria-label={label}>
@@ -236,7 +244,6 @@ function Curves({ experiment, trials, label, numbers }: CurvesProps): JSX.Elemen
         group={metric.group}
         name={metric.name}
         height={plotHeight}
-        legend={false}
         {...{ x, zoom }}
         syncKey={`experiment ${id}`}
         onZoom={(range) =>

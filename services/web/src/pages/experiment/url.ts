@@ -1,12 +1,15 @@
 /** The URL of an experiment's page: a link shows what its sender saw. */
 import { type LogSearch, logSearchOf } from "../../components/log-view/log-search.ts";
-import type { Range } from "../../components/chart/scale.ts";
+
+export { readZoom, zoomText } from "../../components/zoom-text.ts";
 
 /** The search parameters, including the conditions of the logs. */
 export type ExperimentSearch = LogSearch & {
   /** The open tab; absent: the first. */
   readonly tab?: string | undefined;
-  /** The metric of the curves, after its group: "validation loss". */
+  /** The metrics of the Overview's curves, each after its group: "validation loss~training loss". */
+  readonly metrics?: string | undefined;
+  /** The metric of the curves above the trials: "validation loss". */
   readonly metric?: string | undefined;
   /** The x axis of the curves: time or a metric; absent: step. */
   readonly x?: string | undefined;
@@ -39,6 +42,7 @@ export type ExperimentSearch = LogSearch & {
 
 const texts = [
   "tab",
+  "metrics",
   "metric",
   "x",
   "zoom",
@@ -70,21 +74,6 @@ export function readSearch(search: Readonly<Record<string, unknown>>): Experimen
     ),
   ]) as ExperimentSearch;
   return { ...logSearchOf(search), ...own };
-}
-
-export function readZoom(text: string | undefined): Range | null {
-  const [from = "", to = ""] = (text ?? "").split("..");
-  const range = [Number(from), Number(to)] as const;
-  const valid = from !== "" && to !== "" && range.every(Number.isFinite) && range[0] < range[1];
-  return valid ? range : null;
-}
-
-/** Writes a zoom with seven digits, or whole milliseconds: more than a pixel can show. */
-export function zoomText(range: Range | null): string | undefined {
-  if (range === null) return undefined;
-  const width = range[1] - range[0];
-  const digits = Math.min(12, Math.max(0, 4 - Math.floor(Math.log10(width))));
-  return range.map((end) => String(Number(end.toFixed(digits)))).join("..");
 }
 
 export function readTrials(text: string | undefined): ReadonlySet<number> {

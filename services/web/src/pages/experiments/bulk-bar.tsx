@@ -3,6 +3,7 @@ import { Button } from "../../components/button.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { noSelection, type Selection } from "../../components/table/index.ts";
 import { ActionDialog } from "./action-dialog.tsx";
+import { CompareMenu } from "./compare-menu.tsx";
 import { LabelDialog } from "./label-dialog.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Row } from "./columns.tsx";
@@ -38,6 +39,7 @@ export function BulkBar({ selection, rows, onSelect }: Props): JSX.Element | nul
             </Button>
           ),
       )}
+      <CompareMenu ids={ids} />
       <Menu
         trigger={<Button>More</Button>}
         groups={[

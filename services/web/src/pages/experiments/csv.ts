@@ -1,20 +1,13 @@
+import { csvOf } from "../../components/csv.ts";
 import type { PlacedColumn } from "../../components/table/columns.ts";
 
-/** Writes the shown columns of rows as CSV (RFC 4180). */
+/** Writes the shown columns of rows as CSV. */
 export function csvText<Row>(
   placed: readonly Pick<PlacedColumn<Row>, "column">[],
   rows: readonly Row[],
 ): string {
-  const lines = [
+  return csvOf([
     placed.map(({ column }) => column.title),
     ...rows.map((row) => placed.map(({ column }) => column.text(row))),
-  ];
-  return lines.map((cells) => `${cells.map(cellText).join(",")}\r\n`).join("");
-}
-
-/** Users choose names: a cell that a spreadsheet would run as a formula gets an apostrophe before it. */
-function cellText(text: string): string {
-  const isNumber = /^[+-]?(\d|\.\d|Infinity$)/.test(text) && !Number.isNaN(Number(text));
-  const safe = /^[=+\-@\t\r]/.test(text) && !isNumber ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  ]);
 }

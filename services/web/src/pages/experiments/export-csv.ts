@@ -1,3 +1,4 @@
+import { saveText } from "../../components/csv.ts";
 import { placeColumns } from "../../components/table/columns.ts";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { client } from "../../data/client.ts";
@@ -36,11 +37,6 @@ export async function exportCsv(
       ? { rows: selected, isCut: false }
       : await allRows(search, attributesIn(layout));
   const text = csvText(placeColumns(columns, layout), rows);
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "experiments.csv";
-  link.click();
-  URL.revokeObjectURL(url);
+  saveText("experiments.csv", text, "text/csv");
   return { rows: rows.length, isCut };
 }

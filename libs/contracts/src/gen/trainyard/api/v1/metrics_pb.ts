@@ -76,7 +76,8 @@ export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"
   superseded: boolean;
 
   /**
-   * Whether the answer has one series for each name, made of the points of all trials.
+   * Whether the answer has one series for each name, made of the points of all trials. Without from and to, the buckets
+   * extend from the least to the greatest x of all trials.
    *
    * @generated from field: bool combined = 9;
    */

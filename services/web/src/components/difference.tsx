@@ -1,12 +1,12 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import type { JSX } from "react";
-import { DiffText } from "../../components/code-text.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { PlainTable } from "../../components/plain-table.tsx";
-import { LoadingText } from "../../components/skeleton.tsx";
-import { useCall } from "../../data/calls.ts";
-import styles from "./texts.module.css";
+import { DiffText } from "./code-text.tsx";
+import { EmptyState } from "./empty-state.tsx";
+import { ErrorNote } from "./error-note.tsx";
+import { PlainTable } from "./plain-table.tsx";
+import { LoadingText } from "./skeleton.tsx";
+import { useCall } from "../data/calls.ts";
+import styles from "./difference.module.css";
 
 /** The differences between two experiments: keys, then texts, then files of the code. */
 export function Difference(props: {

@@ -1,0 +1,21 @@
+/** Writes lines of cells as CSV (RFC 4180). */
+export function csvOf(lines: readonly (readonly string[])[]): string {
+  return lines.map((cells) => `${cells.map(cellText).join(",")}\r\n`).join("");
+}
+
+/** Users choose names: a cell that a spreadsheet would run as a formula gets an apostrophe before it. */
+function cellText(text: string): string {
+  const isNumber = /^[+-]?(\d|\.\d|Infinity$)/.test(text) && !Number.isNaN(Number(text));
+  const safe = /^[=+\-@\t\r]/.test(text) && !isNumber ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Saves a text as a file of this name in the folder of downloads. */
+export function saveText(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
