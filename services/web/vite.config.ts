@@ -1,5 +1,5 @@
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 type Modules = {
   readonly getModuleInfo: (
@@ -7,27 +7,69 @@ type Modules = {
   ) => { readonly isEntry: boolean; readonly importers: readonly string[] } | null;
 };
 
-/**
- * Finds the modules that every page needs: the entry imports them, directly or indirectly, without dynamic imports.
- * They are bundled into one file, since the browser would otherwise request dozens.
- */
-function isFirst(id: string, modules: Modules, seen = new Set<string>()): boolean {
+/** The page that most people open first. Its code is one file too, which begins to load with the first one. */
+const listPage = "/pages/experiments/page.tsx";
+
+/** Whether an importer of a module, direct or indirect and without dynamic imports, has the property. */
+function isBelow(
+  id: string,
+  modules: Modules,
+  isTop: (id: string, isEntry: boolean) => boolean,
+  seen = new Set<string>(),
+): boolean {
   if (seen.has(id)) return false;
   seen.add(id);
   const { isEntry = false, importers = [] } = modules.getModuleInfo(id) ?? {};
-  return isEntry || importers.some((importer) => isFirst(importer, modules, seen));
+  return (
+    isTop(id, isEntry) || importers.some((importer) => isBelow(importer, modules, isTop, seen))
+  );
 }
 
-const firstLoad = {
+/**
+ * The modules that every page needs are one file: the entry imports them. Those of the list are another one. The
+ * browser would otherwise request dozens.
+ */
+const together = {
   debugName: "first load",
-  name: (id: string, modules: Modules) => (isFirst(id, modules) ? "first" : null),
+  name: (id: string, modules: Modules) => {
+    if (isBelow(id, modules, (_id, isEntry) => isEntry)) return "first";
+    return isBelow(id, modules, (one) => one.endsWith(listPage)) ? "list" : null;
+  },
+};
+
+/** The call of the list without a filter: `services/web/src/pages/experiments/list.ts` makes it. */
+const firstRows = "/api/v1/experiments?pageSize=50&count=true";
+
+/** Lets the list's code and rows load before the first file has run, which would request them. */
+const earlyList: Plugin = {
+  name: "early list",
+  transformIndexHtml: {
+    order: "post",
+    handler: (_html, { bundle = {} }) => {
+      const chunk = Object.values(bundle).find(
+        (one) => one.type === "chunk" && one.moduleIds.some((id) => id.endsWith(listPage)),
+      );
+      if (chunk?.type !== "chunk") return [];
+      const styles = [...(chunk.viteMetadata?.importedCss ?? [])];
+      const links = [
+        { rel: "modulepreload", href: `/${chunk.fileName}` },
+        ...styles.map((file) => ({ rel: "preload", as: "style", href: `/${file}` })),
+      ];
+      const rows = { rel: "preload", as: "fetch", href: firstRows };
+      const children = `if (location.pathname === "/experiments")
+        for (const link of [...${JSON.stringify(links)}, ...(location.search === "" ? [${JSON.stringify(rows)}] : [])])
+          document.head.append(Object.assign(document.createElement("link"), { crossOrigin: "anonymous" }, link));`;
+      const attrs = { nonce: "__CSP_NONCE__" };
+      return [{ tag: "script", attrs, children, injectTo: "head-prepend" }];
+    },
+  },
 };
 
 // The gateway replaces the nonce placeholder in each answer: no script or style runs without the nonce. `--mode bench`
 // builds a benchmark's page instead.
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
-  plugins: [react()],
+  plugins: [react(), earlyList],
   html: { cspNonce: "__CSP_NONCE__" },
   worker: { format: "es" },
   build: {
@@ -39,7 +81,7 @@ export default defineConfig(({ mode }) => ({
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       input: mode === "bench" ? "bench/chart.html" : "index.html",
-      output: { codeSplitting: { groups: [firstLoad] } },
+      output: { codeSplitting: { groups: [together] } },
     },
   },
 }));

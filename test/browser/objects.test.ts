@@ -4,6 +4,7 @@
  */
 import "./pages/chart.ts";
 import "./pages/experiment.ts";
+import "./pages/experiment-lists.ts";
 import "./pages/population.ts";
 import "./pages/trial.ts";
 import "./pages/compare.ts";

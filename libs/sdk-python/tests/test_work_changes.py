@@ -118,6 +118,19 @@ class Again(Folders):
         self.assertEqual(result["last"], last.name)
         self.assertFalse(folder.exists())
 
+    def test_the_layout_of_an_open_tab_is_saved_with_other_changes_only(self):
+        layout = self.work / ".jupyter/lab/workspaces/default-37a8.jupyterlab-workspace"
+        layout.parent.mkdir(parents=True)
+        layout.write_text("one")
+        self.saved()
+        layout.write_text("two")
+        (layout.parent / "other-52b1.jupyterlab-workspace").write_text("of another tab")
+        self.assertEqual(self.saved()[0]["kind"], "unchanged")
+        (self.work / "x").write_text("x")
+        result, folder = self.saved()
+        self.assertEqual(result["kind"], "saved")
+        self.assertEqual(tree_of(self.unpacked(folder)), tree_of(self.work))
+
     def test_each_kind_of_change_is_saved(self):
         (self.work / "x").write_text("x")
         (self.work / "link").symlink_to("a")

@@ -54,7 +54,7 @@ test("the tooltip of a chart names a step that was reported, and lists the trial
   const chart = charts(page).nth(1);
   await chart.getByText("showing all 27 points").waitFor();
   const plot = chart.getByRole("img");
-  const tooltip = page.locator("[data-tooltip]");
+  const tooltip = page.locator("[data-tooltip]:visible");
   const { x = 0, y = 0, width = 0, height = 0 } = (await plot.boundingBox()) ?? {};
   // Places between the steps, and the last one near the right edge of the window.
   for (const share of [0.317, 0.55, 0.94]) {

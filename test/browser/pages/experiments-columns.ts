@@ -69,6 +69,18 @@ test("the width of a column is chosen by keyboard as a share of the table", asyn
   await expect.poll(shareOf).toBeCloseTo(0.4, 1);
   await page.setViewportSize({ width: 1_920, height: 800 });
   await expect.poll(shareOf).toBeCloseTo(0.4, 1);
+  const state = page.getByRole("columnheader", { name: "State" });
+  const before = await state.boundingBox();
+  const edge = (before?.x ?? 0) + (before?.width ?? 0) - 3;
+  const y = (before?.y ?? 0) + 16;
+  await page.mouse.move(edge, y);
+  await page.mouse.down();
+  await page.mouse.move(edge + 60, y, { steps: 4 });
+  await page.mouse.up();
+  await expect
+    .poll(async () => (await state.boundingBox())?.width)
+    .toBeCloseTo((before?.width ?? 0) + 60, -1);
+  expect((await state.boundingBox())?.x).toBe(before?.x);
 });
 
 test("a view is saved under a name and opened again", async ({ skip, stage }) => {
@@ -82,4 +94,21 @@ test("a view is saved under a name and opened again", async ({ skip, stage }) =>
   await page.getByRole("button", { name: "Views" }).click();
   await page.getByRole("menuitemcheckbox", { name: "wide ones" }).click();
   await expect.poll(() => new URL(page.url()).search).toBe("?filter=wide&sort=name");
+});
+
+test("the rows of the list are requested once, beside the first load", async ({ skip, stage }) => {
+  const page = await opened(skip, stage);
+  const requested: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname === "/api/v1/experiments") requested.push(search);
+  });
+  await page.goto(`${stage.world.api}/experiments`);
+  await page.getByRole("grid").getByRole("link").first().waitFor();
+  expect(requested).toEqual(["?pageSize=50&count=true"]);
+  expect(await page.locator("link[rel=preload][as=fetch]").count()).toBe(1);
+  // In another order other rows are wanted.
+  await page.goto(`${stage.world.api}/experiments?sort=name`);
+  await page.getByRole("grid").getByRole("link").first().waitFor();
+  expect(await page.locator("link[rel=preload][as=fetch]").count()).toBe(0);
 });

@@ -224,7 +224,7 @@ test("selecting experiments moves no row, so that the next click selects what is
   const next = box(page, "unet");
   await next.waitFor();
   const { x = 0, y = 0, width = 0, height = 0 } = (await next.boundingBox()) ?? {};
-  await expectStill(row(page, "unet"), async () => {
+  await expectStill(next, async () => {
     await box(page, "resnet-a").click();
     await selected(page).getByText("1 experiment selected").waitFor();
   });

@@ -37,6 +37,25 @@ test("a page is served under a policy with a nonce, at every address", async ({ 
   await page.getByRole("main").waitFor();
 });
 
+test("Home of an unused cluster says how to begin, until there is an experiment", async ({
+  skip,
+  stage,
+}) => {
+  const page = await stage.page(skip, "/");
+  const begin = page.getByRole("region", { name: "Begin" });
+  await begin.getByText(`yard login ${stage.world.api}`, { exact: true }).waitFor();
+  expect(await begin.getByRole("button", { name: "Copy the command" }).count()).toBe(3);
+  await begin.getByRole("link", { name: "create one" }).waitFor();
+  await rail(page).getByRole("link", { name: "Trainyard" }).waitFor();
+  await stage.looks(page, "home-unused");
+  await page.setViewportSize({ width: 360, height: 780 });
+  await stage.looks(page, "phone-home-unused");
+  const experiment = await create(stage, "begun");
+  await begin.waitFor({ state: "detached" });
+  await stage.world.client.call("killExperiment", { experiment });
+  await stage.world.client.call("deleteExperiment", { experiment });
+});
+
 test("a script that did not come with the page does not run, and fails a test that does not expect it", async ({
   skip,
   stage,
@@ -134,7 +153,12 @@ test("on a phone the pages have names, and signing out is a line of the menu", a
   await rail(page).getByText("Experiments", { exact: true }).waitFor();
   expect(await rail(page).getByRole("button").allInnerTexts()).toEqual(["Go to", "More"]);
   await stage.looks(page, "phone");
-  await rail(page).getByRole("button", { name: "More" }).click();
+  await page.setViewportSize({ width: 360, height: 780 });
+  const more = rail(page).getByRole("button", { name: "More" });
+  const { x = 0, width = 400 } = (await more.boundingBox()) ?? {};
+  expect(x + width).toBeLessThanOrEqual(360);
+  await more.click();
+  await page.getByRole("menuitem", { name: "Compare" }).waitFor();
   await page.getByRole("menuitem", { name: "Sign out admin" }).click();
   await signInHeading(page).waitFor();
 });

@@ -60,7 +60,11 @@ test("the page of a failed task shows its exit code, its lines and its run", asy
   await page.getByText("lost ends").last().waitFor();
   const facts = page.getByRole("complementary", { name: "Facts about the task" });
   await facts.getByText("3", { exact: true }).waitFor();
+  const why = page.getByRole("region", { name: "Why it failed" });
+  await why.getByRole("heading", { name: /exit/ }).waitFor();
   await stage.looks(page, "task");
+  await why.getByRole("link", { name: "Logs at this line" }).click();
+  await page.locator("[aria-current=true][href*='line=']").waitFor();
   await page.getByRole("tab", { name: /Runs/ }).click();
   await page.getByRole("region", { name: "Run 1" }).getByText("failed").waitFor();
   await page.getByRole("tab", { name: "Configuration" }).click();

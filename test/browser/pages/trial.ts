@@ -20,7 +20,8 @@ with trainyard.init() as ctx:
     for step in (1, 2, 3):
         ctx.train.report_training_metrics(step, {"loss": 1 / step})
         matrix = {"labels": ["cat", "dog"], "matrix": [[8, 1], [2, 9]]}
-        ctx.train.report_validation_metrics(step, {"loss": 1 / step, "confusion": matrix, "note": "as hoped"})
+        place = {"batches": 400 * step, "epochs": step}
+        ctx.train.report_validation_metrics(step, {"loss": 1 / step, "confusion": matrix, "note": "as hoped", **place})
     with ctx.checkpoint.store_path({"steps_completed": 3}) as (path, _):
         (path / "weights.bin").write_bytes(b"0" * 2048)
     if ctx.info.hparams["lr"] < 0.2:
@@ -72,7 +73,11 @@ test("a failed trial says why, and its last line is a click away in the log", as
   const page = await stage.page(skip, `/trials/${failed}`);
   await page.getByText("error", { exact: true }).waitFor();
   await page.getByRole("img").first().waitFor({ state: "attached" });
+  await page.getByText("batch 1,200 · epoch 3").waitFor();
   await stage.looks(page, "trial-failed");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await stage.looks(page, "trial-failed-phone");
+  await page.setViewportSize({ width: 1_280, height: 800 });
   await page
     .getByRole("region", { name: "Why it failed" })
     .getByRole("link", { name: /RuntimeError: the gradient is not finite/ })
@@ -243,7 +248,7 @@ test("the logs of an experiment name the trial of each line", async ({
   const [experiment = ""] = failed.split(".");
   const page = await stage.page(skip, `/experiments/${experiment}?tab=logs&level=error`);
   const line = lines(page).locator("[data-index]").filter({ hasText: "RuntimeError" });
-  expect(await line.innerText()).toContain(failed);
+  expect(await line.innerText()).toContain(`trial ${failed.split(".")[1]}`);
   await stage.looks(page, "experiment-logs");
 });
 

@@ -1,6 +1,6 @@
 /** The commands about model versions: register, find, compare, export. */
 import { randomUUID } from "node:crypto";
-import type { Plain } from "@trainyard/contracts";
+import { isPositionMetric, type Plain } from "@trainyard/contracts";
 import {
   BestModelVersionsResponseSchema,
   ListModelVersionsResponseSchema,
@@ -124,9 +124,13 @@ const columns: readonly Column<Plain<ModelVersion>>[] = [
 function metricsText({ metrics, searcherMetric }: Plain<ModelVersion>): string {
   const names = Object.hasOwn(metrics, searcherMetric)
     ? [searcherMetric]
-    : Object.keys(metrics).toSorted().slice(0, 3);
+    : Object.keys(valuesOf(metrics)).toSorted().slice(0, 3);
   return names.map((name) => `${name}=${number(metrics[name])}`).join(", ");
 }
+
+/** Metrics without those that are the position of the training, which say nothing about a version. */
+const valuesOf = (metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(metrics).filter(([name]) => !isPositionMetric(name)));
 
 async function versions(
   { client, output }: Context,
@@ -181,7 +185,7 @@ export async function describeVersion(
     ["trial", version.trial],
     ["run", version.run === 0 ? "" : String(version.run)],
     ["steps", version.run === 0 ? "" : String(version.stepsCompleted)],
-    ["metrics", JSON.stringify(version.metrics)],
+    ["metrics", JSON.stringify(valuesOf(version.metrics))],
     ["hyperparameters", JSON.stringify(version.hyperparameters ?? {})],
     ["data", version.data === undefined ? "" : JSON.stringify(version.data)],
     ["code", version.codeDigest],
@@ -236,7 +240,7 @@ function factsOf(version: Plain<ModelVersion>): ReadonlyMap<string, string> {
     ["semantic version", version.semanticVersion],
     ["aliases", version.aliases.join(", ")],
     ["labels", version.labels.join(", ")],
-    ...below("metrics", version.metrics),
+    ...below("metrics", valuesOf(version.metrics)),
     ...below("hparams", version.hyperparameters ?? {}),
     ...below("metadata", version.metadata ?? {}),
     ...below("data", version.data ?? {}),

@@ -22,7 +22,7 @@ const version = (number: number, loss: number) => ({
   trial: `1.${number}`,
   run: 1,
   stepsCompleted: 10,
-  metrics: { loss, accuracy: 0.5 },
+  metrics: { loss, accuracy: 0.5, batches: loss * 100, epochs: loss, progress: loss },
   hyperparameters: { lr: 0.1, optimizer: { name: "adam" } },
   searcherMetric: "loss",
   registeredBy: "ada",
@@ -135,6 +135,7 @@ test("models, versions and the history of aliases are listed", async () => {
 test("a version is described with its origin, and compared with another version", async () => {
   const { lines } = await gateway.yard("model", "describe", "iris", "champion");
   expect(lines).toContain("trial 1.3");
+  expect(lines).toContain('metrics {"loss":0.25,"accuracy":0.5}');
   expect(lines).toContain('hyperparameters {"lr":0.1,"optimizer":{"name":"adam"}}');
   expect((await gateway.yard("model", "compare", "iris", "1", "champion")).lines).toEqual([
     "VERSION 1 VERSION 3",

@@ -16,15 +16,15 @@ export type Place = {
   readonly key: string;
   /** Shown below the pages of the rail, instead of among them. */
   readonly below?: boolean;
-  /** On a phone, where the rail has no room for it, in the menu More. */
-  readonly inMore?: boolean;
+  /** On a phone, whose width has room for six, a line of the menu. */
+  readonly folded?: boolean;
 };
 
 /** The pages of the rail, in order. */
 export const places: readonly Place[] = [
   { to: "/", title: "Home", icon: House, key: "h" },
   { to: "/experiments", title: "Experiments", icon: FlaskConical, key: "e" },
-  { to: "/compare", title: "Compare", icon: ChartSpline, key: "c", inMore: true },
+  { to: "/compare", title: "Compare", icon: ChartSpline, key: "c", folded: true },
   { to: "/tasks", title: "Tasks", icon: SquareTerminal, key: "k" },
   { to: "/models", title: "Models", icon: Boxes, key: "m" },
   { to: "/tokens", title: "Tokens", icon: KeyRound, key: "t", below: true },

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { CircleQuestionMark, Ellipsis, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { type JSX, useState } from "react";
+import { Mark } from "../components/mark.tsx";
 import { Menu } from "../components/menu.tsx";
 import { VerbsProvider } from "../components/page/verbs.tsx";
 import { PathLink } from "../components/path-link.tsx";
@@ -44,6 +45,10 @@ function Frame({ path }: { readonly path: string }): JSX.Element {
         Skip to the page
       </a>
       <nav className={styles["rail"]} aria-label="Pages">
+        <PathLink to="/" className={styles["product"]}>
+          <Mark size={20} />
+          <span>Trainyard</span>
+        </PathLink>
         {places
           .filter(({ below }) => below !== true)
           .map((place) => (
@@ -77,14 +82,14 @@ function Frame({ path }: { readonly path: string }): JSX.Element {
 }
 
 function RailLink({ place, path }: { readonly place: Place; readonly path: string }): JSX.Element {
-  const { to, title, icon: Icon, key, inMore = false } = place;
+  const { to, title, icon: Icon, key, folded } = place;
   const isHere = to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`);
   return (
     <PathLink
       to={to}
       className={styles["item"]}
-      data-in-more={inMore}
       title={`${title} (g ${key})`}
+      data-folded={folded}
       {...(isHere ? { "aria-current": "page" } : {})}
     >
       <Icon size={16} aria-hidden />
@@ -152,7 +157,7 @@ function MoreMenu(): JSX.Element {
   const { history } = useRouter();
   const { theme, next } = useTheme();
   const { title, leave } = useSignOut();
-  const further = places.filter(({ below, inMore }) => below === true || inMore === true);
+  const further = places.filter(({ below, folded }) => below === true || folded === true);
   return (
     <div className={styles["more"]}>
       <Menu

@@ -38,6 +38,8 @@ from ._units import Unit, fingerprint, units_of
 
 # The record of the last save, in the folder of the saves.
 LAST = "last.json"
+# JupyterLab writes the layout of an open tab here every ten seconds. It is saved with other changes.
+_LAYOUT = (b".jupyter", b"lab", b"workspaces")
 
 
 class Order(NamedTuple):
@@ -72,7 +74,8 @@ def save(order: Order) -> dict[str, Any]:
         told = {"files": len(scanned.entries), "bytes": scanned.bytes}
         spool = CheckpointSpool(Path(order.saves) / "spool")
         last = _Last.read(Path(order.saves), spool)
-        print_of = fingerprint(scanned.entries, now_ns)
+        counted = (one for one in scanned.entries if not _is_layout(one.path))
+        print_of = fingerprint(counted, now_ns)
         if print_of and last is not None and print_of == last.fingerprint:
             left_out = _sentences(scanned.left_out)
             return {"kind": "unchanged", **told, "last": last.folder.name, "leftOut": left_out}
@@ -89,6 +92,10 @@ def save(order: Order) -> dict[str, Any]:
     _Last(print_of if packed.is_stable else "", target, packed.keys).write(Path(order.saves))
     left_out = [*scanned.left_out, *packed.left_out]
     return {"kind": "saved", **told, "leftOut": _sentences(left_out)}
+
+
+def _is_layout(path: bytes) -> bool:
+    return tuple(path.split(b"/")[: len(_LAYOUT)]) == _LAYOUT
 
 
 def _write(

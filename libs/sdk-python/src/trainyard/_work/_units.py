@@ -55,7 +55,7 @@ def units_of(entries: list[Entry], now_ns: int) -> list[Unit]:
     return [*archives, *large]
 
 
-def fingerprint(entries: list[Entry], now_ns: int) -> str:
+def fingerprint(entries: Iterable[Entry], now_ns: int) -> str:
     """Equal for two listings if nothing has changed between them; empty if that is unknown."""
     return _key(entries, now_ns, with_path=True)
 

@@ -257,9 +257,11 @@ describe("the list of tasks", () => {
       const { items, total } = await get(`tasks?${query}&count=true`);
       return [(items as { readonly id: string }[]).map(({ id }) => id), total];
     };
+    await gateway.append("task-t802", taskCreated({ name: "board", sources: ["7421.3"] }));
     expect(await listed("owner = eve")).toEqual([["t801", "t800"], 2]);
     expect(await listed("owner = eve kind = shell")).toEqual([["t800"], 1]);
     expect(await listed("state = RUNNING")).toEqual([["t801"], 1]);
+    await expect.poll(() => listed('"7421"')).toEqual([["t802"], 1]);
     expect(await listed("id = t800 or slots > 3")).toEqual([["t801", "t800"], 2]);
     expect(await listed("two")).toEqual([["t801"], 1]);
     expect((await listed("owner = eve", "&orderBy=slots"))[0]).toEqual(["t800", "t801"]);

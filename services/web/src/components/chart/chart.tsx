@@ -10,22 +10,22 @@ import { type Colours, useColours } from "../../theme/colours.ts";
 import { ChartHead } from "./chart-head.tsx";
 import styles from "./chart.module.css";
 import { ChartTableView } from "./chart-table.tsx";
-import { Crosshair } from "./crosshair.tsx";
 import { drawnLines } from "./drawn-lines.ts";
 import type { Tick } from "./draw.ts";
-import { Legend, type LegendEntry } from "./legend.tsx";
+import { Legend } from "./legend.tsx";
 import { captionOf, type Line } from "./line.ts";
-import { coloursMax, type LineStyle, lineStyleOf, lineStylesOf } from "./line-style.ts";
+import { type LineStyle, lineStyleOf, lineStylesOf } from "./line-style.ts";
 import type { Drawn } from "./nearest.ts";
 import type { View } from "./plot.ts";
-import type { Axes, PointOf, PointsAt } from "./points-at.ts";
+import type { Axes } from "./points-at.ts";
 import { type Range, xRangeOf, yRangeOf } from "./scale.ts";
 import { smoothed } from "./smooth.ts";
-import { Tooltip } from "./tooltip.tsx";
 import { type Display, type DisplayProps, useDisplay } from "./use-display.ts";
-import { type Focus, type FocusProps, nobody, useFocus, useIsolated } from "./use-focus.ts";
+import { type FocusProps, nobody, useFocus, useIsolated } from "./use-focus.ts";
+import { useLegend } from "./use-legend.ts";
 import { usePlot } from "./use-plot.ts";
 import { usePointer } from "./use-pointer.ts";
+import { useReadout } from "./use-readout.ts";
 import { zoomByKey } from "./zoom.ts";
 
 /** An event in the life of a trial, such as the start of a run; `look` is the trial's. */
@@ -83,14 +83,16 @@ export function Chart(props: Props): JSX.Element {
   const x = zoom ?? all;
   const { drawn, axes } = useDrawn(lines, x, display);
   const view = useView(props, { drawn, axes, highlighted, colours });
-  const { pointer, at, isElsewhere, onPoint } = usePointer(drawn, axes, focus);
+  const { pointer, isElsewhere, onPoint } = usePointer(drawn, axes, focus);
   const onReset = useStable(() => onZoom(null));
   const events = { onPoint, onZoom, onReset };
   const shape = { height, log, time, whole, xTitle, yTitle, syncKey, colours };
   const host = usePlot(view, shape, events);
   const looks = useLooks(props.lines, emphasised, highlighted);
   const shown = useStable(() => ({ xTitle, lines, x, looks, colours }));
-  const pointed = at === null || pointer === null ? null : { at, pointer, looks, colours };
+  const entries = useLegend(props.lines, props.legend, emphasised);
+  const look = { xTitle, time, highlighted, looks, colours };
+  const { layer, legend } = useReadout({ ...look, pointer, drawn, axes, entries });
   return (
     <figure className={styles["chart"]} style={{ "--plot": `${height}px` } as CSSProperties}>
       <ChartHead {...{ title, display, onReset, shown, host }} isZoomed={zoom !== null} />
@@ -111,13 +113,10 @@ export function Chart(props: Props): JSX.Element {
         }}
       >
         <div ref={host} className={styles["host"]} />
-        {pointed !== null && <Crosshair {...pointed} />}
-        {pointed !== null && !isElsewhere && (
-          <Tooltip {...pointed} {...{ host, xTitle, time, highlighted }} />
-        )}
+        <div ref={layer} aria-hidden />
       </div>
       {asTable && <ChartTableView lines={lines} range={x} xTitle={xTitle} time={time} />}
-      <LegendOf {...{ focus, emphasised, at }} lines={props.lines} shown={props.legend} />
+      {entries !== null && <Legend list={legend} {...{ entries, emphasised }} {...focus} />}
       <figcaption>
         <span>{props.caption ?? captionOf(lines)}</span>
         {pointer !== null && !isElsewhere && <span>{hintOf(zoom)}</span>}
@@ -152,36 +151,6 @@ function onKey(event: KeyboardEvent, { display, x, all, onZoom }: Keyed): void {
   else return;
   event.preventDefault();
   event.stopPropagation();
-}
-
-type LegendProps = {
-  readonly lines: readonly Line[];
-  readonly shown: boolean | undefined;
-  readonly focus: Focus;
-  readonly emphasised: ReadonlySet<string>;
-  readonly at: PointsAt | null;
-};
-
-function LegendOf({ lines, shown, focus, emphasised, at }: LegendProps): JSX.Element | null {
-  const points = at?.points;
-  const all = useMemo(() => entriesOf(lines, points), [lines, points]);
-  // Beyond sixteen lines only those that have a hue are named.
-  const isLong = shown === undefined && all.length > coloursMax;
-  const entries = isLong ? all.filter(({ id }) => emphasised.has(id)) : all;
-  const isShown = shown ?? (isLong ? entries.length > 0 : all.length > 1);
-  return isShown ? <Legend {...{ entries, emphasised }} {...focus} /> : null;
-}
-
-/** The lines with their values at the pointer, or their last ones. */
-function entriesOf(
-  lines: readonly Line[],
-  points: readonly PointOf[] | undefined,
-): readonly LegendEntry[] {
-  const values = new Map(points?.map(({ line, index }) => [line.id, line.y[index]]));
-  return lines.map(({ id, of, label, look, state, y }) => ({
-    ...{ id: of, label, look, state },
-    value: points === undefined ? y.findLast(Number.isFinite) : values.get(id),
-  }));
 }
 
 /** The values that are drawn, and their axes; the same objects until the content changes. */

@@ -1,4 +1,4 @@
-import { type CSSProperties, type JSX, memo } from "react";
+import { type CSSProperties, type JSX, memo, type RefObject } from "react";
 import { useColours } from "../../theme/colours.ts";
 import { number } from "../format.ts";
 import { StateBadge } from "../state-badge.tsx";
@@ -13,7 +13,7 @@ export type LegendEntry = {
   readonly label: string;
   readonly look: number;
   readonly state?: ShownState | undefined;
-  /** The value at the cursor, or the last one; absent in a legend of several charts. */
+  /** The last value; absent in a legend of several charts. */
   readonly value?: number | undefined;
 };
 
@@ -22,6 +22,7 @@ type Props = Focus & {
   /** Trials that keep their hue among many. */
   readonly emphasised?: ReadonlySet<string>;
   readonly label?: string;
+  readonly list?: RefObject<HTMLUListElement | null>;
 };
 
 /**
@@ -37,7 +38,12 @@ export const Legend = memo(function LegendOfCharts(props: Props): JSX.Element {
     highlighted === null ? emphasised : new Set([...emphasised, highlighted]),
   );
   return (
-    <ul className={styles["legend"]} aria-label={label} onPointerLeave={() => onHighlight(null)}>
+    <ul
+      ref={props.list}
+      className={styles["legend"]}
+      aria-label={label}
+      onPointerLeave={() => onHighlight(null)}
+    >
       {entries.map(({ id, label: name, state, value }) => (
         <li key={id}>
           <button

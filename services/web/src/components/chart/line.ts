@@ -4,6 +4,7 @@
  * trial or of a group of trials, each named by a text, because a comparison has trials 3 of several experiments.
  */
 import type { ReplyOf } from "@trainyard/contracts";
+import { count } from "../format.ts";
 import type { ShownState } from "../state.ts";
 
 export type Series = ReplyOf<"queryMetrics">["series"][number];
@@ -117,8 +118,7 @@ function marksOf(series: Series): readonly Mark[] {
 export function captionOf(lines: readonly Line[]): string {
   const shown = lines.reduce((sum, { x }) => sum + x.length, 0);
   const all = lines.reduce((sum, { points }) => sum + points, 0);
-  const words = (value: number): string => value.toLocaleString("en-US");
   if (shown === 0) return "no points";
-  if (all <= shown) return `showing all ${words(all)} ${all === 1 ? "point" : "points"}`;
-  return `showing ${words(shown)} of ${words(all)} points; minima and maxima kept`;
+  if (all <= shown) return `showing all ${count(all)} ${all === 1 ? "point" : "points"}`;
+  return `showing ${count(shown)} of ${count(all)} points; minima and maxima kept`;
 }

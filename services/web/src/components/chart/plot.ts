@@ -53,8 +53,12 @@ export type PlotPoint = {
   readonly xShare: number;
   /** The share of the y axis, 0 at its start; NaN while another chart has the pointer. */
   readonly yShare: number;
-  /** The area between the axes, in CSS pixels. */
+  /** The area between the axes in the element of the plot, in CSS pixels. */
   readonly area: Area;
+  /** The place of the area's top left corner in the window. */
+  readonly corner: { readonly x: number; readonly y: number };
+  /** The size of the window. */
+  readonly window: { readonly width: number; readonly height: number };
 };
 
 const shortestDrag = 4;
@@ -210,7 +214,10 @@ export class Plot {
     ) as [number, number, number, number];
     // A crosshair that another chart moves has only an x: its height has another scale here.
     const yShare = down < 0 || !u.over.matches(":hover") ? Number.NaN : 1 - down / height;
-    return { xShare: across / width, yShare, area: { left, top, width, height } };
+    const corner = { x: u.rect.left, y: u.rect.top };
+    const area = { left, top, width, height };
+    const window = { width: innerWidth, height: innerHeight };
+    return { xShare: across / width, yShare, area, corner, window };
   }
 }
 

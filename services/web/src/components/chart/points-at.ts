@@ -24,6 +24,9 @@ export type PointsAt = {
 
 export type Axes = { readonly x: Range; readonly y: Range; readonly log: boolean };
 
+/** The maximum distance of a line that counts as under the pointer, as a share of the height. */
+export const reach = 0.12;
+
 /** The share of the x axis within which points of several lines count as one place, such as those of several clocks. */
 const besideShare = 0.01;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { time } from "../format.ts";
-import { policyText, verdictText } from "./verdict.ts";
+import { policyText, verdictParts, verdictText } from "./verdict.ts";
 
 const verdict = { keeps: false, keptBy: [], waits: "", state: "DELETED", by: "" };
 
@@ -17,6 +17,17 @@ test("a checkpoint that is not kept shows its state, who deleted it, until when 
   );
   expect(verdictText(verdict)).toBe("DELETED");
   expect(verdictText({ ...verdict, state: "condemned" })).toBe("to be deleted");
+});
+
+test("a row begins with the time until which a checkpoint can be brought back", () => {
+  const condemned = { ...verdict, state: "condemned", by: "ada", graceEndMs: 5_000 };
+  expect(verdictParts({ ...condemned, waits: "a download" })).toEqual({
+    whole: `can be brought back until ${time(5_000)}`,
+    rest: ", deleted by ada; waits: a download",
+  });
+  const kept = { ...condemned, keeps: true, keptBy: ["best 1 of the experiment"] };
+  expect(verdictParts(kept)).toEqual({ whole: "", rest: "Kept: best 1 of the experiment" });
+  expect(verdictParts(undefined)).toEqual({ whole: "", rest: "" });
 });
 
 test("an unknown verdict has no text", () => {

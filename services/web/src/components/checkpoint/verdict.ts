@@ -28,10 +28,31 @@ export function policyText({ saveExperimentBest, saveTrialBest, saveTrialLatest 
 /** The rule that keeps or condemns a checkpoint, as a sentence; empty for an unknown rule. */
 export function verdictText(verdict: Verdict | undefined): string {
   if (verdict === undefined) return "";
-  const { keeps, keptBy, waits, graceEndMs, state, by } = verdict;
+  const { keeps, keptBy, waits } = verdict;
   if (keeps) return `Kept: ${keptBy.join("; ")}`;
-  const person = by === "" ? "" : ` by ${by}`;
-  const grace = graceEndMs === undefined ? "" : `, can be brought back until ${time(graceEndMs)}`;
-  const word = state === "condemned" ? "to be deleted" : state;
-  return `${word}${person}${grace}${waits === "" ? "" : `; waits: ${waits}`}`;
+  const grace = graceText(verdict);
+  return `${wordOf(verdict)}${grace === "" ? "" : `, ${grace}`}${waits === "" ? "" : `; waits: ${waits}`}`;
+}
+
+/**
+ * The same for a row beside the state: the time until which a condemned checkpoint can be brought back, which is never
+ * cut, and the rest, which may be.
+ */
+export function verdictParts(verdict: Verdict | undefined): {
+  readonly whole: string;
+  readonly rest: string;
+} {
+  const whole = verdict === undefined || verdict.keeps ? "" : graceText(verdict);
+  if (verdict === undefined || whole === "") return { whole, rest: verdictText(verdict) };
+  const { by, waits } = verdict;
+  const person = by === "" ? "" : `, deleted by ${by}`;
+  return { whole, rest: `${person}${waits === "" ? "" : `; waits: ${waits}`}` };
+}
+
+function graceText({ graceEndMs }: Verdict): string {
+  return graceEndMs === undefined ? "" : `can be brought back until ${time(graceEndMs)}`;
+}
+
+function wordOf({ state, by }: Verdict): string {
+  return `${state === "condemned" ? "to be deleted" : state}${by === "" ? "" : ` by ${by}`}`;
 }

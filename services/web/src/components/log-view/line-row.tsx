@@ -1,4 +1,5 @@
 import { type CSSProperties, type JSX, memo, type MouseEvent, type Ref, useState } from "react";
+import { trialName } from "../trial-name.ts";
 import { parseAnsi, type Style } from "./ansi.ts";
 import { cssColour, extremeOn, onPage, readable } from "./colours.ts";
 import { shownText } from "./line-text.ts";
@@ -54,7 +55,7 @@ export const LineRow = memo(function LineRow(props: Props): JSX.Element {
       >
         {clockTime(ms)}
       </a>
-      {look.showsTrial && <span className={styles["trial"]}>{trial}</span>}
+      {look.showsTrial && <span className={styles["trial"]}>{trialName(trial)}</span>}
       <span className={styles["rank"]}>{rank === undefined ? "" : `r${rank}`}</span>
       <span className={styles["level"]}>{source === "agent" ? "agent" : level}</span>
       <LineText {...{ line, redraws, look }} />

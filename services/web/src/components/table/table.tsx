@@ -120,7 +120,7 @@ export function Table<Row>(given: TableProps<Row>): JSX.Element {
         <span className={styles["status"]} role="status">
           {props.status}
         </span>
-        <HiddenNote hidden={hidden} onShow={() => given.onLayout?.(given.layout)} />
+        <HiddenNote hidden={hidden} layout={given.layout} onLayout={given.onLayout} />
         <HeldNote held={held} onShow={held.show} />
         {props.actions}
       </footer>

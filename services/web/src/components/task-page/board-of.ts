@@ -7,11 +7,15 @@ export const boardsFilter =
 
 type Board = Pick<Plain<Task>, "state" | "sources">;
 
-/** Returns the TensorBoard of exactly this experiment or trial, a running one first; undefined for none. */
+/** Returns the TensorBoard of exactly these experiments and trials, a running one first; undefined for none. */
 export function boardOf<Found extends Board>(
   boards: readonly Found[],
-  source: string,
+  shown: readonly string[],
 ): Found | undefined {
-  const own = boards.filter(({ sources }) => sources.length === 1 && sources[0] === source);
+  const wanted = new Set(shown);
+  const own = boards.filter(
+    ({ sources }) =>
+      new Set(sources).size === wanted.size && sources.every((one) => wanted.has(one)),
+  );
   return own.find(({ state }) => state === "RUNNING") ?? own[0];
 }

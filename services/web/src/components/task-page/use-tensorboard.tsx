@@ -11,10 +11,10 @@ import { useTaskPage } from "./use-task-page.tsx";
 const boardsMax = 100;
 
 /**
- * The action that opens the TensorBoard of an experiment or a trial. One that runs is opened in a new tab. Otherwise
- * the task's page appears, and the task is started if there is none. TensorBoard uses no slots.
+ * The action that opens the TensorBoard of an experiment, a trial, or several of them. One that runs is opened in a new
+ * tab. Otherwise the task's page appears, and the task is started if there is none. TensorBoard uses no slots.
  */
-export function useTensorBoard(source: string): {
+export function useTensorBoard(...sources: readonly string[]): {
   readonly verb: Verb;
   readonly dialog: JSX.Element;
 } {
@@ -25,13 +25,13 @@ export function useTensorBoard(source: string): {
   const [isBusy, setBusy] = useState(false);
   const show = async (): Promise<void> => {
     const asked = { filter: boardsFilter, pageSize: boardsMax };
-    const found = boardOf((await client.call("listTasks", asked)).items, source);
+    const found = boardOf((await client.call("listTasks", asked)).items, sources);
     if (found?.state === "RUNNING") {
       open(found, 0);
       return;
     }
     const overrides = ["resources.slots=0"];
-    const request = { kind: "tensorboard", sources: [source], overrides };
+    const request = { kind: "tensorboard", sources: [...sources], overrides };
     const { id } = found ?? (await start.mutateAsync({ request })).task ?? {};
     if (id !== undefined) await navigate({ to: "/tasks/$task", params: { task: id }, search: {} });
   };

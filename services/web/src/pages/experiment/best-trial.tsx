@@ -1,10 +1,10 @@
 import type { JSX } from "react";
-import { trialNumberOf } from "../../components/chart/line.ts";
 import { number } from "../../components/format.ts";
 import { shownPairs } from "../../components/nested.ts";
 import { PathLink } from "../../components/path-link.tsx";
 import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
+import { trialName } from "../../components/trial-name.ts";
 import { useCall } from "../../data/calls.ts";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
@@ -32,7 +32,7 @@ export function BestTrial({ experiment }: TabProps): JSX.Element {
       {bestTrial !== undefined && best !== undefined && (
         <>
           <p>
-            <PathLink to={`/trials/${bestTrial}`}>Trial {trialNumberOf(bestTrial)}</PathLink>{" "}
+            <PathLink to={`/trials/${bestTrial}`}>{trialName(bestTrial)}</PathLink>{" "}
             <StateBadge state={trialState(best)} restarts={best.restarts} />
           </p>
           <p className={styles["note"]}>

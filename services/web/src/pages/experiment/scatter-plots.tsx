@@ -2,7 +2,7 @@ import { type JSX, useMemo, useState } from "react";
 import { axisOf } from "../../canvas/parallel/layout.ts";
 import { valueText } from "../../canvas/plots/layout.ts";
 import { ScatterCanvas } from "../../canvas/plots/scatter-canvas.tsx";
-import { trialNumberOf } from "../../components/chart/line.ts";
+import { trialName } from "../../components/trial-name.ts";
 import { own } from "../../data/own.ts";
 import type { PlotProps } from "./plot-rows.ts";
 import styles from "./trials.module.css";
@@ -41,7 +41,7 @@ export function ScatterPlots(props: PlotProps): JSX.Element {
       <p className={styles["note"]}>
         {row === undefined
           ? `${metric} over each hyperparameter; the best fifth is blue. Point at a trial to find it in all plots, click to select it.`
-          : `Trial ${trialNumberOf(row.id)}: ${[metric, ...across.map(({ name }) => name)]
+          : `${trialName(row.id)}: ${[metric, ...across.map(({ name }) => name)]
               .map((name) => `${name} ${valueText(own(row.values, name))}`)
               .join(", ")}`}
         {hparams.length > plotsMax &&

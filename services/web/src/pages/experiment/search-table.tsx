@@ -3,6 +3,7 @@ import { numberOf, type Picture } from "../../canvas/search-view/layout.ts";
 import { Button } from "../../components/button.tsx";
 import { number } from "../../components/format.ts";
 import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
+import { trialName } from "../../components/trial-name.ts";
 import styles from "./search.module.css";
 import type { HyperparametersOf } from "./use-hyperparameters.ts";
 
@@ -21,10 +22,9 @@ export function SearchTable({ picture, hyperparametersOf, onChoose }: Props): JS
   const columns: readonly PlainColumn<Row>[] = [
     {
       title: "Trial",
-      numeric: true,
       cell: ({ trial }) => (
         <Button look="link" onClick={() => onChoose(numberOf(trial))}>
-          {numberOf(trial)}
+          {trialName(trial)}
         </Button>
       ),
     },
@@ -57,7 +57,7 @@ export function SearchTable({ picture, hyperparametersOf, onChoose }: Props): JS
 const continuesColumn: PlainColumn<Row> = {
   title: "Starts from",
   cell: ({ startFromTrial, startFromTime }) =>
-    startFromTrial && `trial ${numberOf(startFromTrial)} at ${number(startFromTime)}`,
+    startFromTrial && `${trialName(startFromTrial)} at ${number(startFromTime)}`,
 };
 
 const bracketColumn: PlainColumn<Row> = {

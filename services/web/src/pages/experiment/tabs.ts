@@ -27,6 +27,7 @@ export const tabs: readonly ExperimentTab[] = [
   ),
   tab("code", "Code", async () => (await import("./code-tab.tsx")).CodeTab),
   tab("logs", "Logs", async () => (await import("./logs-tab.tsx")).LogsTab),
+  tab("tasks", "Tasks", async () => (await import("./tasks-tab.tsx")).TasksTab),
   tab("notes", "Notes", async () => (await import("./notes-tab.tsx")).NotesTab),
 ];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Experiment } from "./tabs.ts";
-import { columnsOf, differingHparams } from "./trial-columns.tsx";
+import { columnsOf, differingHparams, initialLayout } from "./trial-columns.tsx";
 import type { Trial } from "./use-trials.ts";
 
 /** A trial that calls `read` whenever its hyperparameters are read. */
@@ -32,6 +32,24 @@ test("a trial took the time in which it ran, not that in which it was suspended"
     ({ id }) => id === "took",
   );
   expect(took?.text(suspended)).toBe("40000");
+});
+
+test("texts are left-aligned, and a position of the training is no column until the user chooses it", () => {
+  const trials = [
+    { lr: 0.1, optimizer: "sgd" },
+    { lr: 0.2, optimizer: "adam" },
+  ].map((hyperparameters) => ({
+    hyperparameters,
+    latestValidation: { loss: 1, accuracy: 0.5, batches: 10, epochs: 1, progress: 1 },
+  })) as unknown as readonly Trial[];
+  const experiment = { metric: "loss" } as Experiment;
+  const columns = columnsOf(trials, experiment);
+  const rightOf = (id: string) => columns.find((column) => column.id === id)?.right;
+  expect(rightOf("hparams.lr")).toBe(true);
+  expect(rightOf("hparams.optimizer")).toBe(false);
+  const shown = initialLayout(trials, experiment).map(({ id }) => id);
+  expect(shown.filter((id) => id.startsWith("metrics."))).toEqual(["metrics.accuracy"]);
+  expect(columns.map(({ id }) => id)).toContain("metrics.batches");
 });
 
 test("the hyperparameters of a trial are flattened once for any number of names", () => {

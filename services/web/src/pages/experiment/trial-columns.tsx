@@ -1,3 +1,4 @@
+import { isPositionMetric } from "@trainyard/contracts";
 import type { JSX } from "react";
 import { number, time } from "../../components/format.ts";
 import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
@@ -6,6 +7,7 @@ import { trialState, waitOf } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { elapsedOf, ranMsOf, ranOf } from "../../components/times.ts";
+import { trialName } from "../../components/trial-name.ts";
 import { clock, useNow } from "../../data/clock.ts";
 import { own } from "../../data/own.ts";
 import type { Experiment } from "./tabs.ts";
@@ -63,6 +65,12 @@ export function differingHparams(trials: readonly Trial[]): readonly string[] {
   );
 }
 
+/** Numbers are right-aligned; a column that has any text is not. */
+const areNumbers = (
+  trials: readonly Trial[],
+  of: (trial: Trial) => NestedValue | undefined,
+): boolean => trials.every((trial) => ["number", "undefined"].includes(typeof of(trial)));
+
 /** The time in which the trial ran: a trial that is suspended or waits costs nothing. */
 function Took({ trial }: { readonly trial: Trial }): JSX.Element {
   const nowMs = useNow();
@@ -90,8 +98,8 @@ export function columnsOf(
   const valuesOf = flattenedOnce();
   return [
     {
-      ...{ id: "number", title: "Trial", width: 72, right: true, mono: true, sort: "number" },
-      cell: ({ id, number: of }) => <PathLink to={`/trials/${id}`}>{of}</PathLink>,
+      ...{ id: "number", title: "Trial", width: 96, sort: "number" },
+      cell: ({ id }) => <PathLink to={`/trials/${id}`}>{trialName(id)}</PathLink>,
       text: ({ number: of }) => String(of),
     },
     {
@@ -109,7 +117,8 @@ export function columnsOf(
     numberColumn("steps", "Steps", ({ stepsCompleted }) => stepsCompleted, "steps_completed"),
     ...hparams.map(
       (name): Column<Trial> => ({
-        ...{ id: `hparams.${name}`, title: name, width: 120, right: true, mono: true },
+        ...{ id: `hparams.${name}`, title: name, width: 120, mono: true },
+        right: areNumbers(trials, (trial) => valuesOf(trial).get(name)),
         sort: fieldOf("hparams", name),
         cell: (trial) => shownValue(valuesOf(trial).get(name)),
         text: (trial) => String(valuesOf(trial).get(name) ?? ""),
@@ -142,9 +151,12 @@ export function columnsOf(
   ];
 }
 
-/** The columns until the user chooses others, with only those hyperparameters that differ between the trials. */
+/**
+ * The columns until the user chooses others: hyperparameters that differ between the trials, and metrics that are not
+ * the position of the training.
+ */
 export function initialLayout(trials: readonly Trial[], { metric }: Experiment): ColumnLayout {
-  const { metrics } = namesOf(trials);
+  const metrics = namesOf(trials).metrics.filter((name) => !isPositionMetric(name));
   return [
     { id: "number", pinned: true },
     { id: "state", pinned: true },

@@ -6,6 +6,7 @@ import { number } from "../../components/format.ts";
 import { FactList, Inspector } from "../../components/inspector.tsx";
 import { PathLink } from "../../components/path-link.tsx";
 import { PlainTable } from "../../components/plain-table.tsx";
+import { trialName } from "../../components/trial-name.ts";
 import styles from "./search.module.css";
 import type { HyperparametersOf } from "./use-hyperparameters.ts";
 
@@ -30,7 +31,7 @@ export function TrialOfSearch({
   const found = picture.trials.find((one) => numberOf(one.trial) === trial);
   const link = `/trials/${experiment}.${trial}`;
   return (
-    <Inspector title={`Trial ${trial}`} onClose={() => onChoose(null)}>
+    <Inspector title={trialName(trial)} onClose={() => onChoose(null)}>
       {found === undefined ? (
         <p className={styles["note"]}>
           At this decision the search had not proposed the trial yet.
@@ -41,7 +42,7 @@ export function TrialOfSearch({
             {found.state.replaceAll("_", " ")} at {number(found.time)}
             {found.best !== undefined && `, best ${picture.metric} ${number(found.best)}`}
             {found.startFromTrial !== undefined &&
-              `, continues trial ${numberOf(found.startFromTrial)} from ${number(found.startFromTime)}`}
+              `, continues ${trialName(found.startFromTrial)} from ${number(found.startFromTime)}`}
           </p>
           <p>
             <PathLink to={link}>Open the trial</PathLink>,{" "}
@@ -97,7 +98,7 @@ function Decision({
               title: "Trial",
               cell: ({ trial }) => (
                 <Button look="link" onClick={() => onChoose(trial)}>
-                  trial {trial}
+                  {trialName(trial)}
                 </Button>
               ),
             },

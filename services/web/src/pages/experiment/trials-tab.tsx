@@ -20,18 +20,20 @@ import {
   sortText,
   Table,
 } from "../../components/table/index.ts";
+import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { CompareSelected } from "./compare-selected.tsx";
 import { HyperparameterPlots, usePlotted } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
-import type { TabProps } from "./tabs.ts";
+import { requestedOrder, ordered, trialSort } from "./ordered.ts";
+import type { Experiment, TabProps } from "./tabs.ts";
 import { columnsOf, initialLayout } from "./trial-columns.tsx";
 import styles from "./trials.module.css";
 import { readTrials, readZoom, trialsText, zoomText } from "./url.ts";
-import { type Trial, trialsMax } from "./use-trials.ts";
+import type { Trial } from "./use-trials.ts";
 import { WhichChoice } from "./which-choice.tsx";
-import { drawnMax, orderOf, whichOf } from "./which-trials.ts";
+import { drawnMax, orderOf, trialsMax, whichOf } from "./which-trials.ts";
 
 const route = getRouteApi("/experiments/$experiment");
 const none: readonly Trial[] = [];
@@ -44,8 +46,8 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
   const set = (change: Partial<typeof search>): void =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const filter = search.filter ?? "";
-  const sort = readSort(search.sort ?? "");
-  const { answer, list, trials, total, more } = useRows(id, filter, sortText(sort));
+  const sort = trialSort(search.sort, experiment);
+  const { answer, list, trials, total, more } = useRows(experiment, filter, sort);
   const selected = useMemo(() => readTrials(search.trials), [search.trials]);
   const selection = useMemo(() => new Set([...selected].map((n) => `${id}.${n}`)), [selected, id]);
   const select = (ids: ReadonlySet<string>): void =>
@@ -90,12 +92,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
           selected.size,
         )}
         actions={
-          selected.size > 0 && (
-            <>
-              <CompareSelected ids={selection} />
-              <Button onClick={() => select(new Set())}>Select none</Button>
-            </>
-          )
+          selected.size > 0 && <Chosen trials={selection} onNone={() => select(new Set())} />
         }
       />
       <ColumnsDialog
@@ -104,6 +101,23 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         {...{ columns, layout, onLayout, initial }}
       />
     </div>
+  );
+}
+
+type ChosenProps = { readonly trials: ReadonlySet<string>; readonly onNone: () => void };
+
+/** The actions on the selected trials: one TensorBoard of them, and their comparison. */
+function Chosen({ trials, onNone }: ChosenProps): JSX.Element {
+  const { verb, dialog } = useTensorBoard(...trials);
+  return (
+    <>
+      <Button disabled={verb.disabled === true} onClick={verb.run}>
+        TensorBoard
+      </Button>
+      <CompareSelected ids={trials} />
+      <Button onClick={onNone}>Select none</Button>
+      {dialog}
+    </>
   );
 }
 
@@ -150,7 +164,9 @@ function statusText(trials: number | null, selected: number): string {
 }
 
 /** The loaded trials, their total number, and the function that loads more. */
-function useRows(experiment: string, filter: string, orderBy: string) {
+function useRows(of: Experiment, filter: string, sort: Sort | null) {
+  const experiment = of.id;
+  const orderBy = requestedOrder(sort, of);
   const request = { experiment, pageSize: trialsMax, filter, orderBy, count: true };
   const answer = useList("listTrials", request, {
     watch: { kind: "trials", experiment, filter },
@@ -160,13 +176,17 @@ function useRows(experiment: string, filter: string, orderBy: string) {
   });
   const { hasNextPage, isFetching, fetchNextPage } = answer;
   const data = useLastReply(answer, experiment);
-  const trials = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? none, [data]);
+  const order = sortText(sort);
+  const trials = useMemo(() => {
+    const loaded = data?.pages.flatMap(({ items }) => items) ?? none;
+    return ordered(loaded, readSort(order));
+  }, [data, order]);
   const more = useCallback((): void => {
     if (hasNextPage && !isFetching) void fetchNextPage();
   }, [hasNextPage, isFetching, fetchNextPage]);
   return {
     answer,
-    list: listNamed(answer, request),
+    list: listNamed(answer, [request, order]),
     trials,
     total: Math.max(data?.pages[0]?.total ?? 0, trials.length),
     more,

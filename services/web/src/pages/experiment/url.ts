@@ -34,6 +34,8 @@ export type ExperimentSearch = LogSearch & {
   readonly other?: string | undefined;
   /** The checkpoint that the inspector shows. */
   readonly checkpoint?: string | undefined;
+  /** Whether deleted checkpoints are listed: "shown"; absent: they are not. */
+  readonly deleted?: string | undefined;
   /** The shown version of the search; absent: the latest. */
   readonly version?: number | undefined;
   /** The number of the trial that the search view explains. */
@@ -57,6 +59,7 @@ const texts = [
   "file",
   "other",
   "checkpoint",
+  "deleted",
 ] as const satisfies readonly (keyof ExperimentSearch)[];
 
 const numbers = ["version", "trial"] as const satisfies readonly (keyof ExperimentSearch)[];

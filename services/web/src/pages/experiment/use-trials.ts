@@ -1,13 +1,11 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import { useCall } from "../../data/calls.ts";
 import type { Experiment } from "./tabs.ts";
-import { orderOf, type WhichTrials } from "./which-trials.ts";
+import { orderOf, trialsMax, type WhichTrials } from "./which-trials.ts";
 
 export type Trial = ReplyOf<"listTrials">["items"][number];
 
 const none: readonly Trial[] = [];
-/** The size of the largest page. */
-export const trialsMax = 1_000;
 
 /**
  * Reads the trials of an experiment and adds new ones at once. With more trials than a page has, it reads those that

@@ -5,6 +5,9 @@ export type WhichTrials = (typeof whichTrials)[number];
 /** The most trials in one query of metrics. */
 export const drawnMax = 200;
 
+/** The size of the largest page of a list of trials. */
+export const trialsMax = 1_000;
+
 export const readWhich = (text: string | undefined): WhichTrials =>
   whichTrials.find((which) => which === text) ?? "best";
 

@@ -160,8 +160,9 @@ function times(nowMs: number): readonly Column<Row>[] {
   ];
 }
 
-/** A hyperparameter or a metric, by its field. */
-export function attributeColumn(field: string): Column<Row> {
+/** A hyperparameter or a metric, by its field: numbers are right-aligned, a column that has a text in `rows` is not. */
+export function attributeColumn(field: string, rows: readonly Row[]): Column<Row> {
+  const right = !rows.some(({ values }) => typeof own(values, field) === "string");
   const text = ({ values }: Row): string => {
     const value = own(values, field);
     return value === undefined || value === null ? "" : String(value);
@@ -171,7 +172,7 @@ export function attributeColumn(field: string): Column<Row> {
     return <span>{typeof value === "number" ? number(value) : text({ values } as Row)}</span>;
   };
   const title = field.replace(/^(hparams|metrics)\./, "");
-  return { id: field, title, width: 120, right: true, sort: field, text, cell };
+  return { id: field, title, width: 120, right, sort: field, text, cell };
 }
 
 export const attributesIn = (layout: ColumnLayout): readonly string[] =>

@@ -31,10 +31,12 @@ export function ListColumns(props: Props): JSX.Element {
     ...new Set(rows.map(({ metric }) => metricField(metric))),
   ];
   const ids = new Set(columns.map(({ id }) => id));
-  const offered = known.filter((field) => !ids.has(field)).map(attributeColumn);
+  const offered = known
+    .filter((field) => !ids.has(field))
+    .map((field) => attributeColumn(field, rows));
   const typed = (text: string): Column<Row> | null => {
     const field = typedField(text);
-    return field === null || ids.has(field) ? null : attributeColumn(field);
+    return field === null || ids.has(field) ? null : attributeColumn(field, rows);
   };
   return (
     <ColumnsDialog

@@ -52,7 +52,7 @@ export function ExperimentsPage(): JSX.Element {
   const [editing, setEditing] = useState<string | null>(null);
   const columns = [
     ...columnsOf({ nowMs: useNow(), editing, onEdit: setEditing }),
-    ...attributes.map(attributeColumn),
+    ...attributes.map((field) => attributeColumn(field, shown.rows)),
   ];
   const change = useCallback(
     (next: SearchChange, replace = false) =>

@@ -11,6 +11,7 @@ import { Reason } from "../../components/reason.tsx";
 import { Loading, SkeletonLine, SkeletonRows } from "../../components/skeleton.tsx";
 import { WarningSign } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
+import { Begin, useIsUnused } from "./begin.tsx";
 import { poolsOf } from "./cluster.ts";
 import styles from "./page.module.css";
 import { Part, type Row, rowsMax, Waiting } from "./part.tsx";
@@ -30,10 +31,10 @@ export function HomePage(): JSX.Element {
   const jobs = useCall("listJobs", {}, { watch, follow: true });
   const place = useRef<HTMLDivElement>(null);
   const used = useInUse(place);
-  const isEmpty =
-    active.data?.items.length === 0 && recent.data?.items.length === 0 && errors.isSuccess;
+  const isUnused = useIsUnused();
   // The parts are shown together: a part that came later would move those below it.
-  const isPending = [active, errors, recent, agents, jobs].some((read) => read.isPending);
+  const isPending =
+    isUnused === undefined || [active, errors, recent, agents, jobs].some((read) => read.isPending);
   return (
     <Page title="Home">
       <div ref={place} className={styles["page"]}>
@@ -42,14 +43,7 @@ export function HomePage(): JSX.Element {
         ) : (
           <>
             <Cluster agents={agents} />
-            {isEmpty && (
-              <EmptyState
-                title="Nothing has run here yet."
-                command="yard experiment create examples/iris/search.yaml examples/iris"
-              >
-                This command submits the search of the example iris; it takes about a minute.
-              </EmptyState>
-            )}
+            {isUnused && <Begin />}
             <Part title="Running" read={active} filter={running} empty="Nothing runs." used={used}>
               {(row) => <Progress row={row} />}
             </Part>

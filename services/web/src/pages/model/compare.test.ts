@@ -31,6 +31,14 @@ describe("versions side by side", () => {
     expect(named(rows, "accuracy")?.values).toEqual(["", "0.9"]);
   });
 
+  it("have no row for metrics that are the position of the training", () => {
+    const metrics = { loss: 0.5, batches: 100, epochs: 2, progress: 1 };
+    const rows = compareVersions([version({ metrics }), version({ metrics })]);
+    expect(rows.filter(({ group }) => group === "Metrics").map(({ name }) => name)).toEqual([
+      "loss",
+    ]);
+  });
+
   it("name nested hyperparameters by their path, and mark those that differ", () => {
     const rows = compareVersions([
       version({ hyperparameters: { optimizer: { lr: 0.1, name: "sgd" } } }),

@@ -1,5 +1,5 @@
 /** Compares versions of a model side by side: pure. */
-import type { Plain } from "@trainyard/contracts";
+import { isPositionMetric, type Plain } from "@trainyard/contracts";
 import type { ModelVersion } from "@trainyard/contracts/api";
 import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
 
@@ -18,12 +18,18 @@ type Version = Plain<ModelVersion>;
 export function compareVersions(versions: readonly Version[]): readonly ComparedRow[] {
   return [
     ...rowsOf("Lineage", versions, lineageOf),
-    ...rowsOf("Metrics", versions, ({ metrics }) => metrics),
+    ...rowsOf("Metrics", versions, ({ metrics }) => valuesOf(metrics)),
     ...rowsOf("Hyperparameters", versions, ({ hyperparameters }) => hyperparameters),
     ...rowsOf("Data", versions, ({ data }) => data),
     ...rowsOf("Metadata", versions, ({ metadata }) => metadata),
   ];
 }
+
+/** Metrics without those that are the position of the training, which say nothing about a version. */
+export const valuesOf = <Value>(
+  metrics: Readonly<Record<string, Value>>,
+): Readonly<Record<string, Value>> =>
+  Object.fromEntries(Object.entries(metrics).filter(([name]) => !isPositionMetric(name)));
 
 type Values = ReadonlyMap<string, NestedValue>;
 

@@ -10,6 +10,7 @@ import { FactList, Inspector } from "../../components/inspector.tsx";
 import { shownPairs } from "../../components/nested.ts";
 import { useChange } from "../../data/calls.ts";
 import { AliasDialog } from "./alias-dialog.tsx";
+import { valuesOf } from "./compare.ts";
 import { Describe } from "./describe.tsx";
 import styles from "./page.module.css";
 import { Source, type Version } from "./version-columns.tsx";
@@ -59,7 +60,10 @@ export function VersionInspector({ version, onClose }: Props): JSX.Element {
       <Command text={`yard model download ${model} ${version.number} FOLDER`} />
       <h3>Metrics</h3>
       <FactList
-        facts={Object.entries(version.metrics).map(([name, value]) => [name, number(value)])}
+        facts={Object.entries(valuesOf(version.metrics)).map(([name, value]) => [
+          name,
+          number(value),
+        ])}
       />
       <h3>Hyperparameters</h3>
       <FactList facts={shownPairs(version.hyperparameters)} />

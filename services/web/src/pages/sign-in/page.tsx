@@ -5,6 +5,7 @@ import { type FormEvent, type JSX, useEffect, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Command } from "../../components/empty-state.tsx";
 import { Field } from "../../components/field.tsx";
+import { Mark } from "../../components/mark.tsx";
 import { shownError } from "../../components/problem.ts";
 import { signIn } from "../../data/session.ts";
 import { backTo } from "./back.ts";
@@ -41,7 +42,10 @@ export function SignInPage(): JSX.Element {
   };
   return (
     <div className={styles["page"]}>
-      <h1>Sign in to Trainyard</h1>
+      <h1 className={styles["title"]}>
+        <Mark size={24} />
+        Sign in to Trainyard
+      </h1>
       {code === "refused" && (
         <p role="alert" className={styles["refused"]}>
           The link has been used already, or is older than 10 minutes. This command prints a new

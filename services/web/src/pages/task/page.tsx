@@ -15,6 +15,7 @@ import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { Warning } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
+import { TaskFailure } from "./failure.tsx";
 import { Runs } from "./runs.tsx";
 import type { TaskSearch } from "./search.ts";
 import styles from "./task.module.css";
@@ -62,7 +63,11 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
       }
       verbs={[...openVerbs(task, page.open), ...verbs]}
     >
-      {reason !== "" && <p className={styles["reason"]}>{reasonText(task)}</p>}
+      {task.state === "ERROR" ? (
+        <TaskFailure task={task} />
+      ) : (
+        reason !== "" && <p className={styles["reason"]}>{reasonText(task)}</p>
+      )}
       <div className={styles["warnings"]}>
         <Warning text={unsaved} />
         <Warning text={use?.notice ?? ""} />

@@ -1,7 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo } from "react";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { number, percent } from "../../components/format.ts";
 import { LogView } from "../../components/log-view/log-view.tsx";
 import { Page } from "../../components/page/page.tsx";
 import { Position } from "./position.tsx";
@@ -10,10 +9,8 @@ import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
-import { elapsedOf, leftOf, ranOf } from "../../components/times.ts";
 import { Warning } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
-import { useNow } from "../../data/clock.ts";
 import { Checkpoints } from "./checkpoints.tsx";
 import { Overview } from "./overview.tsx";
 import { Profile } from "./profile.tsx";
@@ -71,16 +68,12 @@ function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
     [trial, search, navigate],
   );
   const { tab = "overview" } = search;
-  const nowMs = useNow();
   return (
     <Page
       title={`Trial ${trial.id}`}
       above={aboveOf(trial.experiment)}
       state={
-        <>
-          <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
-          <span className={styles["summary"]}>{summaryOf(trial, nowMs)}</span>
-        </>
+        <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
       }
       verbs={[...verbs, board.verb]}
     >
@@ -113,20 +106,6 @@ const tabsOf = (runs?: number) => [
   { id: "profile", title: "Profile" },
   { id: "logs", title: "Logs" },
 ];
-
-function summaryOf(trial: ShownTrial, nowMs: number): string {
-  const { stepsCompleted, endedAtMs, progress, bestValue } = trial;
-  const left = leftOf(trial, nowMs);
-  const parts = [
-    `${number(stepsCompleted)} steps`,
-    percent(progress),
-    left === "" ? "" : `about ${left} left`,
-    `${endedAtMs === undefined ? "has run" : "took"} ${ranOf(trial, nowMs)}`,
-    `elapsed ${elapsedOf(trial, nowMs)}`,
-    bestValue === undefined ? "" : `best ${number(bestValue)}`,
-  ];
-  return parts.filter((part) => part !== "").join(" · ");
-}
 
 function Content(props: TabProps): JSX.Element {
   const { trial, search, live } = props;

@@ -301,7 +301,7 @@ export const taskList: ListSpec<"task"> = {
     { name: "ended_at", column: "ended_at_ms", type: "time", value: (doc) => doc.endedAtMs },
   ],
   labels: null,
-  texts: ({ id, name, owner, pool }) => [id, name, owner, pool],
+  texts: ({ id, name, owner, pool, sources }) => [id, name, owner, pool, ...sources],
   attributes: null,
 };
 
