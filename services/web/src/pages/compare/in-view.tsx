@@ -7,7 +7,7 @@ type Props = {
   readonly className: string | undefined;
   /** The height while the children are not mounted, in pixels. */
   readonly height: number;
-  /** It begins in view: its first read waits for no layout of the page. */
+  /** The first in view: its read waits for no layout of the page. */
   readonly first: boolean;
   readonly children: ReactNode;
 };
