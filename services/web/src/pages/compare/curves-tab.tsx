@@ -41,9 +41,9 @@ export function CurvesTab(props: TabProps): JSX.Element {
               Curves appear here when a trial calls <code>ctx.train.report_training_metrics</code>.
             </EmptyState>
           )}
-          {shown.shown.map(({ group, name, trials: count }) => (
+          {shown.shown.map(({ group, name, trials: count }, at) => (
             <section key={`${group} ${name}`} aria-label={`${group} ${name}`}>
-              <InView className={styles["chart"]} height={wholeHeight}>
+              <InView className={styles["chart"]} height={wholeHeight} first={at === 0}>
                 <MetricChart
                   {...{ trials, groups, group, name, x, zoom, emphasised }}
                   {...focus}

@@ -7,13 +7,15 @@ type Props = {
   readonly className: string | undefined;
   /** The height while the children are not mounted, in pixels. */
   readonly height: number;
+  /** The first in view: its read waits for no layout of the page. */
+  readonly first: boolean;
   readonly children: ReactNode;
 };
 
 /** Mounts its children while it is in view, or close to it. Outside, it keeps the height that they had. */
-export function InView({ className, height, children }: Props): JSX.Element {
+export function InView({ className, height, first, children }: Props): JSX.Element {
   const host = useRef<HTMLDivElement>(null);
-  const [isNear, setIsNear] = useState(false);
+  const [isNear, setIsNear] = useState(first);
   const [kept, setKept] = useState(height);
   useEffect(() => {
     const element = host.current;

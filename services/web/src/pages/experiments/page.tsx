@@ -178,7 +178,10 @@ function Rows(props: RowsProps): JSX.Element {
       onSort={(field) => change({ sort: sortText(nextSort(sort, field)) })}
       selection={selection}
       onSelect={setSelection}
-      onActive={({ id }) => change({ at: id }, true)}
+      onActive={({ id }) => {
+        // The table tells it a moment later, when an action on the row may have led to another page.
+        if (history.location.pathname === "/experiments") change({ at: id }, true);
+      }}
       onOpen={({ id }) => history.push(experimentPath(id))}
       onKey={(key, { id }) => {
         if (key === "l") setEditing(id);
