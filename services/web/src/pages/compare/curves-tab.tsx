@@ -5,11 +5,11 @@ import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import type { Focus } from "../../components/chart/use-focus.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { counted } from "../../components/format.ts";
+import { InView } from "../../components/in-view.tsx";
 import { readZoom, zoomText } from "../../components/zoom-text.ts";
 import styles from "./compare.module.css";
 import { CurvesBar } from "./curves-bar.tsx";
 import { groupsMax, groupsOf, titleOf } from "./groups.ts";
-import { InView } from "./in-view.tsx";
 import type { TabProps } from "./page.tsx";
 import { bestTrials, type ShownMetrics, shownMetrics, xChoices } from "./shown.ts";
 import { readGroupBy } from "./url.ts";
@@ -24,6 +24,7 @@ export function CurvesTab(props: TabProps): JSX.Element {
   const { comparison, search, change } = props;
   const shown = shownMetrics(comparison, search.metrics);
   const x = search.x ?? "step";
+  const all = comparison.trials.length;
   const { trials, groups, entries, emphasised } = useLines(props);
   const focus = useSharedFocus(props, groups === undefined);
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
@@ -42,12 +43,16 @@ export function CurvesTab(props: TabProps): JSX.Element {
             </EmptyState>
           )}
           {shown.shown.map(({ group, name, trials: count }, at) => (
-            <section key={`${group} ${name}`} aria-label={`${group} ${name}`}>
-              <InView className={styles["chart"]} height={wholeHeight} first={at === 0}>
+            <section
+              key={`${group} ${name}`}
+              className={styles["chart"]}
+              aria-label={`${group} ${name}`}
+            >
+              <InView height={wholeHeight} first={at === 0}>
                 <MetricChart
                   {...{ trials, groups, group, name, x, zoom, emphasised }}
                   {...focus}
-                  yTitle={`${name} (${group}, ${counted(count, "trial")})`}
+                  title={`${group} ${name}${count < all ? ` (${count} of ${all} trials)` : ""}`}
                   legend={false}
                   height={chartHeight}
                   syncKey="comparison"
