@@ -4,9 +4,8 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { checkout } from "@trainyard/local-cluster";
-import type { Locator, Page } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import { eventually } from "../world/eventually.ts";
 import type { NotebookStage } from "./notebook-stage.ts";
 
@@ -14,7 +13,6 @@ import type { NotebookStage } from "./notebook-stage.ts";
 const betweenNumbersMs = 2_000;
 /** The time in which a page shows what it has missed: JupyterLab waits up to half a minute between two attempts. */
 const shownMs = 120_000;
-const settledMs = 3_000;
 
 const counting = (folder: string): string => `
 import os, time
@@ -75,9 +73,11 @@ export class CountingNotebook {
     await page.addLocatorHandler(dialog, () => dismiss.click());
     const notebook = new CountingNotebook(stage.world.folder, task, page);
     await notebook.#cell(1).waitFor();
-    await page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').waitFor();
-    // JupyterLab opens three connections to a kernel, and closes two of them at once.
-    await delay(settledMs);
+    // JupyterLab ignores a cell that is run before the notebook has a kernel.
+    await page
+      .locator("#jp-main-statusbar")
+      .getByText(/\| Idle/)
+      .waitFor();
     return notebook;
   }
 
@@ -86,6 +86,17 @@ export class CountingNotebook {
     this.#lap += 1;
     await this.#run(0);
     await this.#until("a number is shown", async () => (await this.lastShown()) > this.#before);
+  }
+
+  /** Saves the document as a person does, with or without changes. */
+  async save(): Promise<void> {
+    const isSaved = (request: Request): boolean =>
+      request.method() === "PUT" && new URL(request.url()).pathname.endsWith("/count.ipynb");
+    const saved = this.#page.waitForResponse((response) => isSaved(response.request()));
+    await this.#cell(1).locator(".cm-content").click();
+    await this.#page.keyboard.press("Control+s");
+    const status = (await saved).status();
+    if (status !== 200) throw new Error(`saving the document of ${this.task}: ${status}`);
   }
 
   /** Returns when a number has just appeared, so that none is on its way. */

@@ -1,4 +1,4 @@
-/** A cluster with two agents that have JupyterLab's packages, and a browser that opens the pages of its tasks. */
+/** A cluster with two agents that have both servers' packages, and a browser that opens the pages of its tasks. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { needPackages } from "@trainyard/service-agent/testing/page-servers";
@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { chromiumOptions, findChromium } from "../browser/support/chromium.ts";
 import { agents, taskCluster } from "../tasks/troubled-tasks.ts";
 import { eventually } from "../world/eventually.ts";
-import { World } from "../world/world.ts";
+import { World, type WorldOptions } from "../world/world.ts";
 
 const startMs = 120_000;
 
@@ -20,7 +20,7 @@ export class NotebookStage implements AsyncDisposable {
   }
 
   /** Throws a sentence if this machine lacks Chromium or the packages. */
-  static async start(): Promise<NotebookStage> {
+  static async start(options: Pick<WorldOptions, "storage"> = {}): Promise<NotebookStage> {
     const found = findChromium();
     if (found.program === null) throw new Error(`there is no ${found.why}`);
     const browser = await chromium.launch({
@@ -28,11 +28,11 @@ export class NotebookStage implements AsyncDisposable {
       args: chromiumOptions(),
     });
     try {
-      const world = await World.start(taskCluster);
+      const world = await World.start({ ...taskCluster, ...options });
       const stage = new NotebookStage(world, browser);
       for (const agent of agents) {
         const folder = join(world.home, "agents", agent);
-        await needPackages(folder, ["notebook"], (note) => {
+        await needPackages(folder, ["notebook", "tensorboard"], (note) => {
           throw new Error(note);
         });
       }
