@@ -77,8 +77,9 @@ class PageConnection(ZMQChannelsWebsocketConnection):
         answer_close = wire.close
 
         def closed(*arguments):
-            # The server has ended nothing yet, so this answers a close frame of the page.
-            self.has_left = self.has_left or not wire.server_terminated
+            # This answers a close frame of the page, and is no end by the server, such as that of a page without pongs.
+            answers = wire.client_terminated and not wire.server_terminated
+            self.has_left = self.has_left or answers
             return answer_close(*arguments)
 
         wire.close = closed
