@@ -33,7 +33,7 @@ export async function heapHour(
   // Waits for a cursor: a stream without one would start with a read of all series, which lacks the replayed points.
   await eventually("the stream has a cursor", () => Promise.resolve(hour.bookmarks > 2));
   const charts = await own.newPage();
-  await charts.goto(`${relay.address}/experiments/${experiment}?metric=training+loss`);
+  await charts.goto(`${relay.address}/experiments/${experiment}?metrics=training+loss`);
   await shows(charts, trials * reportedBefore);
   await eventually("the browser follows points", () => Promise.resolve(hour.follows("points")));
   const start = performance.now();
