@@ -44,7 +44,10 @@ describe("the text of a fork", () => {
 
   it("starts from the checkpoint that an override named", () => {
     const source = `  source_trial_id: "1.1"\n  source_checkpoint_uuid: 0b0a3cf6-5d4e-4b4b-8f5d-2f6a3c1d9e10\n`;
-    for (const override of ['searcher.source_trial_id="1.1"', "searcher.source_checkpoint_uuid=x"]) {
+    for (const override of [
+      'searcher.source_trial_id="1.1"',
+      "searcher.source_checkpoint_uuid=x",
+    ]) {
       const started = { ...submission([override]), config: config + source };
       expect(forkText(started)).toContain(source);
       expect(forkText(started)).not.toContain("max_restarts");
