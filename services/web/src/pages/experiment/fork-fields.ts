@@ -63,6 +63,12 @@ export function readFields(text: string): Read {
   };
 }
 
+/** Returns whether a text names the seed that its experiment draws its numbers with. */
+export function namesSeed(text: string): boolean {
+  const document = parsed(text);
+  return typeof document !== "string" && document.hasIn(["reproducibility", "experiment_seed"]);
+}
+
 const isNode = (value: unknown): value is Node => isScalar(value) || isSeq(value);
 
 /** Returns a field for each number, text and list below a mapping; the type of a range is no field. */

@@ -58,8 +58,12 @@ describe("the text of a fork", () => {
     expect(defaultLines(submission())).toBe("max_restarts: 5\n  smaller_is_better: true");
   });
 
-  it("keeps the seed unless it names one", () => {
-    expect(seedOverrides(written, 7)).toEqual(["reproducibility.experiment_seed=7"]);
-    expect(seedOverrides("reproducibility: {experiment_seed: 1}", 7)).toEqual([]);
+  it("keeps the seed unless it names one", async () => {
+    const same = ["reproducibility.experiment_seed=7"];
+    expect(await seedOverrides(written, 7)).toEqual(same);
+    expect(await seedOverrides("reproducibility: {experiment_seed: 1}", 7)).toEqual([]);
+    for (const text of ["# experiment_seed: 1\n", "description: as experiment_seed 1\n"]) {
+      expect(await seedOverrides(text + written, 7)).toEqual(same);
+    }
   });
 });

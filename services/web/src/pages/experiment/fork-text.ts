@@ -35,7 +35,11 @@ function linesWithout(config: string, defaulted: readonly string[]): string {
     .join("\n");
 }
 
-/** Returns the overrides of a fork that draws the same numbers; none if its text names a seed. */
-export function seedOverrides(text: string, seed: number): readonly string[] {
-  return text.includes("experiment_seed") ? [] : [`reproducibility.experiment_seed=${seed}`];
+/**
+ * Returns the overrides of a fork that draws the same numbers; none if its text names a seed. What reads the text is
+ * loaded with the form.
+ */
+export async function seedOverrides(text: string, seed: number): Promise<readonly string[]> {
+  const { namesSeed } = await import("./fork-fields.ts");
+  return namesSeed(text) ? [] : [`reproducibility.experiment_seed=${seed}`];
 }
