@@ -38,7 +38,7 @@ const resourceKeys: readonly (readonly [label: string, ...path: string[]])[] = [
 type Parsed = Document.Parsed<ParsedNode, true>;
 
 function parsed(text: string): Parsed | string {
-  // As the platform reads it: each key is text, also one that looks like a number.
+  // Each key is text, as the platform reads it, also one that looks like a number.
   const document = parseDocument(text, { stringKeys: true });
   const [error] = document.errors;
   if (error !== undefined) return `The text is no valid YAML: ${firstLine(error.message)}`;
