@@ -9,7 +9,7 @@ import type { ComparedTrial } from "./comparison.ts";
 
 type Props = { readonly trial: ComparedTrial; readonly onClose: () => void };
 
-/** Registers a checkpoint of a trial; the best one is chosen at first. */
+/** Registers a checkpoint of a trial; the best one is chosen at first, if all were read. */
 export function RegisterTrial({ trial, onClose }: Props): JSX.Element {
   const { id, experiment } = trial;
   const [chosen, setChosen] = useState<string | null>(null);
@@ -21,17 +21,12 @@ export function RegisterTrial({ trial, onClose }: Props): JSX.Element {
     pageSize: 200,
   });
   const verdicts = useCall("previewRetention", { experiment: experiment.id, pageSize: 1_000 });
-  const choices = useMemo(
-    () =>
-      checkpointChoices(
-        checkpoints.data?.items ?? [],
-        verdicts.data?.items ?? [],
-        experiment.smallerIsBetter,
-      ),
+  const { choices, first } = useMemo(
+    () => checkpointChoices(checkpoints.data, verdicts.data, experiment.smallerIsBetter),
     [checkpoints.data, verdicts.data, experiment.smallerIsBetter],
   );
   const isRead = !checkpoints.isPending && !verdicts.isPending;
-  const best = choices.find(({ isBest }) => isBest) ?? choices[0];
+  const mustChoose = isRead && first === "" && choices.length > 0;
   const error =
     checkpoints.error !== null
       ? shownError(checkpoints.error).what
@@ -39,13 +34,19 @@ export function RegisterTrial({ trial, onClose }: Props): JSX.Element {
         ? `Trial ${id} has no complete checkpoint, so nothing of it can be registered.`
         : undefined;
   return (
-    <RegisterDialog checkpoint={chosen ?? (isRead ? (best?.uuid ?? "") : "")} onClose={onClose}>
+    <RegisterDialog checkpoint={chosen ?? first} onClose={onClose}>
       <Choice
         label={`Checkpoint of trial ${id}`}
         error={error}
-        value={chosen ?? best?.uuid ?? ""}
+        hint={
+          mustChoose
+            ? "Not all checkpoints and values of the experiment were read, so the best one is not known."
+            : undefined
+        }
+        value={chosen ?? first}
         onChange={({ target }) => setChosen(target.value)}
       >
+        {first === "" && <option value="">{mustChoose ? "Choose a checkpoint" : ""}</option>}
         {choices.map(({ uuid, step, value, isBest }) => (
           <option key={uuid} value={uuid}>
             step {number(step)}

@@ -58,15 +58,39 @@ test("series of experiments that run are live as far as one stream has topics", 
 });
 
 test("the best checkpoint of a trial is registered unless another is chosen", () => {
-  const checkpoints = [3, 2, 1].map((step) => ({ uuid: `c${step}`, stepsCompleted: step }));
-  const judged = [
+  const best = (smaller: boolean) => checkpointChoices(checkpoints, judged, smaller);
+  expect(best(true)).toMatchObject({ first: "c2", choices: [{}, { isBest: true }, {}] });
+  expect(best(false)).toMatchObject({ first: "c1", choices: [{}, {}, { isBest: true }] });
+  const unjudged = checkpointChoices(checkpoints, { ...judged, items: [] }, true);
+  expect(unjudged.first).toBe("c3");
+  expect(unjudged.choices.some(({ isBest }) => isBest)).toBe(false);
+});
+
+test("no checkpoint is the best, or chosen at first, while some are not read", () => {
+  const more = { nextPageToken: "next" };
+  for (const [some, verdicts] of [
+    [{ ...checkpoints, ...more }, judged],
+    [checkpoints, { ...judged, ...more }],
+    [checkpoints, undefined],
+  ] as const) {
+    const { choices, first } = checkpointChoices(some, verdicts, true);
+    expect(choices.map(({ uuid }) => uuid)).toEqual(["c3", "c2", "c1"]);
+    expect(choices.some(({ isBest }) => isBest)).toBe(false);
+    expect(first).toBe("");
+  }
+  expect(checkpointChoices(undefined, judged, true)).toEqual({ choices: [], first: "" });
+});
+
+const checkpoints = {
+  items: [3, 2, 1].map((step) => ({ uuid: `c${step}`, stepsCompleted: step })),
+  nextPageToken: "",
+};
+const judged = {
+  items: [
     { checkpoint: "c1", value: 0.5 },
     { checkpoint: "c2", value: 0.1 },
     { checkpoint: "c3" },
     { checkpoint: "other", value: 0 },
-  ];
-  const best = (smaller: boolean) =>
-    checkpointChoices(checkpoints, judged, smaller).find(({ isBest }) => isBest)?.uuid;
-  expect([best(true), best(false)]).toEqual(["c2", "c1"]);
-  expect(checkpointChoices(checkpoints, [], true).some(({ isBest }) => isBest)).toBe(false);
-});
+  ],
+  nextPageToken: "",
+};

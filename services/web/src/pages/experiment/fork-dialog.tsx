@@ -69,7 +69,7 @@ function Loaded({ experiment, onClose, submission }: LoadedProps): JSX.Element {
         ) : (
           <>
             <Button onClick={leave}>Cancel</Button>
-            <Button disabled={check.isPending} onClick={() => check.run()}>
+            <Button disabled={check.isPending} onClick={() => void check.run()}>
               Check
             </Button>
             <Button look="primary" disabled={fork.isPending} onClick={submit}>
@@ -99,15 +99,16 @@ function useFork(experiment: string, seed: number, choices: Choices, onClose: ()
   const check = useChange("forkExperiment");
   const fork = useChange("forkExperiment", ["listExperiments"]);
   const { text, checkpoint, sameSeed, paused } = choices;
-  const request = {
+  const requested = async () => ({
     experiment,
     config: text,
     checkpoint: checkpoint.trim(),
     paused,
-    overrides: sameSeed ? [...seedOverrides(text, seed)] : [],
-  };
-  const submit = (): void => {
+    overrides: sameSeed ? [...(await seedOverrides(text, seed))] : [],
+  });
+  const submit = async (): Promise<void> => {
     if (fork.isPending) return;
+    const request = await requested();
     fork.mutate(
       { request },
       {
@@ -125,10 +126,10 @@ function useFork(experiment: string, seed: number, choices: Choices, onClose: ()
       error: check.error,
       isPending: check.isPending,
       warnings: check.data?.warnings,
-      run: () => check.mutate({ request: { ...request, validateOnly: true } }),
+      run: async () => check.mutate({ request: { ...(await requested()), validateOnly: true } }),
     },
     fork,
-    submit,
+    submit: () => void submit(),
   };
 }
 

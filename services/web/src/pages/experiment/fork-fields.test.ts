@@ -22,8 +22,8 @@ const fieldsOf = (of: string) => {
   const read = readFields(of);
   return "fields" in read ? read.fields : { hyperparameters: [], resources: [] };
 };
-const edited = (path: string, value: string): string => {
-  const result = withField(text, { path: path.split(".") }, value);
+const edited = (path: string, value: string, of = text): string => {
+  const result = withField(of, { path: path.split(".") }, value);
   return "text" in result ? result.text : result.problem;
 };
 
@@ -67,6 +67,39 @@ describe("the fields of a fork", () => {
       expect(edited("hyperparameters.momentum", value)).toBe("This is no valid YAML value.");
     }
     expect(edited("hyperparameters.momentum", " ")).toBe("Enter a value.");
+  });
+
+  it("refuse a value that the text would read as another one, or that would change another key", () => {
+    const flow = "hyperparameters: {lr: 0.1, layers: 2}\n";
+    const refused = "The text would read another value here: write a decimal point, or quotes.";
+    for (const value of ["0,05", "a, b", "1, name: x", "--- 1"]) {
+      expect(edited("hyperparameters.lr", value, flow)).toBe(refused);
+    }
+    expect(edited("hyperparameters.lr", '"a, b"', flow)).toBe(flow.replace("0.1", '"a, b"'));
+    const shared = "hyperparameters:\n  lr: &rate 0.1\n  other: *rate\n";
+    expect(edited("hyperparameters.lr", "0.2", shared)).toBe(refused);
+  });
+
+  it("refuse a value for which the text has no place", () => {
+    const refused = "The text has no place for this value: edit the text.";
+    for (const resources of ["", "[1]", "*none"]) {
+      const of = `name: digits\nresources: ${resources}\n`;
+      expect(edited("resources.slots_per_trial", "4", of)).toBe(refused);
+    }
+    const shared = "resources:\n  slots_per_trial: &slots 2\nhyperparameters:\n  n: *slots\n";
+    expect(edited("resources.slots_per_trial", "", shared)).toBe(refused);
+  });
+
+  it("have keys that are numbers", () => {
+    const numbered = "hyperparameters:\n  layers: {1: 64, 2.50: 32} # widths\n";
+    const [first, second] = fieldsOf(numbered).hyperparameters;
+    expect([first?.label, second?.label]).toEqual(["layers.1", "layers.2.50"]);
+    expect(withField(numbered, first ?? { path: [] }, "128")).toEqual({
+      text: numbered.replace("64", "128"),
+    });
+    expect(withField(numbered, second ?? { path: [] }, "16")).toEqual({
+      text: numbered.replace("32", "16"),
+    });
   });
 
   it("are none in a text that is no valid YAML or no mapping, with the reason", () => {

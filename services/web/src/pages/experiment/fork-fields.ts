@@ -38,7 +38,8 @@ const resourceKeys: readonly (readonly [label: string, ...path: string[]])[] = [
 type Parsed = Document.Parsed<ParsedNode, true>;
 
 function parsed(text: string): Parsed | string {
-  const document = parseDocument(text);
+  // Each key is text, as the platform reads it, also one that looks like a number.
+  const document = parseDocument(text, { stringKeys: true });
   const [error] = document.errors;
   if (error !== undefined) return `The text is no valid YAML: ${firstLine(error.message)}`;
   return isMap(document.contents) ? document : "The text must be a mapping of keys to values.";
@@ -62,6 +63,12 @@ export function readFields(text: string): Read {
   };
 }
 
+/** Returns whether a text names the seed that its experiment draws its numbers with. */
+export function namesSeed(text: string): boolean {
+  const document = parsed(text);
+  return typeof document !== "string" && document.hasIn(["reproducibility", "experiment_seed"]);
+}
+
 const isNode = (value: unknown): value is Node => isScalar(value) || isSeq(value);
 
 /** Returns a field for each number, text and list below a mapping; the type of a range is no field. */
@@ -83,19 +90,50 @@ function written(text: string, node: Node): string {
   return raw.trim().includes("\n") ? JSON.stringify(node.toJSON()) : raw.trim();
 }
 
-/** Replaces the value of a field; an empty one removes a resource, so that the default applies. */
+const noPlace = { problem: "The text has no place for this value: edit the text." };
+const otherValue = {
+  problem: "The text would read another value here: write a decimal point, or quotes.",
+};
+const noValue = { problem: "This is no valid YAML value." };
+
+/**
+ * Replaces the value of a field; an empty one removes a resource, so that the default applies. An edit that would
+ * change anything else, or that the text would read as another value, is refused.
+ */
 export function withField(text: string, { path }: Pick<ForkField, "path">, value: string): Edited {
   const document = parsed(text);
   if (typeof document === "string") return { problem: document };
   const given = value.trim();
   if (given === "" && path[0] === "hyperparameters") return { problem: "Enter a value." };
+  try {
+    return given === "" ? removed(text, document, path) : replaced(text, document, path, given);
+  } catch {
+    // The library throws where a parent is no mapping, and where the name of a value is lost.
+    return noPlace;
+  }
+}
+
+function removed(text: string, document: Parsed, path: readonly string[]): Edited {
+  return { text: isNode(document.getIn(path, true)) ? without(document, path) : text };
+}
+
+function replaced(text: string, document: Parsed, path: readonly string[], given: string): Edited {
+  const value = parseDocument(given);
+  if (value.errors.length > 0) return noValue;
+  const wanted = withValue(document.toJS(), path, value.toJS());
   const node = document.getIn(path, true);
-  if (given === "") return { text: isNode(node) ? without(document, path) : text };
-  if (parseDocument(given).errors.length > 0) return { problem: "This is no valid YAML value." };
   const changed = isNode(node) ? spliced(text, node, given) : added(document, path, given);
   const again = parsed(changed);
-  const isKept = typeof again !== "string" && isNode(again.getIn(path, true));
-  return isKept ? { text: changed } : { problem: "This is no valid YAML value." };
+  if (typeof again === "string" || !isNode(again.getIn(path, true))) return noValue;
+  const isWanted = JSON.stringify(again.toJS()) === JSON.stringify(wanted);
+  return isWanted ? { text: changed } : otherValue;
+}
+
+/** Returns the configuration with one value changed. */
+function withValue(config: unknown, [key, ...below]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value;
+  const keys = { ...(config as Readonly<Record<string, unknown>> | undefined) };
+  return { ...keys, [key]: withValue(keys[key], below, value) };
 }
 
 function spliced(text: string, { range }: Node, given: string): string {

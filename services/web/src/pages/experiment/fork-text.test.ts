@@ -42,12 +42,28 @@ describe("the text of a fork", () => {
     }
   });
 
+  it("starts from the checkpoint that an override named", () => {
+    const source = `  source_trial_id: "1.1"\n  source_checkpoint_uuid: 0b0a3cf6-5d4e-4b4b-8f5d-2f6a3c1d9e10\n`;
+    for (const override of [
+      'searcher.source_trial_id="1.1"',
+      "searcher.source_checkpoint_uuid=x",
+    ]) {
+      const started = { ...submission([override]), config: config + source };
+      expect(forkText(started)).toContain(source);
+      expect(forkText(started)).not.toContain("max_restarts");
+    }
+  });
+
   it("leaves the defaults to a list of their own", () => {
     expect(defaultLines(submission())).toBe("max_restarts: 5\n  smaller_is_better: true");
   });
 
-  it("keeps the seed unless it names one", () => {
-    expect(seedOverrides(written, 7)).toEqual(["reproducibility.experiment_seed=7"]);
-    expect(seedOverrides("reproducibility: {experiment_seed: 1}", 7)).toEqual([]);
+  it("keeps the seed unless it names one", async () => {
+    const same = ["reproducibility.experiment_seed=7"];
+    expect(await seedOverrides(written, 7)).toEqual(same);
+    expect(await seedOverrides("reproducibility: {experiment_seed: 1}", 7)).toEqual([]);
+    for (const text of ["# experiment_seed: 1\n", "description: as experiment_seed 1\n"]) {
+      expect(await seedOverrides(text + written, 7)).toEqual(same);
+    }
   });
 });

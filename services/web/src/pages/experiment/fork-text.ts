@@ -4,8 +4,8 @@ import { linesOfKeys } from "./yaml-lines.ts";
 
 type Submission = Pick<ReplyOf<"getSubmission">, "config" | "seed" | "record">;
 
-/** Overrides that the form sends itself, and that are no part of what a user wrote. */
-const ownOverrides = /^(reproducibility\.experiment_seed|searcher\.source_)/;
+/** The override that the form sends itself again. A checkpoint to start from is a change: the text must name it. */
+const seedOverride = /^reproducibility\.experiment_seed=/;
 
 /**
  * Returns the submitted text as it is; one that overrides changed, or that a program wrote as JSON, as the recorded
@@ -13,7 +13,7 @@ const ownOverrides = /^(reproducibility\.experiment_seed|searcher\.source_)/;
  */
 export function forkText({ config, record }: Submission): string {
   const { configText = "", overrides = [], defaulted = [] } = record ?? {};
-  const isChanged = overrides.some((override) => !ownOverrides.test(override));
+  const isChanged = overrides.some((override) => !seedOverride.test(override));
   const isWritten = configText.trim() !== "" && !configText.trimStart().startsWith("{");
   return isWritten && !isChanged ? configText : linesWithout(config, defaulted);
 }
@@ -35,7 +35,11 @@ function linesWithout(config: string, defaulted: readonly string[]): string {
     .join("\n");
 }
 
-/** Returns the overrides of a fork that draws the same numbers; none if its text names a seed. */
-export function seedOverrides(text: string, seed: number): readonly string[] {
-  return text.includes("experiment_seed") ? [] : [`reproducibility.experiment_seed=${seed}`];
+/**
+ * Returns the overrides of a fork that draws the same numbers; none if its text names a seed. What reads the text is
+ * loaded with the form.
+ */
+export async function seedOverrides(text: string, seed: number): Promise<readonly string[]> {
+  const { namesSeed } = await import("./fork-fields.ts");
+  return namesSeed(text) ? [] : [`reproducibility.experiment_seed=${seed}`];
 }
