@@ -89,6 +89,37 @@ test("series of groups are read again for new points, once for all points of fiv
   stop();
 });
 
+test("series of a group of many running experiments are read again five seconds after the last read ended", async () => {
+  const experiments = Array.from({ length: 20 }, (_, at) => String(at + 1));
+  const trials = experiments.map((id) => `${id}.1`);
+  const times: { readonly began: number; ended?: number }[] = [];
+  const streamPositions = Object.fromEntries(experiments.map((id) => [id, "6"]));
+  const observer = new QueryObserver(queries, {
+    queryKey: ["queryMetrics", { trials, names: ["loss"], combined: true }],
+    queryFn: async ({ signal }) => {
+      const time: (typeof times)[number] = { began: Date.now() };
+      times.push(time);
+      await new Promise((resolve) => setTimeout(resolve, 7_000));
+      if (!signal.aborted) time.ended = Date.now();
+      return { series: [], streamPosition: "", streamPositions };
+    },
+  });
+  const stop = observer.subscribe(() => {});
+  const followed = experiments.map((id) => new LiveSeries(queries, id));
+  for (let position = 7; position < 100; position += 1) {
+    for (const one of followed) {
+      one.points([{ position: String(position), point: reported(position) } as Item]);
+      await vi.advanceTimersByTimeAsync(20);
+    }
+  }
+  expect(times.filter(({ ended }) => ended !== undefined).length).toBeGreaterThanOrEqual(3);
+  for (const [at, { began }] of times.slice(1).entries()) {
+    expect(began - (times[at]?.ended ?? Number.NaN)).toBeGreaterThanOrEqual(5_000);
+    expect(began - (times[at]?.ended ?? Number.NaN)).toBeLessThan(5_500);
+  }
+  stop();
+});
+
 test("series are read again when a run supersedes points, once for a repeated position", async () => {
   series.points([point("1")]);
   await applied();
