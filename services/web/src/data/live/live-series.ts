@@ -74,6 +74,11 @@ export class LiveSeries implements PointsListener {
     for (const query of this.#queries.getQueryCache().findAll({ queryKey: ["queryMetrics"] })) {
       const request = query.queryKey[1] as RequestInitOf<"queryMetrics">;
       if (request.trials?.some((trial) => trial.startsWith(mine)) !== true) continue;
+      // A chart that is shown again reads its series again, so the points of hidden charts cost nothing.
+      if (!query.isActive() && query.state.fetchStatus === "idle") {
+        query.invalidate();
+        continue;
+      }
       const lacks = isStale || this.#lacksPoints(query.state.data, first);
       if (request.combined === true) {
         // A point cannot be added to the mean of several trials.
