@@ -32,6 +32,8 @@ export type CallOptions = {
   readonly follow?: boolean;
   /** The order of the list, if it is the order of creation: new rows are then inserted without another read. */
   readonly order?: RowOrder | undefined;
+  /** Frames repeat the read at most this often: for answers that cost the server much. */
+  readonly readAgainMs?: number;
   /** Rows on the first page of a list, if it is smaller than the others so that it arrives sooner. */
   readonly firstPageSize?: number;
   /** The call is repeated whenever a component shows it, and its answer is not cached: for previews of changes. */
@@ -46,7 +48,10 @@ export type CallOptions = {
 };
 
 /** Options for reading a list and keeping it fresh. */
-export type ListOptions = Pick<CallOptions, "watch" | "follow" | "order" | "firstPageSize">;
+export type ListOptions = Pick<
+  CallOptions,
+  "watch" | "follow" | "order" | "readAgainMs" | "firstPageSize"
+>;
 
 /** Makes one read. Equal reads of several components are one request. */
 export function useCall<Name extends UnaryName>(
@@ -178,11 +183,11 @@ function listOptions<Name extends ListName>(
  * it.
  */
 function freshness(
-  { watch, follow = false, order }: ListOptions,
+  { watch, follow = false, order, readAgainMs }: ListOptions,
   placed: (answer: unknown) => unknown,
 ) {
   const live: LiveMeta | undefined =
-    watch === undefined ? undefined : { topic: topicKey(watch), follow, order };
+    watch === undefined ? undefined : { topic: topicKey(watch), follow, order, readAgainMs };
   return {
     ...(live === undefined ? {} : { meta: { live } }),
     refetchOnMount: (query: { readonly state: { readonly data: unknown } }) => {

@@ -1,14 +1,12 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 import type { RequestInitOf } from "@trainyard/contracts";
 import { own } from "../own.ts";
+import { readCombinedAgain } from "./combined-reads.ts";
 import type { PointsFrame, PointsListener } from "./protocol.ts";
 import { type Answer, type Point, withPoints } from "./series-points.ts";
 
 /** Frames within this many milliseconds change the charts together. */
 const gatherMs = 200;
-
-/** Series of groups of trials are read again for new points at most this often. */
-const combinedMs = 5_000;
 
 /** Updates the cached series of an experiment's trials with its live points. */
 export class LiveSeries implements PointsListener {
@@ -29,9 +27,6 @@ export class LiveSeries implements PointsListener {
   /** The position of the first update. */
   #first = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #combinedTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The reads of groups that lack points: a point cannot be added to the mean of several trials. */
-  readonly #combined = new Set<Query>();
 
   constructor(queries: QueryClient, experiment: string) {
     this.#queries = queries;
@@ -56,7 +51,6 @@ export class LiveSeries implements PointsListener {
   }
 
   end(): void {
-    clearTimeout(this.#combinedTimer);
     this.#isStale = true;
     this.#apply();
   }
@@ -80,12 +74,19 @@ export class LiveSeries implements PointsListener {
     for (const query of this.#queries.getQueryCache().findAll({ queryKey: ["queryMetrics"] })) {
       const request = query.queryKey[1] as RequestInitOf<"queryMetrics">;
       if (request.trials?.some((trial) => trial.startsWith(mine)) !== true) continue;
-      if (isStale || this.#lacksPoints(query.state.data, first)) {
-        this.#readAgain(query);
+      // A chart that is shown again reads its series again, so the points of hidden charts cost nothing.
+      if (!query.isActive() && query.state.fetchStatus === "idle") {
+        query.invalidate();
         continue;
       }
+      const lacks = isStale || this.#lacksPoints(query.state.data, first);
       if (request.combined === true) {
-        if (points.length > 0) this.#readCombined(query);
+        // A point cannot be added to the mean of several trials.
+        if (lacks || points.length > 0) readCombinedAgain(this.#queries, query);
+        continue;
+      }
+      if (lacks) {
+        void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
         continue;
       }
       const added = [...(before.get(query) ?? []), ...points];
@@ -97,19 +98,6 @@ export class LiveSeries implements PointsListener {
     }
     this.#kept = kept;
     if ([...kept.values()].some((added) => added.length > 0)) this.#applySoon();
-  }
-
-  #readAgain(query: Query): void {
-    void this.#queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
-  }
-
-  #readCombined(query: Query): void {
-    this.#combined.add(query);
-    this.#combinedTimer ??= setTimeout(() => {
-      this.#combinedTimer = undefined;
-      for (const one of this.#combined) this.#readAgain(one);
-      this.#combined.clear();
-    }, combinedMs);
   }
 
   /**

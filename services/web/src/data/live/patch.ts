@@ -11,6 +11,8 @@ export type LiveMeta = {
   readonly follow: boolean;
   /** New rows are inserted in this order, and the list is not read again for them. */
   readonly order?: RowOrder | undefined;
+  /** Frames repeat the read at most this often; every second by default. */
+  readonly readAgainMs?: number | undefined;
 };
 
 declare module "@tanstack/react-query" {
@@ -21,7 +23,7 @@ declare module "@tanstack/react-query" {
 
 /** Frames within this time are one change of the page. */
 const batchMs = 100;
-/** Frames repeat a read at most this often. */
+/** Frames repeat a read at most this often, unless it has an interval of its own. */
 const readAgainMs = 1_000;
 
 export function patcher(queries: QueryClient): LiveListener {
@@ -108,6 +110,6 @@ class ReadAgain {
       this.#waiting.delete(query);
       query.invalidate();
       if (query.isActive()) void query.fetch();
-    }, readAgainMs);
+    }, query.meta?.live?.readAgainMs ?? readAgainMs);
   }
 }

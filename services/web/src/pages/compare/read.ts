@@ -2,9 +2,13 @@
 import type { Topic } from "../../data/live/protocol.ts";
 import { experimentOf, isSource, readSources } from "./sources.ts";
 
+/** The experiments of a comparison may change all the time, and each read computes all of its trials. */
+const readAgainMs = 5_000;
+
 export function comparisonRead(of: string | undefined) {
   const sources = readSources(of);
-  return { sources, request: { sources: [...sources] }, live: { watch: topicOf(sources) } };
+  const live = { watch: topicOf(sources), readAgainMs };
+  return { sources, request: { sources: [...sources] }, live };
 }
 
 /**

@@ -1,0 +1,35 @@
+import type { Query, QueryClient } from "@tanstack/react-query";
+import { clock } from "../clock.ts";
+
+/** A read of a group's series is repeated this long after it ended: the server computes each from all points. */
+const combinedMs = 5_000;
+
+/** The reads that will be repeated. A group has trials of many experiments, whose live series share this set. */
+const waiting = new WeakSet<Query>();
+
+/** Repeats a read that lacks points, once for all callers, and without ending a read in progress. */
+export function readCombinedAgain(queries: QueryClient, query: Query): void {
+  if (waiting.has(query)) return;
+  waiting.add(query);
+  waitForTurn(queries, query);
+}
+
+function waitForTurn(queries: QueryClient, query: Query): void {
+  setTimeout(() => {
+    // In the meantime a component may have read it again.
+    if (waitMs(query) > 0) {
+      waitForTurn(queries, query);
+      return;
+    }
+    waiting.delete(query);
+    void queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+  }, waitMs(query));
+}
+
+/** Returns how long a read still has to wait; 0 or less means that it is its turn. */
+function waitMs({ state }: Query): number {
+  if (state.fetchStatus !== "idle") return combinedMs;
+  const endedMs = Math.max(state.dataUpdatedAt, state.errorUpdatedAt);
+  // A browser's clock may be set back.
+  return Math.min(combinedMs, endedMs + combinedMs - clock.nowMs());
+}
