@@ -104,6 +104,13 @@ export const metricsLimits = {
   retentionLookMs: 6 * 3_600_000,
   /** Points of one trial in one answer: about 60 bytes each while they are sorted. */
   seriesPointsMax: 5_000_000,
+  /**
+   * Points of all trials in a combined series: two of them, which the gateway asks for at once, are read before its
+   * deadline, at about 0.1 s per million points.
+   */
+  groupPointsMax: 20_000_000,
+  /** Time of one answer with series: the gateway's deadline, after which it has told its caller to try again. */
+  seriesMs: 5_000,
   /** Histories of trials that are read from the log at once. */
   historiesAtOnce: 4,
   /** Trials that are read while the points of one are put into buckets: each has a connection to the database. */

@@ -1,16 +1,15 @@
 /** Reads the least and greatest x of a trial's points, from the summaries of its blocks where these are exact. */
 import type { PoolClient } from "pg";
 import type { Bounds } from "../core/series/buckets.ts";
-import { chunksOf, type SeriesRequest, wantedParts } from "./series-reader.ts";
+import { chunksOf, type SeriesRequest } from "./series-reader.ts";
 import type { Part } from "./stored-parts.ts";
 
-/** Returns the bounds by metric; null when the trial has more points than one answer may have. */
+/** Returns the bounds by metric. The parts are those that have points of the request. */
 export async function readBounds(
   client: PoolClient,
   request: SeriesRequest,
-): Promise<ReadonlyMap<string, Bounds> | null> {
-  const parts = await wantedParts(client, request);
-  if (parts === null) return null;
+  parts: readonly Part[],
+): Promise<ReadonlyMap<string, Bounds>> {
   const blocks = parts.filter(({ kind }) => kind === "block");
   const summaries = await summariesOf(client, blocks, request);
   const found = new Map<string, Bounds>();

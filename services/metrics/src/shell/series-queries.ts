@@ -2,6 +2,8 @@
 import type { Plain } from "@trainyard/contracts";
 import type { QuerySeries, Series } from "@trainyard/contracts/commands";
 import {
+  type Clock,
+  Fault,
   isRejection,
   isTrialId,
   mapConcurrently,
@@ -19,11 +21,13 @@ import { runHistories } from "../streams.ts";
 import type { QueryDeps } from "./queries.ts";
 import { readAhead } from "./read-ahead.ts";
 import { readBounds, widen } from "./series-bounds.ts";
-import { readChunks, type SeriesRequest } from "./series-reader.ts";
-import { inSnapshot } from "./stored-parts.ts";
+import { pointsOf, readChunks, type SeriesRequest, wantedParts } from "./series-reader.ts";
+import { inSnapshot, type Part } from "./stored-parts.ts";
 import { streamPosition as readStreamPosition } from "./stream-table.ts";
 
-export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower">;
+export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower"> & {
+  readonly clock: Clock;
+};
 
 export function seriesQueryCommands(deps: SeriesDeps) {
   return {
@@ -43,13 +47,29 @@ type Answer = {
 async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answer | Rejection> {
   const wrong = problemOf(query);
   if (wrong !== null) return wrong;
+  const throwIfLate = deadlineOf(deps.clock);
   const requests = await mapConcurrently(query.trials, metricsLimits.historiesAtOnce, (trial) =>
     requestOf(deps, query, trial),
   );
   const buckets = query.buckets || metricsLimits.bucketsDefault;
-  return query.combined
-    ? combinedSeries(deps.pool, requests, buckets)
-    : singleSeries(deps.pool, requests, buckets);
+  const asked = { requests, buckets, throwIfLate };
+  return query.combined ? combinedSeries(deps.pool, asked) : singleSeries(deps.pool, asked);
+}
+
+type Asked = {
+  readonly requests: readonly SeriesRequest[];
+  readonly buckets: number;
+  /** Ends a query whose caller has given up: nobody reads its answer, and the caller may have asked again. */
+  readonly throwIfLate: () => void;
+};
+
+function deadlineOf(clock: Clock): () => void {
+  const { seriesMs } = metricsLimits;
+  const untilMs = clock.monotonicMs() + seriesMs;
+  return () => {
+    if (clock.monotonicMs() < untilMs) return;
+    throw new Fault("series_late", `the series took over ${seriesMs} ms`, { retry: "later" });
+  };
 }
 
 async function requestOf(
@@ -73,12 +93,12 @@ async function requestOf(
 /** Returns the series of each trial, all from one snapshot. */
 function singleSeries(
   pool: Pool,
-  requests: readonly SeriesRequest[],
-  buckets: number,
+  { requests, buckets, throwIfLate }: Asked,
 ): Promise<Answer | Rejection> {
   return inSnapshot(pool, async (client) => {
     const series: Plain<Series>[] = [];
     for (const request of requests) {
+      throwIfLate();
       const { trial, group, names, from, to } = request;
       const points = await readPoints(client, request);
       if (points === null) return tooMany(trial);
@@ -110,10 +130,9 @@ async function positionsOf(
  */
 async function combinedSeries(
   pool: Pool,
-  requests: readonly SeriesRequest[],
-  buckets: number,
+  { requests, buckets, throwIfLate }: Asked,
 ): Promise<Answer | Rejection> {
-  const opened = await inSnapshot(pool, (client) => openCombined(client, requests));
+  const opened = await inSnapshot(pool, (client) => openCombined(client, requests, throwIfLate));
   if ("rejected" in opened) return opened;
   const { bounds, streamPositions } = opened;
   const [{ group, names }] = requests as readonly [SeriesRequest]; // Checked: at least one trial.
@@ -126,6 +145,7 @@ async function combinedSeries(
   const read = (request: SeriesRequest) =>
     inSnapshot(pool, (client) => readPoints(client, request));
   for await (const [request, points] of readAhead(requests, metricsLimits.trialsAhead, read)) {
+    throwIfLate();
     if (points === null) return tooMany(request.trial);
     for (const [name, own] of joined) {
       for (const stretch of points.get(name) ?? []) own.add(stretch);
@@ -142,21 +162,34 @@ type Opened = {
   readonly streamPositions: Readonly<Record<string, number>>;
 };
 
-/** Reads what must be known before the points are: the positions of the streams, and the bounds of each metric. */
+/**
+ * Reads what must be known before the points are: that they are not too many, the positions of the streams, and the
+ * bounds of each metric.
+ */
 async function openCombined(
   client: PoolClient,
   requests: readonly SeriesRequest[],
+  throwIfLate: () => void,
 ): Promise<Opened | Rejection> {
   const bounds = new Map<string, Bounds>();
+  const partsOf = new Map<SeriesRequest, readonly Part[]>();
+  let points = 0;
   for (const request of requests) {
-    const { trial, names, from, to } = request;
+    throwIfLate();
+    const parts = await wantedParts(client, request);
+    if (parts === null) return tooMany(request.trial);
+    points += pointsOf(parts, request);
+    if (points > metricsLimits.groupPointsMax) return groupTooLarge(requests.length);
+    partsOf.set(request, parts);
+  }
+  for (const [request, parts] of partsOf) {
+    throwIfLate();
+    const { names, from, to } = request;
     if (from !== null && to !== null) {
       for (const name of names) bounds.set(name, { from, to });
       continue;
     }
-    const found = await readBounds(client, request);
-    if (found === null) return tooMany(trial);
-    for (const [name, own] of found) {
+    for (const [name, own] of await readBounds(client, request, parts)) {
       widen(bounds, name, { from: from ?? own.from, to: to ?? own.to });
     }
   }
@@ -178,6 +211,12 @@ const tooMany = (trial: string): Rejection =>
     `trial ${trial} has more points than one series is made of: ask for a range, or for fewer metrics`,
   );
 
+const groupTooLarge = (trials: number): Rejection => {
+  const most = metricsLimits.groupPointsMax.toLocaleString("en");
+  const detail = `${trials} trials have more than ${most} points in all: ask for a range of x, for fewer trials, or for fewer metrics`;
+  return reject("too_many_points", detail);
+};
+
 function problemOf(query: Plain<QuerySeries>): Rejection | null {
   const { trials, names, combined, from, to } = query;
   const { seriesTrialsMax, seriesBucketsMax, bucketsDefault } = metricsLimits;
@@ -186,6 +225,7 @@ function problemOf(query: Plain<QuerySeries>): Rejection | null {
   const refuse = (detail: string): Rejection => reject("invalid_request", detail);
   if (trials.length === 0) return refuse("name at least one trial");
   if (trials.length > seriesTrialsMax) return refuse(`name at most ${seriesTrialsMax} trials`);
+  if (new Set(trials).size < trials.length) return refuse("name a trial once");
   if (names.length === 0) return refuse("name at least one metric");
   if (new Set(names).size < names.length) return refuse("name a metric once");
   if ([...names, query.x, query.group].some((name) => name.includes("\0"))) {

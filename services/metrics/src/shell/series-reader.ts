@@ -31,10 +31,14 @@ export async function wantedParts(
   client: PoolClient,
   request: SeriesRequest,
 ): Promise<readonly Part[] | null> {
-  const { trial, group, names } = request;
+  const { trial, group } = request;
   const parts = (await partsOf(client, trial, group)).filter((part) => isWanted(part, request));
-  const points = parts.reduce((sum, { reports }) => sum + reports, 0) * names.length;
-  return points > metricsLimits.seriesPointsMax ? null : parts;
+  return pointsOf(parts, request) > metricsLimits.seriesPointsMax ? null : parts;
+}
+
+/** Returns the most points of the request that parts can have. */
+export function pointsOf(parts: readonly Part[], { names }: SeriesRequest): number {
+  return parts.reduce((sum, { reports }) => sum + reports, 0) * names.length;
 }
 
 export async function chunksOf(

@@ -104,6 +104,16 @@ test("the charts of one caller are asked for in turn, a combined series at a tim
   expect([asked.length, runningMost]).toEqual([24, 4]);
 });
 
+test("a trial that is named twice is refused in a sentence", async () => {
+  const path = "/api/v1/metrics:series?trials=1.1&trials=1.2&trials=1.1&names=loss";
+  const { status, body } = await gateway.call("GET", path);
+  expect([status, body["code"], body["detail"]]).toEqual([
+    400,
+    "invalid_request",
+    "name a trial once",
+  ]);
+});
+
 test.each([
   ["unknown", "1.61", /^there is no trial 1\.61$/],
   ["no id", "best", /^there is no trial best$/],

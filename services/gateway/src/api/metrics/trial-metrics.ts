@@ -38,6 +38,9 @@ async function askForSeries(
   most("trials", trials.length, seriesTrialsMax);
   most("names", names.length, seriesNamesMax);
   most("buckets", buckets, seriesBucketsMax);
+  if (new Set(trials).size < trials.length) {
+    throw new Problem(400, "invalid_request", "name a trial once");
+  }
   const questions = questionsOf(await trialsOf(backend, trials), { names, combined, buckets });
   const queue = combined ? queues.combined : queues.single;
   const answers = await mapConcurrently(questions, apiLimits.seriesQueries.ofOneMax, (question) =>
