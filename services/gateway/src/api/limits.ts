@@ -28,6 +28,11 @@ export const apiLimits = {
   combinedQueries: { max: 2, ofOneMax: 1 },
   /** The most metrics of a comparison, which is also the metrics service's limit for one answer. */
   comparedMetricsMax: 500,
+  /**
+   * The comparisons of trials that run at once: a page that shows one reads it again with each change of its
+   * experiments.
+   */
+  comparisons: { max: 4, ofOneMax: 1, waitingOfOneMax: 8 },
   /** The environments of a comparison that are read at once. */
   environmentsAtOnce: 8,
   /** About the most characters of a page of events; large events take several pages. */

@@ -5,12 +5,14 @@ import { codecOf } from "@trainyard/contracts";
 import { type RunEnvironment, RunEnvironmentSchema } from "@trainyard/contracts/api";
 import { isRejection, reject } from "@trainyard/kernel";
 import { foldOf, refusalOfContents } from "@trainyard/runtime";
+import { LRUCache } from "lru-cache";
 import type { Backend } from "../backend.ts";
 import { problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import { deleted, environments } from "../streams.ts";
 import { namingContents } from "./contents.ts";
 import { isNewEnvironment } from "./core/environment.ts";
+import { spaceLimits } from "./limits.ts";
 import { ownCommit } from "./own-commit.ts";
 import { loadText, storeText } from "./texts.ts";
 
@@ -58,14 +60,26 @@ export async function environmentsOf(
   return found.filter((environment) => environment !== null);
 }
 
-/** Returns the environment that was recorded last; null if none was. */
-export async function latestEnvironmentOf(
-  backend: Backend,
-  experiment: string,
-): Promise<Plain<RunEnvironment> | null> {
-  const { state } = await backend.parts.executor.cache.load(foldOf(environments), experiment);
-  const latest = state.at(-1);
-  return latest === undefined ? null : loadEnvironment(backend, latest);
+/** Environments that are read again and again, by digest. A digest names one content forever, so no entry expires. */
+export class EnvironmentCache {
+  readonly #known = new LRUCache<string, Plain<RunEnvironment>>({
+    maxSize: spaceLimits.environmentsKeptCharacters,
+  });
+
+  /** Returns the environment that was recorded last; null if none was. */
+  async latestOf(backend: Backend, experiment: string): Promise<Plain<RunEnvironment> | null> {
+    const { state } = await backend.parts.executor.cache.load(foldOf(environments), experiment);
+    const latest = state.at(-1);
+    if (latest === undefined) return null;
+    const { digest, run } = latest;
+    const known = this.#known.get(digest);
+    if (known !== undefined) return { ...known, run };
+    const text = await loadText(backend, folder, digest);
+    if (text === null) return null;
+    const environment = codec.decode(text);
+    this.#known.set(digest, environment, { size: text.length });
+    return { ...environment, run };
+  }
 }
 
 async function loadEnvironment(

@@ -6,6 +6,8 @@ export const spaceLimits = {
   nameCharactersMax: 255,
   descriptionBytesMax: 4 * 1024,
   notesBytesMax: 32 * 1024,
+  /** The texts of kept environments in total: a few of the largest, and hundreds of usual ones, of some ten KiB. */
+  environmentsKeptCharacters: 8 * 1024 * 1024,
   /** The maximal length of a reason; a longer one is cut. */
   reasonCharactersMax: 2_000,
   /**

@@ -1,4 +1,5 @@
 /** Tests of comparisons of trials, with a simulated metrics service. */
+import { setTimeout } from "node:timers/promises";
 import type { CompareTrialsResponse } from "@trainyard/contracts/api";
 import { ExperimentOutcome, TrialOutcome } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,6 +11,9 @@ let gateway: TestGateway;
 const stack = new AsyncDisposableStack();
 /** The trials of the last question to the metrics service. */
 let counted: readonly string[] = [];
+/** The questions to the metrics service that are being answered, and the most at once. */
+let counting = 0;
+let countingMost = 0;
 
 async function addTrial(experiment: string, number: number, loss?: number): Promise<number> {
   const trial = `${experiment}.${number}`;
@@ -47,6 +51,10 @@ beforeAll(async () => {
       CountMetricNames: async ({ trials, limit }) => {
         counted = trials;
         expect(limit).toBe(apiLimits.comparedMetricsMax);
+        counting += 1;
+        countingMost = Math.max(countingMost, counting);
+        await setTimeout(5);
+        counting -= 1;
         return { counts: [{ group: "training", name: "loss", trials: trials.length }] };
       },
     }),
@@ -152,6 +160,13 @@ describe("a comparison", () => {
       { experiment: "2", run: "2.2#1", python: "3.12.4", packages: { torch: "2.1" } },
     ]);
     expect(Number(position)).toBeGreaterThan(0);
+  });
+
+  it("waits for the caller's other ones", async () => {
+    countingMost = 0;
+    const all = Array.from({ length: 6 }, () => idsOf("1.1"));
+    expect(await Promise.all(all)).toEqual(all.map(() => ["1.1"]));
+    expect(countingMost).toBe(1);
   });
 
   it("says which sources name nothing, and has the others", async () => {

@@ -4,6 +4,7 @@ import type { ComparedEnvironment, ComparedExperiment, Trial } from "@trainyard/
 import { maskedDocument } from "@trainyard/experiment-config";
 import { limits, mapConcurrently } from "@trainyard/kernel";
 import { type Backend, isDeleted } from "../../backend.ts";
+import { FairQueue } from "../../http/fair-queue.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import type {
@@ -12,14 +13,18 @@ import type {
   ExperimentDocument,
   TrialDocument,
 } from "../../read-model/core/views/documents.ts";
-import { latestEnvironmentOf } from "../../spaces/environments.ts";
+import { EnvironmentCache } from "../../spaces/environments.ts";
+import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { placeOf, shownTrial } from "../shown.ts";
 import { type NamedSource, readSources, trialsOfSource } from "./sources.ts";
 
 export function comparisonHandlers(backend: Backend) {
+  const turns = new FairQueue(apiLimits.comparisons);
+  const environments = new EnvironmentCache();
   return {
-    compareTrials: (request, context) => compareTrials(backend, request, context),
+    compareTrials: (request, context) =>
+      inTurn(turns, context, () => compareTrials({ backend, environments }, request, context)),
   } satisfies Partial<UnaryHandlers>;
 }
 
@@ -27,8 +32,12 @@ type Known = { readonly doc: ExperimentDocument; readonly config: ConfigDocument
 
 type Gone = { readonly source: string; readonly reason: string };
 
+type Compared = readonly Plain<ComparedEnvironment>[];
+
+type Stores = { readonly backend: Backend; readonly environments: EnvironmentCache };
+
 async function compareTrials(
-  backend: Backend,
+  { backend, environments: kept }: Stores,
   request: RequestOf<"compareTrials">,
   context: RequestContext,
 ): Promise<ReplyOf<"compareTrials">> {
@@ -47,7 +56,10 @@ async function compareTrials(
           { trials: trials.map(({ id }) => id), limit: apiLimits.comparedMetricsMax },
           context,
         ),
-    mapConcurrently(used, apiLimits.environmentsAtOnce, (id) => environmentOf(backend, id)),
+    mapConcurrently(used, apiLimits.environmentsAtOnce, async (id): Promise<Compared> => {
+      const found = await kept.latestOf(backend, id);
+      return found === null ? [] : [{ experiment: id, ...found }];
+    }),
   ]);
   return {
     trials: trials.map((doc) => shownOf(doc, experiments)),
@@ -138,12 +150,4 @@ function shownExperiment({ doc, config }: Known): Plain<ComparedExperiment> {
     codeDigest: doc.contextDigest,
     createdAtMs,
   };
-}
-
-async function environmentOf(
-  backend: Backend,
-  experiment: string,
-): Promise<readonly Plain<ComparedEnvironment>[]> {
-  const found = await latestEnvironmentOf(backend, experiment);
-  return found === null ? [] : [{ experiment, ...found }];
 }
