@@ -21,7 +21,7 @@ import { ensureSecrets } from "./home/secrets.ts";
 import { isAlive, type ProcessIdentity } from "./processes/process-identity.ts";
 import { packagedPostgres } from "./servers/postgres-binaries.ts";
 import { type PostgresPlace, preparePlace } from "./servers/postgres-place.ts";
-import { secretsOf, startTestServer, temporaryHome } from "./testing/homes.ts";
+import { drawnPort, secretsOf, startTestServer, temporaryHome } from "./testing/homes.ts";
 import { waitUntil } from "./processes/wait.ts";
 
 const slow = 180_000;
@@ -60,6 +60,8 @@ test(
     const home = `${first.path}-moved`;
     const beside = `${first.path}-copy`;
     try {
+      // All clusters prefer port 8080: between the two starts, another one could take it.
+      writeFileSync(first.portsFile, JSON.stringify({ gateway: await drawnPort() }));
       const started = await up(first.path);
       await query(started.cluster.postgresUrl, "create table kept as select 1 as n");
       await clusterDown(first.path);

@@ -106,7 +106,14 @@ export class Stage {
     const open = this.#open;
     this.#open = [];
     const faults = open.flatMap(({ guard }) => guard.faults);
-    await Promise.all(open.map(({ context }) => context.close()));
+    await Promise.all(
+      open.map(async ({ context }) => {
+        // An answer that a test changes may be on its way.
+        const pages = context.pages();
+        await Promise.all(pages.map((page) => page.unrouteAll({ behavior: "ignoreErrors" })));
+        await context.close();
+      }),
+    );
     if (faults.length > 0) {
       throw new Error(`the pages had errors that the test does not expect:\n${faults.join("\n")}`);
     }
