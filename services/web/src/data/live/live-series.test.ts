@@ -1,5 +1,6 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { CombinedReads } from "./combined-reads.ts";
 import { LiveSeries } from "./live-series.ts";
 import type { PointsFrame } from "./protocol.ts";
 
@@ -8,6 +9,7 @@ type Item = PointsFrame["value"]["items"][number];
 const key = ["queryMetrics", { trials: ["1.1"], names: ["loss"] }];
 let queries: QueryClient;
 let series: LiveSeries;
+let combined: CombinedReads;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -15,7 +17,8 @@ beforeEach(() => {
     defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } },
   });
   queries.setQueryData(key, { series: [] });
-  series = new LiveSeries(queries, "1");
+  combined = new CombinedReads();
+  series = new LiveSeries(queries, "1", combined);
 });
 
 afterEach(() => {
@@ -78,7 +81,7 @@ test("series of several experiments are followed from the position of each", asy
   await applied();
   expect(queries.getQueryState(both)?.isInvalidated).toBe(false);
   expect(queries.getQueryData(both)).toMatchObject({ series: [{ xMax: [3] }] });
-  new LiveSeries(queries, "2").points([point("9")]);
+  new LiveSeries(queries, "2", combined).points([point("9")]);
   await applied();
   expect(queries.getQueryState(both)?.isInvalidated).toBe(true);
   hide();
@@ -118,7 +121,7 @@ test("series of a group of many running experiments are read again five seconds 
     },
   });
   const stop = observer.subscribe(() => {});
-  const followed = experiments.map((id) => new LiveSeries(queries, id));
+  const followed = experiments.map((id) => new LiveSeries(queries, id, combined));
   for (let position = 7; position < 100; position += 1) {
     for (const one of followed) {
       one.points([{ position: String(position), point: reported(position) } as Item]);
@@ -183,7 +186,7 @@ test("a point that arrives while the series are read is added to the older answe
 });
 
 test("series of other experiments do not change", async () => {
-  new LiveSeries(queries, "11").reset();
+  new LiveSeries(queries, "11", combined).reset();
   await applied();
   expect(isStale()).toBe(false);
 });

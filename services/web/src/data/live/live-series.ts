@@ -1,7 +1,7 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 import type { RequestInitOf } from "@trainyard/contracts";
 import { own } from "../own.ts";
-import { readCombinedAgain } from "./combined-reads.ts";
+import type { CombinedReads } from "./combined-reads.ts";
 import type { PointsFrame, PointsListener } from "./protocol.ts";
 import { type Answer, type Point, withPoints } from "./series-points.ts";
 
@@ -12,6 +12,7 @@ const gatherMs = 200;
 export class LiveSeries implements PointsListener {
   readonly #queries: QueryClient;
   readonly #experiment: string;
+  readonly #combined: CombinedReads;
   #points: Point[] = [];
   /**
    * Points that arrived during running reads. The answers may be older than the points, which are then applied to them
@@ -28,9 +29,10 @@ export class LiveSeries implements PointsListener {
   #first = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(queries: QueryClient, experiment: string) {
+  constructor(queries: QueryClient, experiment: string, combined: CombinedReads) {
     this.#queries = queries;
     this.#experiment = experiment;
+    this.#combined = combined;
   }
 
   points(items: PointsFrame["value"]["items"]): void {
@@ -82,7 +84,7 @@ export class LiveSeries implements PointsListener {
       const lacks = isStale || this.#lacksPoints(query.state.data, first);
       if (request.combined === true) {
         // A point cannot be added to the mean of several trials.
-        if (lacks || points.length > 0) readCombinedAgain(this.#queries, query);
+        if (lacks || points.length > 0) this.#combined.again(this.#queries, query);
         continue;
       }
       if (lacks) {
