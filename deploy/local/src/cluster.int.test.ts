@@ -267,8 +267,9 @@ test(
     const { cluster } = await up(home);
     const members = cluster.processes.map((one) => identified(cluster, one.name));
     const trialBefore = trial(home);
+    const agent = identified(cluster, "agent-1");
     signal(identified(cluster, "supervisor"), "SIGKILL");
-    signal(identified(cluster, "agent-1"), "SIGKILL");
+    signal(agent, "SIGKILL");
     expect(await clusterDown(home)).toBe(true);
     expect([...members, trialBefore].filter(isAlive)).toEqual([]);
     expect(await clusterDown(home)).toBe(false);

@@ -37,7 +37,11 @@ export function Tabs({ label, tabs, value, onChange, children }: Props): JSX.Ele
         onPointerDownCapture={() => setPressed(true)}
         onKeyDownCapture={() => setPressed(false)}
         onBlur={({ currentTarget, relatedTarget }) => {
-          if (!currentTarget.contains(relatedTarget)) setPressed(false);
+          // A tab is still the active element if only the window lost the focus.
+          const stays = [relatedTarget, document.activeElement].some((element) =>
+            currentTarget.contains(element),
+          );
+          if (!stays) setPressed(false);
         }}
       >
         {tabs.map(({ id, title, count }) => (
