@@ -1,28 +1,14 @@
 /** The time from the navigation to the list of experiments until its first rows are painted. */
-import type { BrowserContext } from "playwright-core";
 import { openFilled } from "../gateway/filled.ts";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { median, percentile } from "../support/measure.ts";
-import { type Browsers, mainThread, signedIn, signedInProfile } from "./browser.ts";
+import { type Browsers, signedIn, signedInProfile } from "./browser.ts";
+import { type Visit, visited } from "./visit.ts";
 
 const aimMs = 300;
 const bar = { id: "first_rows_ms", unit: "ms", floor: null, goal: 1 };
 
-/** A script for the page. A message that is posted in the frame of the first rows arrives once that frame is drawn. */
-const noteFirstRows = `
-  globalThis.firstRowsMs = new Promise((resolve) => {
-    const look = () => {
-      if (document.querySelector("[role=grid] [role=gridcell]") === null) {
-        requestAnimationFrame(look);
-        return;
-      }
-      const drawn = new MessageChannel();
-      drawn.port1.onmessage = () => resolve(performance.now());
-      drawn.port2.postMessage(0);
-    };
-    requestAnimationFrame(look);
-  });
-`;
+const firstRow = `document.querySelector("[role=grid] [role=gridcell]") !== null`;
 
 /**
  * `firsts` are visits of new profiles: the first one starts the browser's processes and fills the database's cache.
@@ -34,8 +20,6 @@ const sizes = {
   short: { count: 100_000, firsts: 5, firstsSkipped: 1, visits: 40, visitsSkipped: 4 },
   full: { count: 100_000, firsts: 15, firstsSkipped: 1, visits: 100, visitsSkipped: 4 },
 } as const;
-
-type Visit = { readonly ms: number; readonly taskMs: number };
 
 /** The gateway runs in this process over a database of its own, and the browser on the same cores. */
 export async function firstRows(
@@ -52,13 +36,13 @@ export async function firstRows(
   const cold: Visit[] = [];
   for (let index = -firstsSkipped; index < firsts; index += 1) {
     await using profile = new AsyncDisposableStack();
-    const visit = await visited(await signedIn(profile, browser, address, token), url);
+    const visit = await visited(await signedIn(profile, browser, address, token), url, firstRow);
     if (index >= 0) cold.push(visit);
   }
   const own = await signedInProfile(stack, browsers.program, address, token);
   const warm: Visit[] = [];
   for (let index = -visitsSkipped; index < visits; index += 1) {
-    const visit = await visited(own, url);
+    const visit = await visited(own, url, firstRow);
     if (index >= 0) warm.push(visit);
   }
   const msOf = (all: readonly Visit[]): readonly number[] => all.map(({ ms }) => ms);
@@ -68,16 +52,4 @@ export async function firstRows(
   context.say(`  p50 ${p50.toFixed(0)} ms, main thread ${task.toFixed(0)} ms`);
   const note = `p95 of ${visits} new tabs, p50 ${p50.toFixed(0)} ms, of which ${task.toFixed(0)} ms processor time of the page; a first visit takes ${first.toFixed(0)} ms; ${count} experiments; baseline is the aim`;
   return [costResult(bar, percentile(msOf(warm), 0.95), aimMs, note)];
-}
-
-/** Visits the page in a new tab. */
-async function visited(own: BrowserContext, url: string): Promise<Visit> {
-  const page = await own.newPage();
-  await page.addInitScript(noteFirstRows);
-  const used = await mainThread(page);
-  await page.goto(url, { waitUntil: "commit" });
-  const ms = await page.evaluate<number>("globalThis.firstRowsMs");
-  const { taskMs } = await used();
-  await page.close();
-  return { ms, taskMs };
 }
