@@ -1,6 +1,5 @@
 /** The comparison of trials of several experiments: from the list to a registered version, and links to it. */
 import { expect } from "vitest";
-import { eventually } from "../../world/eventually.ts";
 import { findChromium } from "../support/chromium.ts";
 import type { Stage } from "../support/cluster-stage.ts";
 import { test as base } from "../support/stage.ts";
@@ -29,10 +28,7 @@ const configOf = (name: string, rates: string) =>
 async function trained({ world }: Stage, name: string, rates: string, more = ""): Promise<string> {
   world.write(`${name}/train.py`, script + more);
   const experiment = await world.submit(configOf(name, rates), name);
-  await eventually(`experiment ${experiment} has ended`, async () => {
-    const { endedAtMs } = await world.client.call("getExperiment", { experiment });
-    return endedAtMs !== undefined;
-  });
+  await world.end(experiment);
   return experiment;
 }
 

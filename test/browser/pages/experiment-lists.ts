@@ -1,6 +1,5 @@
 /** The lists of an experiment's page: its checkpoints, its trials, and the tasks that show it. */
 import { expect } from "vitest";
-import { eventually } from "../../world/eventually.ts";
 import { findChromium } from "../support/chromium.ts";
 import { test as base } from "../support/stage.ts";
 
@@ -27,10 +26,7 @@ const test = base.extend("short", { scope: "file" }, async ({ shared: { world } 
   if (findChromium().program === null) return "";
   world.write("short-code/train.py", script);
   const experiment = await world.submit(config, "short-code");
-  await eventually(`experiment ${experiment} has ended`, async () => {
-    const { endedAtMs } = await world.client.call("getExperiment", { experiment });
-    return endedAtMs !== undefined;
-  });
+  await world.end(experiment);
   return experiment;
 });
 

@@ -3,8 +3,9 @@
  * of it (12.all). A link joins them by `~`.
  */
 
-/** The server's maximum of compared trials. */
-export const comparedMax = 100;
+import { limits } from "@trainyard/kernel";
+
+export const comparedMax = limits.comparedTrialsMax;
 
 export function compareLink(sources: readonly string[]): string {
   return sources.length === 0 ? "/compare" : `/compare?of=${sourcesText(sourcesOf(sources))}`;

@@ -2,7 +2,7 @@ import { Ellipsis } from "lucide-react";
 import type { JSX, RefObject } from "react";
 import type { Colours } from "../../theme/colours.ts";
 import { number } from "../format.ts";
-import { saveAs } from "../log-view/download.ts";
+import { saveAs } from "../save-as.ts";
 import { Menu } from "../menu.tsx";
 import { chartCsv } from "./chart-csv.ts";
 import { type PictureEntry, pngOf } from "./chart-png.ts";

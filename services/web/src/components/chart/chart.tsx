@@ -88,7 +88,7 @@ export function Chart(props: Props): JSX.Element {
   const events = { onPoint, onZoom, onReset };
   const shape = { height, log, time, whole, xTitle, yTitle, syncKey, colours };
   const host = usePlot(view, shape, events);
-  const looks = useLooks(props.lines, emphasised, highlighted);
+  const looks = useLooks(lines, emphasised, highlighted);
   const shown = useStable(() => ({ xTitle, lines, x, looks, colours }));
   const entries = useLegend(props.lines, props.legend, emphasised);
   const look = { xTitle, time, highlighted, looks, colours };

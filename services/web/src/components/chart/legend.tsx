@@ -33,9 +33,12 @@ export const Legend = memo(function LegendOfCharts(props: Props): JSX.Element {
   const { entries, emphasised = nobody, label = "Legend" } = props;
   const { highlighted, onHighlight, isolated, onIsolate } = props;
   const colours = useColours();
+  // Isolated lines are few, so the plot draws them in their hues.
+  const coloured = new Set([...emphasised, ...isolated]);
+  if (highlighted !== null) coloured.add(highlighted);
   const looks = lineStylesOf(
     entries.map(({ id, look }) => ({ of: id, look })),
-    highlighted === null ? emphasised : new Set([...emphasised, highlighted]),
+    coloured,
   );
   return (
     <ul

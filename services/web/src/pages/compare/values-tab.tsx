@@ -1,6 +1,7 @@
 import type { JSX } from "react";
 import { Button } from "../../components/button.tsx";
-import { csvOf, saveText } from "../../components/csv.ts";
+import { csvOf } from "../../components/csv.ts";
+import { saveAs } from "../../components/save-as.ts";
 import type { ComparedTrial } from "./comparison.ts";
 import styles from "./compare.module.css";
 import type { TabProps } from "./page.tsx";
@@ -54,7 +55,11 @@ export function ValuesTab({ comparison, search, change, onChoose }: TabProps): J
         <Button onClick={() => change({ rows: isTurned ? "values" : "trials" })}>
           {isTurned ? "Trials as columns" : "Trials as rows"}
         </Button>
-        <Button onClick={() => saveText("comparison.csv", csvTextOf(props), "text/csv")}>
+        <Button
+          onClick={() =>
+            saveAs("comparison.csv", new Blob([csvTextOf(props)], { type: "text/csv" }))
+          }
+        >
           Export as CSV
         </Button>
       </div>

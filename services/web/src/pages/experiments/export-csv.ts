@@ -1,4 +1,4 @@
-import { saveText } from "../../components/csv.ts";
+import { saveAs } from "../../components/save-as.ts";
 import { placeColumns } from "../../components/table/columns.ts";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { client } from "../../data/client.ts";
@@ -37,6 +37,6 @@ export async function exportCsv(
       ? { rows: selected, isCut: false }
       : await allRows(search, attributesIn(layout));
   const text = csvText(placeColumns(columns, layout), rows);
-  saveText("experiments.csv", text, "text/csv");
+  saveAs("experiments.csv", new Blob([text], { type: "text/csv" }));
   return { rows: rows.length, isCut };
 }
