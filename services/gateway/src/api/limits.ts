@@ -17,8 +17,8 @@ export const apiLimits = {
   seriesNamesMax: 50,
   /** The most buckets, which is also the metrics service's limit for one answer. */
   seriesBucketsMax: 4_000,
-  /** The most steps of all trials in one query to the metrics service, which reads a million points in 0.1 s. */
-  seriesStepsMax: 1_000_000,
+  /** The most points of all trials in one query to the metrics service, which reads a million points in 0.1 s. */
+  seriesPointsMax: 1_000_000,
   /** The queries for series that run at once, each for at most about 0.1 s of the metrics service's time. */
   seriesQueries: { max: 8, ofOneMax: 4 },
   /**

@@ -46,7 +46,7 @@ export function documentsView(
   const spec: ViewSpec = {
     schema: "gateway",
     view: "documents",
-    version: 4,
+    version: 5,
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
       (name) => ({ name }),
     ),

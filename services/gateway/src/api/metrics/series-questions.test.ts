@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { apiLimits } from "../limits.ts";
 import { questionsOf } from "./series-questions.ts";
 
-const { seriesBucketsMax, seriesStepsMax } = apiLimits;
+const { seriesBucketsMax, seriesPointsMax } = apiLimits;
 
 test("questions for series ask for each series once, in order, with answers that fit", () => {
   const asked = fc.record({
@@ -11,7 +11,7 @@ test("questions for series ask for each series once, in order, with answers that
     combined: fc.boolean(),
     buckets: fc.integer({ min: 1, max: seriesBucketsMax }),
   });
-  const steps = fc.array(fc.integer({ min: 0, max: 2 * seriesStepsMax }), {
+  const steps = fc.array(fc.integer({ min: 0, max: 2 * seriesPointsMax }), {
     minLength: 1,
     maxLength: 200,
   });
@@ -31,8 +31,9 @@ test("questions for series ask for each series once, in order, with answers that
         if (combined) expect(some.length).toBe(trials.length);
         const count = own.length * (combined ? 1 : some.length);
         expect(count * buckets).toBeLessThanOrEqual(seriesBucketsMax);
-        const sum = some.reduce((total, id) => total + (stepsOf.get(id) ?? 0), 0);
-        if (!combined && some.length > 1) expect(sum).toBeLessThanOrEqual(seriesStepsMax);
+        const steps = some.reduce((total, id) => total + (stepsOf.get(id) ?? 0), 0);
+        const sum = steps * own.length;
+        if (!combined && some.length > 1) expect(sum).toBeLessThanOrEqual(seriesPointsMax);
       }
     }),
   );

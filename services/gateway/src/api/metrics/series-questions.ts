@@ -34,24 +34,28 @@ export function questionsOf(
     );
   }
   const trialsMost = Math.floor(seriesMost / Math.max(1, names.length));
-  return byEffort(trials, trialsMost).map((some) => ({ trials: some, names }));
+  return byEffort(trials, names.length, trialsMost).map((some) => ({ trials: some, names }));
 }
 
 /**
- * Divides trials into groups of at most `most` that are read in time together. The steps are an estimate of the points:
- * nearly all scripts report at most once at each step.
+ * Divides trials into groups of at most `most` that are read in time together. The steps are an estimate of the points
+ * of each name: nearly all scripts report at most once at each step.
  */
-function byEffort(trials: readonly SeriesTrial[], most: number): readonly (readonly string[])[] {
+function byEffort(
+  trials: readonly SeriesTrial[],
+  names: number,
+  most: number,
+): readonly (readonly string[])[] {
   const groups: string[][] = [];
-  let steps = 0;
+  let points = 0;
   for (const { id, stepsCompleted } of trials) {
-    steps += stepsCompleted;
+    points += stepsCompleted * names;
     const group = groups.at(-1);
-    if (group !== undefined && group.length < most && steps <= apiLimits.seriesStepsMax) {
+    if (group !== undefined && group.length < most && points <= apiLimits.seriesPointsMax) {
       group.push(id);
     } else {
       groups.push([id]);
-      steps = stepsCompleted;
+      points = stepsCompleted * names;
     }
   }
   return groups;
