@@ -2,7 +2,7 @@
  * The texts that name trials to compare, in the API and in the URL of a comparison: `12.3`, `12.1-3.7`, `12.best`,
  * `12.best5`, `12.all`.
  */
-import { type ExperimentId, isExperimentId, parseTrialId, type TrialId, trialId } from "./ids.ts";
+import { type ExperimentId, isExperimentId, type TrialId, trialId } from "./ids.ts";
 
 /** The numbers from `first` to `last`, both included. */
 export type TrialRange = { readonly first: number; readonly last: number };
@@ -35,29 +35,6 @@ export function parseComparisonSource(text: string): ComparisonSource | null {
     ranges.push({ first: Number(first), last: Number(last) });
   }
   return { experiment, kind: "trials", ranges: joined(ranges) };
-}
-
-/** Returns the shortest text of a source. */
-export function formatComparisonSource(source: ComparisonSource): string {
-  const { experiment, kind } = source;
-  if (kind === "all") return `${experiment}.all`;
-  if (kind === "best") return `${experiment}.best${source.count === 1 ? "" : source.count}`;
-  const texts = source.ranges.map(({ first, last }) =>
-    first === last ? `${first}` : `${first}-${last}`,
-  );
-  return [experiment, ...texts].join(".");
-}
-
-/**
- * Returns the shortest sources of a set of trials: one for each experiment, in the order of their first trials. A text
- * that is not a trial's id is left out.
- */
-export function sourcesOfTrials(trials: Iterable<string>): readonly string[] {
-  const known = [...trials].flatMap((id) => parseTrialId(id) ?? []);
-  return [...Map.groupBy(known, ({ experiment }) => experiment)].map(([experiment, own]) => {
-    const ranges = joined(own.map(({ number }) => ({ first: number, last: number })));
-    return formatComparisonSource({ experiment, kind: "trials", ranges });
-  });
 }
 
 /** Returns how many trials the ranges have. */

@@ -1,10 +1,8 @@
 export { assert, assertNever, Bug } from "./assert.ts";
 export {
   type ComparisonSource,
-  formatComparisonSource,
   parseComparisonSource,
   rangesSize,
-  sourcesOfTrials,
   trialsOfRanges,
 } from "./comparison-sources.ts";
 export { mapConcurrently } from "./concurrently.ts";

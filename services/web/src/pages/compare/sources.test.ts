@@ -1,3 +1,4 @@
+import { parseComparisonSource, trialsOfRanges } from "@trainyard/kernel";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { comparedMax, compareLink, sourcesOf, sourcesText } from "../../components/compare-link.ts";
@@ -46,11 +47,16 @@ test("trials are written as few sources, in their order, and read again", () => 
     "12.4",
   ]);
   const named = (list: readonly string[]) => list.flatMap((source) => namedTrials(source) ?? []);
+  const ofServer = (text: string): readonly string[] => {
+    const source = parseComparisonSource(text);
+    return source?.kind === "trials" ? trialsOfRanges(source.experiment, source.ranges) : [];
+  };
   fc.assert(
     fc.property(trials(fc.oneof(someTrial, closeTrial)), (list) => {
       const sources = sourcesOf(list);
       expect(sources.every(isSource)).toBe(true);
       expect(named(readSources(sourcesText(sources)))).toEqual(list);
+      expect(sources.flatMap(ofServer)).toEqual(list);
     }),
   );
 });
