@@ -63,6 +63,8 @@ test("the tooltip of a chart names a step that was reported, and lists the trial
     const step = tooltip.getByText(/^step \d+$/);
     await step.waitFor();
     expect(Number((await step.innerText()).slice(5)) % 10).toBe(0);
+    // The tooltip is placed by its new size in the frame in which it is laid out, before anybody sees it.
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))");
     const box = (await tooltip.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
     expect(box.x + box.width).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0);
     const gap = Math.max(box.x - left, left - box.x - box.width);

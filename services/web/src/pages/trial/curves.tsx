@@ -1,8 +1,9 @@
-import { type JSX, useMemo } from "react";
+import { type JSX, useMemo, useState } from "react";
 import { chartTrialOf } from "../../components/chart/line.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { InView } from "../../components/in-view.tsx";
 import { useCall } from "../../data/calls.ts";
 import { usePoints } from "../../data/live/points.ts";
 import styles from "./trial.module.css";
@@ -10,10 +11,13 @@ import { groupsOf, runStarts, type TabProps } from "./trial.ts";
 import { useCheckpointSteps } from "./use-checkpoint-steps.ts";
 
 const namesMax = 200;
+/** The height of a chart with its title, buttons and caption. */
+const wholeHeight = 340;
 
 /** One chart for each scalar metric: validation first, because the search decides by it. */
 export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element {
   usePoints(trial.experiment, live);
+  const [smoothing, onSmoothing] = useState(0);
   const names = useCall("listTrialMetricNames", { trial: trial.id, pageSize: namesMax });
   const steps = useCheckpointSteps(trial);
   const ticks = useMemo(
@@ -45,17 +49,19 @@ export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element
           <h2>{group}</h2>
           <div className={styles["curves"]}>
             {metrics.map((name) => (
-              <MetricChart
-                key={name}
-                trials={drawn}
-                group={group}
-                name={name}
-                x="step"
-                zoom={search.zoom ?? null}
-                onZoom={(zoom) => onSearch({ zoom: zoom ?? undefined })}
-                ticks={ticks}
-                syncKey={trial.id}
-              />
+              <InView key={name} height={wholeHeight}>
+                <MetricChart
+                  {...{ smoothing, onSmoothing }}
+                  trials={drawn}
+                  group={group}
+                  name={name}
+                  x="step"
+                  zoom={search.zoom ?? null}
+                  onZoom={(zoom) => onSearch({ zoom: zoom ?? undefined })}
+                  ticks={ticks}
+                  syncKey={trial.id}
+                />
+              </InView>
             ))}
           </div>
         </section>
