@@ -48,7 +48,7 @@ async function settled(world: World, search: SearchUnderTest, fromMs: number): P
   await untilOver(world.client, search.id, 900_000);
   const lost: string[] = [];
   for await (const { message } of world.client.stream("watchEvents", { noFollow: true })) {
-    if (message.timeMs >= fromMs && /\.(AgentLost|RunEnded)\./.test(message.type)) {
+    if (Date.parse(message.time) >= fromMs && /\.(AgentLost|RunEnded)\./.test(message.type)) {
       const text = JSON.stringify(message.data);
       if (message.type.includes("AgentLost") || /lost/i.test(text)) {
         lost.push(`${message.type} ${message.subject}: ${text}`);

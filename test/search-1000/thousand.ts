@@ -108,11 +108,12 @@ async function decisionsOf(world: World, id: string): Promise<Decided[]> {
   const reportedAt = new Map<string, number>();
   const decided: Decided[] = [];
   for await (const { message } of world.client.stream("watchEvents", { noFollow: true })) {
-    if (message.type.includes(".ValidationReported.")) reportedAt.set(message.id, message.timeMs);
+    if (message.type.includes(".ValidationReported."))
+      reportedAt.set(message.id, Date.parse(message.time));
     if (!message.type.includes(".ObservationRecorded.")) continue;
     if (message.subject !== `search-${id}`) continue;
     const reportedMs = reportedAt.get(String(message.data?.["measurement"]));
-    if (reportedMs !== undefined) decided.push({ reportedMs, decidedMs: message.timeMs });
+    if (reportedMs !== undefined) decided.push({ reportedMs, decidedMs: Date.parse(message.time) });
   }
   return decided;
 }

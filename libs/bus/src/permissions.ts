@@ -108,6 +108,7 @@ function ownSubjects(service: ServiceName): Subjects {
         subscribe: [],
       };
     case "searcher":
+    case "feeds":
       return { publish: [rewindSubject], subscribe: [] };
     case "experiments":
     case "registry":

@@ -11,6 +11,7 @@ import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { CodeService } from "./gen/trainyard/api/v1/code_pb.ts";
 import { ComparisonService } from "./gen/trainyard/api/v1/comparison_pb.ts";
+import { EventService } from "./gen/trainyard/api/v1/events_pb.ts";
 import { ExperimentLifeService } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
@@ -24,6 +25,7 @@ import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { SessionService } from "./gen/trainyard/api/v1/sessions_pb.ts";
 import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
 import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
+import { SubscriptionService } from "./gen/trainyard/api/v1/subscriptions_pb.ts";
 import { TaskService } from "./gen/trainyard/api/v1/tasks_pb.ts";
 import { TensorBoardService } from "./gen/trainyard/api/v1/tensorboard_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
@@ -49,6 +51,8 @@ export const gatewayServices = [
   TensorBoardService,
   SearchService,
   ClusterService,
+  EventService,
+  SubscriptionService,
   PoolService,
   JobService,
   AnalysisService,

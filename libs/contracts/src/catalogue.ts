@@ -12,6 +12,7 @@ import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
 import * as model from "./gen/trainyard/event/v1/model_pb.ts";
 import * as search from "./gen/trainyard/event/v1/search_pb.ts";
 import * as space from "./gen/trainyard/event/v1/space_pb.ts";
+import * as subscription from "./gen/trainyard/event/v1/subscription_pb.ts";
 import * as task from "./gen/trainyard/event/v1/task_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
 import type { Plain } from "./plain.ts";
@@ -117,8 +118,9 @@ const byAggregate = {
     measurement.ValidationReportedSchema,
     measurement.MeasurementsSupersededSchema,
     measurement.ProgressReportedSchema,
+    measurement.AlertRaisedSchema,
   ],
-  logsignal: [measurement.LogPolicyMatchedSchema],
+  logsignal: [measurement.LogPolicyMatchedSchema, measurement.LogPatternMatchedSchema],
   checkpoint: [
     checkpoint.CheckpointDeclaredSchema,
     checkpoint.CheckpointCompletedSchema,
@@ -153,6 +155,17 @@ const byAggregate = {
     checkpoint.CheckpointFilesDeletedSchema,
   ],
   policy: [checkpoint.RetentionPolicySetSchema],
+  subscription: [
+    subscription.SubscriptionCreatedSchema,
+    subscription.SubscriptionChangedSchema,
+    subscription.SubscriptionStoppedSchema,
+    subscription.SubscriptionAdoptedSchema,
+    subscription.SubscriptionDisabledSchema,
+    subscription.SubscriptionEnabledSchema,
+    subscription.SubscriptionSecretRotatedSchema,
+    subscription.SubscriptionDeletedSchema,
+    subscription.QueueWaitExceededSchema,
+  ],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
   environment: [environment.EnvironmentRecordedSchema],
   content: [

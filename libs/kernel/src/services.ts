@@ -72,6 +72,13 @@ const facts = {
     readsRunTokens: false,
     categories: ["experiment", "trial", "task"],
   },
+  feeds: {
+    hearsEvents: true,
+    folds: true,
+    keepsViews: true,
+    readsRunTokens: false,
+    categories: ["subscription"],
+  },
   gateway: {
     hearsEvents: true,
     folds: true,
@@ -85,7 +92,6 @@ const facts = {
       "name",
       "workspace",
       "project",
-      "webhook",
     ],
   },
 } as const satisfies Readonly<Record<string, ServiceFacts>>;

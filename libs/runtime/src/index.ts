@@ -137,6 +137,7 @@ export { shownBeside } from "./verification/shown-beside.ts";
 export { untilDrained } from "./service/until-drained.ts";
 export { KeyedQueue } from "./keyed-queue.ts";
 export { databaseEpoch } from "./service/database-epoch.ts";
+export { LogEpoch } from "./service/log-epoch.ts";
 export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";

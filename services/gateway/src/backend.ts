@@ -14,6 +14,7 @@ import {
   decodeReply,
   type Executor,
   encodeRequest,
+  type LogEpoch,
   type LogFollower,
   type Logger,
   readRejected,
@@ -33,6 +34,8 @@ import type { DocumentStore } from "./read-model/document-store.ts";
 
 export type BackendParts = {
   readonly log: EventLog;
+  /** The history of the database, which events that leave carry. */
+  readonly epoch: LogEpoch;
   readonly bus: Bus;
   readonly pool: Pool;
   readonly clock: Clock;

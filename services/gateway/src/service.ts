@@ -14,6 +14,7 @@ import {
   Executor,
   FoldCache,
   type ListeningService,
+  LogEpoch,
   LogFollower,
   openParts,
   openTables,
@@ -83,6 +84,7 @@ export async function createService(
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
   const backend = new Backend({
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
+    epoch: new LogEpoch(pool, clock),
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);

@@ -15,8 +15,6 @@ ${more}
 
 const trialOf = (experiment: string) => world.client.call("getTrial", { trial: `${experiment}.1` });
 
-type Shown = { readonly type: string; readonly timeMs: number };
-
 /** The time between two events of the experiment, by the log's clock. */
 async function between(id: string, first: string, second: string): Promise<number> {
   const times = new Map<string, number>();
@@ -24,8 +22,8 @@ async function between(id: string, first: string, second: string): Promise<numbe
     experiment: id,
     noFollow: true,
   })) {
-    const { type, timeMs } = message as Shown;
-    times.set(type.split(".")[3] ?? "", timeMs);
+    const { type, time } = message;
+    times.set(type.split(".")[3] ?? "", Date.parse(time));
   }
   return (times.get(second) ?? Number.NaN) - (times.get(first) ?? Number.NaN);
 }

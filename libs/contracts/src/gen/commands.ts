@@ -2,6 +2,7 @@
 export * from "./trainyard/command/v1/experiment_deletion_pb.ts";
 export * from "./trainyard/command/v1/experiment_life_pb.ts";
 export * from "./trainyard/command/v1/experiments_pb.ts";
+export * from "./trainyard/command/v1/feeds_pb.ts";
 export * from "./trainyard/command/v1/logs_pb.ts";
 export * from "./trainyard/command/v1/metrics_pb.ts";
 export * from "./trainyard/command/v1/models_pb.ts";
@@ -16,6 +17,7 @@ export * from "./trainyard/command/v1/verify_pb.ts";
 export * from "./trainyard/command/v1/views_pb.ts";
 export * from "./trainyard/common/v1/checkpoints_pb.ts";
 export * from "./trainyard/common/v1/envelope_pb.ts";
+export * from "./trainyard/common/v1/events_pb.ts";
 export * from "./trainyard/common/v1/pools_pb.ts";
 export * from "./trainyard/common/v1/resources_pb.ts";
 export * from "./trainyard/common/v1/retention_pb.ts";

@@ -55,5 +55,5 @@ async function listEvents(
 
 export function eventLine(event: Plain<Event>): string {
   const name = event.type.split(".")[3] ?? event.type;
-  return `${event.sequence.padStart(8)}  ${time(event.timeMs)}  ${event.subject.padEnd(24)}  ${name}`;
+  return `${event.sequence.padStart(8)}  ${time(Date.parse(event.time))}  ${event.subject.padEnd(24)}  ${name}`;
 }

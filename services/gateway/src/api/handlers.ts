@@ -9,6 +9,7 @@ import { agentHandlers } from "./cluster/agents.ts";
 import { clusterHandlers } from "./cluster/cluster.ts";
 import { codeHandlers } from "./code/code.ts";
 import { comparisonHandlers } from "./comparison/comparison.ts";
+import { eventHandlers } from "./events/events.ts";
 import { experimentLifeHandlers } from "./experiment-life/experiment-life.ts";
 import { experimentHandlers } from "./experiments/experiments.ts";
 import { jobHandlers } from "./jobs/jobs.ts";
@@ -24,6 +25,7 @@ import { searchHandlers } from "./search/searches.ts";
 import { type Door, sessionHandlers } from "./sessions/sessions.ts";
 import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
+import { subscriptionHandlers } from "./subscriptions/subscriptions.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
 import type { TaskSessions } from "../task-pages/task-sessions.ts";
 import type { Tunnels } from "../tunnels/tunnels.ts";
@@ -47,7 +49,8 @@ export function apiHandlers(
   config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain">,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
-  const cluster = clusterHandlers(backend, moved);
+  const cluster = clusterHandlers(backend);
+  const events = eventHandlers(backend, moved);
   const logs = logHandlers(backend);
   const tasks = taskHandlers(backend, checkpointStorage);
   const taskSessions = taskSessionHandlers(backend, door.taskSessions, config.taskDomain);
@@ -80,6 +83,8 @@ export function apiHandlers(
       ...storageHandlers(backend),
       ...searches.unary,
       ...cluster.unary,
+      ...events.unary,
+      ...subscriptionHandlers(backend),
       ...agentHandlers(backend),
       ...poolHandlers(backend),
       ...jobHandlers(backend),
@@ -94,6 +99,7 @@ export function apiHandlers(
       ...tasks.streams,
       ...searches.streams,
       ...cluster.streams,
+      ...events.streams,
       ...watches.streams,
       ...metricStreamHandlers(backend).streams,
     },

@@ -72,9 +72,12 @@ function bodyBytesMaxOf({ facts }: Route): number {
   return httpLimits.bodyBytesMax;
 }
 
-/** Converts {experiment} to :experiment; a colon in the path is doubled. */
+/** Converts {experiment} to :experiment; a colon in the path is doubled, and ends the value before it. */
 function fastifyPath(route: Route): string {
-  return route.path.replaceAll(":", "::").replace(/\{(\w+)\}/g, ":$1");
+  return route.path
+    .replaceAll(":", "::")
+    .replace(/\{(\w+)\}(?=:)/g, ":$1([^:/]+)")
+    .replace(/\{(\w+)\}/g, ":$1");
 }
 
 async function serve(

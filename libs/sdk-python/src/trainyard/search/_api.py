@@ -141,7 +141,7 @@ def _event_of(text: str) -> SearchEvent:
     event = json.loads(text)
     # The third part of a type like dev.trainyard.search.TrialProposed.v1 is the event's name.
     name = str(event["type"]).split(".")[3]
-    return SearchEvent(int(event["version"]), name, event.get("data") or {})
+    return SearchEvent(int(event["streamversion"]), name, event.get("data") or {})
 
 
 def _raise_unless_passing(text: str) -> None:

@@ -36,7 +36,7 @@ async function events(
         const name = message.type.split(".")[3] ?? message.type;
         const data = JSON.stringify(message.data ?? {});
         output.line(
-          `${String(message.version).padStart(6)}  ${time(message.timeMs)}  ${name} ${data}`,
+          `${message.streamversion.padStart(6)}  ${time(Date.parse(message.time))}  ${name} ${data}`,
         );
       }
     }

@@ -48,5 +48,5 @@ function explainOne(
 ): void {
   const trial = trialOf(message);
   const what = trial === undefined ? "search" : `trial ${experiment}.${String(trial)}`;
-  output.line(printable(`${time(message.timeMs)}  ${what} ${decisionLine(words)}`));
+  output.line(printable(`${time(Date.parse(message.time))}  ${what} ${decisionLine(words)}`));
 }

@@ -59,7 +59,7 @@ export function tokenHandlers(backend: Backend) {
       });
       if (isRejection(result)) throw problemOf(result);
       await backend.reach(result.position);
-      return { position: String(result.position || backend.position) };
+      return { position: String(result.position || backend.position), subscriptions: [] };
     },
   } satisfies Partial<UnaryHandlers>;
 }

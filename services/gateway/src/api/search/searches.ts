@@ -2,11 +2,11 @@
 import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type FieldProblem, isExperimentId, pause, streamName } from "@trainyard/kernel";
+import { LeavingEvent } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
-import { shownEvent } from "../cluster/events.ts";
 import { apiLimits } from "../limits.ts";
 
 /** While no announcement arrives, the watcher of a search reads it again at this interval. */
@@ -77,7 +77,10 @@ async function* watch(
     const events = await log.read(stream, version, apiLimits.searchEventsPage);
     for (const event of events) {
       version = event.version;
-      yield { id: String(version), message: shownEvent(event) };
+      yield {
+        id: String(version),
+        message: new LeavingEvent(event, await backend.parts.epoch.current()).whole,
+      };
     }
     if (events.length > 0) continue;
     // The stream also ends for a client that reconnects after the last event; it would otherwise wait forever.

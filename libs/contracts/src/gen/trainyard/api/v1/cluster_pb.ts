@@ -5,17 +5,16 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { UndeliveredCheckpoints } from "../../common/v1/checkpoints_pb.ts";
 import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
 import { file_trainyard_options_v1_call } from "../../options/v1/call_pb.ts";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiPwoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJEgsKA2xvZxgDIAEoCSKRAQoRTGlzdEFnZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIOCgZmaWVsZHMYBiADKAkSDQoFY291bnQYByABKAgiuwEKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGAQgASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYBSABKAhIAYgBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlIo8FCgVBZ2VudBIMCgRuYW1lGAEgASgJEgwKBHBvb2wYAiABKAkSDQoFc3RhdGUYAyABKAkSKgoFc2xvdHMYBCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkFnZW50U2xvdBIPCgd2ZXJzaW9uGAUgASgJEhkKDG5hbWVfcmVmdXNlZBgGIAEoCUgAiAEBEhYKDnByb2Nlc3NfZ3JvdXBzGAcgASgJEjEKCGRpc3RydXN0GAggASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXN0cnVzdEgBiAEBEhcKCm5vdF9wbGFjZWQYCSABKAlIAogBARIzCgZsYWJlbHMYCiADKAsyIy50cmFpbnlhcmQuYXBpLnYxLkFnZW50LkxhYmVsc0VudHJ5EjEKCGRpc2FibGVkGAsgASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlZEgDiAEBEhAKCHByb3RvY29sGAwgASgNEhcKD3Byb3RvY29sX29sZGVzdBgNIAEoDRJFCgt1bmRlbGl2ZXJlZBgOIAEoCzIrLnRyYWlueWFyZC5jb21tb24udjEuVW5kZWxpdmVyZWRDaGVja3BvaW50c0gEiAEBEi8KB3NpbGVuY2UYDyABKAsyGS50cmFpbnlhcmQuYXBpLnYxLlNpbGVuY2VIBYgBARIPCgdub3RpY2VzGBAgAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDwoNX25hbWVfcmVmdXNlZEILCglfZGlzdHJ1c3RCDQoLX25vdF9wbGFjZWRCCwoJX2Rpc2FibGVkQg4KDF91bmRlbGl2ZXJlZEIKCghfc2lsZW5jZSIrCgdTaWxlbmNlEg4KBnJlYXNvbhgBIAEoCRIQCgh1bnRpbF9tcxgCIAEoASJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgIIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIqsBChFMaXN0RXZlbnRzUmVxdWVzdBIOCgZvYmplY3QYASABKAkSCgoCaWQYAiABKAkSDQoFdHlwZXMYAyADKAkSFAoHZnJvbV9tcxgEIAEoAUgAiAEBEhUKCHVudGlsX21zGAUgASgBSAGIAQESEQoJcGFnZV9zaXplGAYgASgNEhIKCnBhZ2VfdG9rZW4YByABKAlCCgoIX2Zyb21fbXNCCwoJX3VudGlsX21zImcKEkxpc3RFdmVudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiUAoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiQQoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWZvcmNlGAMgASgIIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MsoPCg5DbHVzdGVyU2VydmljZRJ4CgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIh+KtRgECAE4AYLT5JMCERIPL2FwaS92MS92ZXJzaW9uEnUKCkxpc3RBZ2VudHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVzcG9uc2UiHIq1GAJgAYLT5JMCEBIOL2FwaS92MS9hZ2VudHMSbAoLV2F0Y2hFdmVudHMSJC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRXZlbnRzUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQiHIq1GAI4AYLT5JMCEBIOL2FwaS92MS9ldmVudHMwARJ0CgpMaXN0RXZlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0RXZlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvZXZlbnRzOmxpc3QSdQoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIcirUYAjgBgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBKBAQoLUmV0cnlQYXJrZWQSJC50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXNwb25zZSIlirUYAiABgtPkkwIZOgEqIhQvYXBpL3YxL3BhcmtlZC9yZXRyeRJyCglWZXJpZnlMb2cSIi50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeUxvZ1JlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeVByb2dyZXNzIh2C0+STAhc6ASoiEi9hcGkvdjEvbG9nOnZlcmlmeTABEm4KDEdldExvZ0FuY2hvchIlLnRyYWlueWFyZC5hcGkudjEuR2V0TG9nQW5jaG9yUmVxdWVzdBobLnRyYWlueWFyZC5hcGkudjEuTG9nQW5jaG9yIhqC0+STAhQSEi9hcGkvdjEvbG9nOmFuY2hvchJ7CgtDcmVhdGVUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlc3BvbnNlIh+KtRgCKAGC0+STAhM6ASoiDi9hcGkvdjEvdG9rZW5zEm8KCkxpc3RUb2tlbnMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS90b2tlbnMSgAEKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiJIq1GAIgAYLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufRKFAQoKVHJ1c3RBZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXNwb25zZSIsirUYAiABgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3QShgEKDERpc2FibGVBZ2VudBIlLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIuirUYAiABgtPkkwIiOgEqIh0vYXBpL3YxL2FnZW50cy97bmFtZX0vZGlzYWJsZRKAAQoKRHJhaW5BZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuRHJhaW5BZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiLIq1GAIgAYLT5JMCIDoBKiIbL2FwaS92MS9hZ2VudHMve25hbWV9L2RyYWluEoMBCgtFbmFibGVBZ2VudBIkLnRyYWlueWFyZC5hcGkudjEuRW5hYmxlQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIi2KtRgCIAGC0+STAiE6ASoiHC9hcGkvdjEvYWdlbnRzL3tuYW1lfS9lbmFibGUSeQoLUmVtb3ZlQWdlbnQSJC50cmFpbnlhcmQuYXBpLnYxLlJlbW92ZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIjirUYAiABgtPkkwIXKhUvYXBpL3YxL2FnZW50cy97bmFtZX1iBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_options_v1_call]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiPwoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJEgsKA2xvZxgDIAEoCSKRAQoRTGlzdEFnZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIOCgZmaWVsZHMYBiADKAkSDQoFY291bnQYByABKAgiuwEKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGAQgASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYBSABKAhIAYgBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlIo8FCgVBZ2VudBIMCgRuYW1lGAEgASgJEgwKBHBvb2wYAiABKAkSDQoFc3RhdGUYAyABKAkSKgoFc2xvdHMYBCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkFnZW50U2xvdBIPCgd2ZXJzaW9uGAUgASgJEhkKDG5hbWVfcmVmdXNlZBgGIAEoCUgAiAEBEhYKDnByb2Nlc3NfZ3JvdXBzGAcgASgJEjEKCGRpc3RydXN0GAggASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXN0cnVzdEgBiAEBEhcKCm5vdF9wbGFjZWQYCSABKAlIAogBARIzCgZsYWJlbHMYCiADKAsyIy50cmFpbnlhcmQuYXBpLnYxLkFnZW50LkxhYmVsc0VudHJ5EjEKCGRpc2FibGVkGAsgASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlZEgDiAEBEhAKCHByb3RvY29sGAwgASgNEhcKD3Byb3RvY29sX29sZGVzdBgNIAEoDRJFCgt1bmRlbGl2ZXJlZBgOIAEoCzIrLnRyYWlueWFyZC5jb21tb24udjEuVW5kZWxpdmVyZWRDaGVja3BvaW50c0gEiAEBEi8KB3NpbGVuY2UYDyABKAsyGS50cmFpbnlhcmQuYXBpLnYxLlNpbGVuY2VIBYgBARIPCgdub3RpY2VzGBAgAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDwoNX25hbWVfcmVmdXNlZEILCglfZGlzdHJ1c3RCDQoLX25vdF9wbGFjZWRCCwoJX2Rpc2FibGVkQg4KDF91bmRlbGl2ZXJlZEIKCghfc2lsZW5jZSIrCgdTaWxlbmNlEg4KBnJlYXNvbhgBIAEoCRIQCgh1bnRpbF9tcxgCIAEoASJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgIIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiUAoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSI+ChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEhUKDXN1YnNjcmlwdGlvbnMYAiADKAkiIQoRVHJ1c3RBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCSImChJUcnVzdEFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkiQQoTRGlzYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJIlQKEURyYWluQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDAoEc2xvdBgCIAEoCRIOCgZyZWFzb24YAyABKAkSEwoLZGVhZGxpbmVfbXMYBCABKAEiMAoSRW5hYmxlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDAoEc2xvdBgCIAEoCSJBChJSZW1vdmVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFZm9yY2UYAyABKAgiSQoNQWdlbnRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRImCgVhZ2VudBgCIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQy5g0KDkNsdXN0ZXJTZXJ2aWNlEngKCkdldFZlcnNpb24SIy50cmFpbnlhcmQuYXBpLnYxLkdldFZlcnNpb25SZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVzcG9uc2UiH4q1GAQIATgBgtPkkwIREg8vYXBpL3YxL3ZlcnNpb24SdQoKTGlzdEFnZW50cxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXNwb25zZSIcirUYAmABgtPkkwIQEg4vYXBpL3YxL2FnZW50cxJ1CgpMaXN0UGFya2VkEiMudHJhaW55YXJkLmFwaS52MS5MaXN0UGFya2VkUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlc3BvbnNlIhyKtRgCOAGC0+STAhASDi9hcGkvdjEvcGFya2VkEoEBCgtSZXRyeVBhcmtlZBIkLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlc3BvbnNlIiWKtRgCIAGC0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnIKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiHYLT5JMCFzoBKiISL2FwaS92MS9sb2c6dmVyaWZ5MAESbgoMR2V0TG9nQW5jaG9yEiUudHJhaW55YXJkLmFwaS52MS5HZXRMb2dBbmNob3JSZXF1ZXN0GhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiGoLT5JMCFBISL2FwaS92MS9sb2c6YW5jaG9yEnsKC0NyZWF0ZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVzcG9uc2UiH4q1GAIoAYLT5JMCEzoBKiIOL2FwaS92MS90b2tlbnMSbwoKTGlzdFRva2VucxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3Rva2VucxKAAQoLUmV2b2tlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXNwb25zZSIkirUYAiABgtPkkwIYKhYvYXBpL3YxL3Rva2Vucy97dG9rZW59EoUBCgpUcnVzdEFnZW50EiMudHJhaW55YXJkLmFwaS52MS5UcnVzdEFnZW50UmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlc3BvbnNlIiyKtRgCIAGC0+STAiA6ASoiGy9hcGkvdjEvYWdlbnRzL3tuYW1lfS90cnVzdBKGAQoMRGlzYWJsZUFnZW50EiUudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIi6KtRgCIAGC0+STAiI6ASoiHS9hcGkvdjEvYWdlbnRzL3tuYW1lfS9kaXNhYmxlEoABCgpEcmFpbkFnZW50EiMudHJhaW55YXJkLmFwaS52MS5EcmFpbkFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIsirUYAiABgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vZHJhaW4SgwEKC0VuYWJsZUFnZW50EiQudHJhaW55YXJkLmFwaS52MS5FbmFibGVBZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiLYq1GAIgAYLT5JMCIToBKiIcL2FwaS92MS9hZ2VudHMve25hbWV9L2VuYWJsZRJ5CgtSZW1vdmVBZ2VudBIkLnRyYWlueWFyZC5hcGkudjEuUmVtb3ZlQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIiOKtRgCIAGC0+STAhcqFS9hcGkvdjEvYWdlbnRzL3tuYW1lfWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_common_v1_checkpoints, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -443,208 +442,6 @@ export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_cluster, 8);
 
 /**
- * @generated from message trainyard.api.v1.WatchEventsRequest
- */
-export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> & {
-  /**
-   * The log position after which the events begin. The header Last-Event-ID overrides it.
-   *
-   * @generated from field: string after = 1;
-   */
-  after: string;
-
-  /**
-   * Whether the stream ends at the end of the log instead of waiting for more events.
-   *
-   * @generated from field: bool no_follow = 2;
-   */
-  noFollow: boolean;
-
-  /**
-   * Limits the answer to events of this experiment.
-   *
-   * @generated from field: string experiment = 3;
-   */
-  experiment: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.WatchEventsRequest.
- * Use `create(WatchEventsRequestSchema)` to create a new message.
- */
-export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 9);
-
-/**
- * @generated from message trainyard.api.v1.ListEventsRequest
- */
-export type ListEventsRequest = Message<"trainyard.api.v1.ListEventsRequest"> & {
-  /**
-   * The kind of object: experiment, search, trial (with its validations and matched log policies), run, checkpoint,
-   * model, agent, pool, workspace, project, token, or another kind of stream. Empty for all events.
-   *
-   * @generated from field: string object = 1;
-   */
-  object: string;
-
-  /**
-   * The id of the object, for example 12.3#1 for a run.
-   *
-   * @generated from field: string id = 2;
-   */
-  id: string;
-
-  /**
-   * The types of the listed events, for example ExperimentPaused; empty for all types.
-   *
-   * @generated from field: repeated string types = 3;
-   */
-  types: string[];
-
-  /**
-   * Limits the answer to events at or after this time, in milliseconds since 1970.
-   *
-   * @generated from field: optional double from_ms = 4;
-   */
-  fromMs?: number | undefined;
-
-  /**
-   * Limits the answer to events before this time, in milliseconds since 1970.
-   *
-   * @generated from field: optional double until_ms = 5;
-   */
-  untilMs?: number | undefined;
-
-  /**
-   * @generated from field: uint32 page_size = 6;
-   */
-  pageSize: number;
-
-  /**
-   * @generated from field: string page_token = 7;
-   */
-  pageToken: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.ListEventsRequest.
- * Use `create(ListEventsRequestSchema)` to create a new message.
- */
-export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 10);
-
-/**
- * @generated from message trainyard.api.v1.ListEventsResponse
- */
-export type ListEventsResponse = Message<"trainyard.api.v1.ListEventsResponse"> & {
-  /**
-   * The events of the page. An answer examines a bounded number of events, so a page may have fewer than requested, or
-   * none, and still have a next page.
-   *
-   * @generated from field: repeated trainyard.api.v1.Event items = 1;
-   */
-  items: Event[];
-
-  /**
-   * @generated from field: string next_page_token = 2;
-   */
-  nextPageToken: string;
-
-  /**
-   * @generated from field: string position = 3;
-   */
-  position: string;
-};
-
-/**
- * Describes the message trainyard.api.v1.ListEventsResponse.
- * Use `create(ListEventsResponseSchema)` to create a new message.
- */
-export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 11);
-
-/**
- * A CloudEvent whose data is the message of an event of the log.
- *
- * @generated from message trainyard.api.v1.Event
- */
-export type Event = Message<"trainyard.api.v1.Event"> & {
-  /**
-   * @generated from field: string id = 1;
-   */
-  id: string;
-
-  /**
-   * @generated from field: string source = 2;
-   */
-  source: string;
-
-  /**
-   * @generated from field: string type = 3;
-   */
-  type: string;
-
-  /**
-   * @generated from field: string subject = 4;
-   */
-  subject: string;
-
-  /**
-   * @generated from field: double time_ms = 5;
-   */
-  timeMs: number;
-
-  /**
-   * @generated from field: string sequence = 6;
-   */
-  sequence: string;
-
-  /**
-   * @generated from field: string correlationid = 7;
-   */
-  correlationid: string;
-
-  /**
-   * @generated from field: string causationid = 8;
-   */
-  causationid: string;
-
-  /**
-   * @generated from field: string authid = 9;
-   */
-  authid: string;
-
-  /**
-   * @generated from field: string workspace = 10;
-   */
-  workspace: string;
-
-  /**
-   * @generated from field: string traceparent = 11;
-   */
-  traceparent: string;
-
-  /**
-   * @generated from field: google.protobuf.Struct data = 12;
-   */
-  data?: JsonObject | undefined;
-
-  /**
-   * The number of the event in its stream, from 1.
-   *
-   * @generated from field: uint32 version = 13;
-   */
-  version: number;
-};
-
-/**
- * Describes the message trainyard.api.v1.Event.
- * Use `create(EventSchema)` to create a new message.
- */
-export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 12);
-
-/**
  * @generated from message trainyard.api.v1.ListParkedRequest
  */
 export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & {
@@ -655,7 +452,7 @@ export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & 
  * Use `create(ListParkedRequestSchema)` to create a new message.
  */
 export const ListParkedRequestSchema: GenMessage<ListParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 13);
+  messageDesc(file_trainyard_api_v1_cluster, 9);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedResponse
@@ -682,7 +479,7 @@ export type ListParkedResponse = Message<"trainyard.api.v1.ListParkedResponse"> 
  * Use `create(ListParkedResponseSchema)` to create a new message.
  */
 export const ListParkedResponseSchema: GenMessage<ListParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 10);
 
 /**
  * @generated from message trainyard.api.v1.ParkedEvent
@@ -729,7 +526,7 @@ export type ParkedEvent = Message<"trainyard.api.v1.ParkedEvent"> & {
  * Use `create(ParkedEventSchema)` to create a new message.
  */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 11);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedRequest
@@ -751,7 +548,7 @@ export type RetryParkedRequest = Message<"trainyard.api.v1.RetryParkedRequest"> 
  * Use `create(RetryParkedRequestSchema)` to create a new message.
  */
 export const RetryParkedRequestSchema: GenMessage<RetryParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 12);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedResponse
@@ -768,7 +565,7 @@ export type RetryParkedResponse = Message<"trainyard.api.v1.RetryParkedResponse"
  * Use `create(RetryParkedResponseSchema)` to create a new message.
  */
 export const RetryParkedResponseSchema: GenMessage<RetryParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 13);
 
 /**
  * @generated from message trainyard.api.v1.VerifyLogRequest
@@ -793,7 +590,7 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  * Use `create(VerifyLogRequestSchema)` to create a new message.
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 14);
 
 /**
  * @generated from message trainyard.api.v1.GetLogAnchorRequest
@@ -806,7 +603,7 @@ export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"
  * Use `create(GetLogAnchorRequestSchema)` to create a new message.
  */
 export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 15);
 
 /**
  * @generated from message trainyard.api.v1.LogAnchor
@@ -837,7 +634,7 @@ export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
  * Use `create(LogAnchorSchema)` to create a new message.
  */
 export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -881,7 +678,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -907,7 +704,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 22);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -931,7 +728,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 23);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -961,7 +758,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 24);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -988,7 +785,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 25);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -1030,7 +827,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 26);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -1047,7 +844,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 27);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -1057,6 +854,13 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
    * @generated from field: string position = 1;
    */
   position: string;
+
+  /**
+   * The names of the subscriptions that stop with the token.
+   *
+   * @generated from field: repeated string subscriptions = 2;
+   */
+  subscriptions: string[];
 };
 
 /**
@@ -1064,7 +868,7 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 28);
+  messageDesc(file_trainyard_api_v1_cluster, 24);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentRequest
@@ -1081,7 +885,7 @@ export type TrustAgentRequest = Message<"trainyard.api.v1.TrustAgentRequest"> & 
  * Use `create(TrustAgentRequestSchema)` to create a new message.
  */
 export const TrustAgentRequestSchema: GenMessage<TrustAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 29);
+  messageDesc(file_trainyard_api_v1_cluster, 25);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentResponse
@@ -1098,7 +902,7 @@ export type TrustAgentResponse = Message<"trainyard.api.v1.TrustAgentResponse"> 
  * Use `create(TrustAgentResponseSchema)` to create a new message.
  */
 export const TrustAgentResponseSchema: GenMessage<TrustAgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 30);
+  messageDesc(file_trainyard_api_v1_cluster, 26);
 
 /**
  * @generated from message trainyard.api.v1.DisableAgentRequest
@@ -1127,7 +931,7 @@ export type DisableAgentRequest = Message<"trainyard.api.v1.DisableAgentRequest"
  * Use `create(DisableAgentRequestSchema)` to create a new message.
  */
 export const DisableAgentRequestSchema: GenMessage<DisableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 31);
+  messageDesc(file_trainyard_api_v1_cluster, 27);
 
 /**
  * @generated from message trainyard.api.v1.DrainAgentRequest
@@ -1163,7 +967,7 @@ export type DrainAgentRequest = Message<"trainyard.api.v1.DrainAgentRequest"> & 
  * Use `create(DrainAgentRequestSchema)` to create a new message.
  */
 export const DrainAgentRequestSchema: GenMessage<DrainAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 32);
+  messageDesc(file_trainyard_api_v1_cluster, 28);
 
 /**
  * @generated from message trainyard.api.v1.EnableAgentRequest
@@ -1187,7 +991,7 @@ export type EnableAgentRequest = Message<"trainyard.api.v1.EnableAgentRequest"> 
  * Use `create(EnableAgentRequestSchema)` to create a new message.
  */
 export const EnableAgentRequestSchema: GenMessage<EnableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 33);
+  messageDesc(file_trainyard_api_v1_cluster, 29);
 
 /**
  * @generated from message trainyard.api.v1.RemoveAgentRequest
@@ -1216,7 +1020,7 @@ export type RemoveAgentRequest = Message<"trainyard.api.v1.RemoveAgentRequest"> 
  * Use `create(RemoveAgentRequestSchema)` to create a new message.
  */
 export const RemoveAgentRequestSchema: GenMessage<RemoveAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 34);
+  messageDesc(file_trainyard_api_v1_cluster, 30);
 
 /**
  * @generated from message trainyard.api.v1.AgentResponse
@@ -1238,7 +1042,7 @@ export type AgentResponse = Message<"trainyard.api.v1.AgentResponse"> & {
  * Use `create(AgentResponseSchema)` to create a new message.
  */
 export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 35);
+  messageDesc(file_trainyard_api_v1_cluster, 31);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService
@@ -1259,27 +1063,6 @@ export const ClusterService: GenService<{
     methodKind: "unary";
     input: typeof ListAgentsRequestSchema;
     output: typeof ListAgentsResponseSchema;
-  },
-  /**
-   * Sends the events of the log as server-sent events. The id of a server-sent event is the log position, its data is
-   * the event. The stream resumes after Last-Event-ID.
-   *
-   * @generated from rpc trainyard.api.v1.ClusterService.WatchEvents
-   */
-  watchEvents: {
-    methodKind: "server_streaming";
-    input: typeof WatchEventsRequestSchema;
-    output: typeof EventSchema;
-  },
-  /**
-   * Lists events, the newest first: all events, or the events of one object's streams.
-   *
-   * @generated from rpc trainyard.api.v1.ClusterService.ListEvents
-   */
-  listEvents: {
-    methodKind: "unary";
-    input: typeof ListEventsRequestSchema;
-    output: typeof ListEventsResponseSchema;
   },
   /**
    * @generated from rpc trainyard.api.v1.ClusterService.ListParked

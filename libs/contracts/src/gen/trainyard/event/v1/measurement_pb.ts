@@ -2,15 +2,15 @@
 // @generated from file trainyard/event/v1/measurement.proto (package trainyard.event.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/event/v1/measurement.proto.
  */
 export const file_trainyard_event_v1_measurement: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEiPwoQUHJvZ3Jlc3NSZXBvcnRlZBILCgNydW4YASABKA0SDwoHcGVyY2VudBgCIAEoDRINCgVhdF9tcxgDIAEoASKbAQoQTG9nUG9saWN5TWF0Y2hlZBIOCgZwb2xpY3kYASABKAkSDgoGYWN0aW9uGAIgASgJEgwKBGxpbmUYAyABKAkSCwoDcnVuGAQgASgNEg0KBWFnZW50GAUgASgJEhEKCW5vZGVfcmFuaxgGIAEoDRIRCgRyYW5rGAcgASgNSACIAQESDgoGY3Vyc29yGAggASgJQgcKBV9yYW5rYgZwcm90bzM");
+  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEiPwoQUHJvZ3Jlc3NSZXBvcnRlZBILCgNydW4YASABKA0SDwoHcGVyY2VudBgCIAEoDRINCgVhdF9tcxgDIAEoASKJAQoLQWxlcnRSYWlzZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEg0KBXRpdGxlGAMgASgJEgwKBHRleHQYBCABKAkSLQoFbGV2ZWwYBSABKA4yHi50cmFpbnlhcmQuZXZlbnQudjEuQWxlcnRMZXZlbBISCgpyZXBvcnRfa2V5GAYgASgJIpsBChBMb2dQb2xpY3lNYXRjaGVkEg4KBnBvbGljeRgBIAEoCRIOCgZhY3Rpb24YAiABKAkSDAoEbGluZRgDIAEoCRILCgNydW4YBCABKA0SDQoFYWdlbnQYBSABKAkSEQoJbm9kZV9yYW5rGAYgASgNEhEKBHJhbmsYByABKA1IAIgBARIOCgZjdXJzb3IYCCABKAlCBwoFX3JhbmsidgoRTG9nUGF0dGVybk1hdGNoZWQSFAoMc3Vic2NyaXB0aW9uGAEgASgJEgwKBGxpbmUYAiABKAkSCwoDcnVuGAMgASgNEg0KBWFnZW50GAQgASgJEhEKCW5vZGVfcmFuaxgFIAEoDRIOCgZjdXJzb3IYBiABKAkqgwEKCkFsZXJ0TGV2ZWwSGwoXQUxFUlRfTEVWRUxfVU5TUEVDSUZJRUQQABIVChFBTEVSVF9MRVZFTF9ERUJVRxABEhQKEEFMRVJUX0xFVkVMX0lORk8QAhIUChBBTEVSVF9MRVZFTF9XQVJOEAMSFQoRQUxFUlRfTEVWRUxfRVJST1IQBGIGcHJvdG8z");
 
 /**
  * A validation report. It is appended before the report is acknowledged.
@@ -126,6 +126,52 @@ export const ProgressReportedSchema: GenMessage<ProgressReported> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_measurement, 2);
 
 /**
+ * The training code raised an alert. It is appended before the report is acknowledged, at most 100 times for a run.
+ *
+ * @generated from message trainyard.event.v1.AlertRaised
+ */
+export type AlertRaised = Message<"trainyard.event.v1.AlertRaised"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: string title = 3;
+   */
+  title: string;
+
+  /**
+   * @generated from field: string text = 4;
+   */
+  text: string;
+
+  /**
+   * @generated from field: trainyard.event.v1.AlertLevel level = 5;
+   */
+  level: AlertLevel;
+
+  /**
+   * The report's key within the run; the commit id derives from it.
+   *
+   * @generated from field: string report_key = 6;
+   */
+  reportKey: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AlertRaised.
+ * Use `create(AlertRaisedSchema)` to create a new message.
+ */
+export const AlertRaisedSchema: GenMessage<AlertRaised> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_measurement, 3);
+
+/**
  * A log line matched a log policy of the experiment. The event is recorded once for each policy and node of a run, for
  * the first matching line.
  *
@@ -190,5 +236,99 @@ export type LogPolicyMatched = Message<"trainyard.event.v1.LogPolicyMatched"> & 
  * Use `create(LogPolicyMatchedSchema)` to create a new message.
  */
 export const LogPolicyMatchedSchema: GenMessage<LogPolicyMatched> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_measurement, 3);
+  messageDesc(file_trainyard_event_v1_measurement, 4);
+
+/**
+ * A log line matched the pattern of a webhook. The event is recorded once for each webhook and node of a run, for the
+ * first matching line.
+ *
+ * @generated from message trainyard.event.v1.LogPatternMatched
+ */
+export type LogPatternMatched = Message<"trainyard.event.v1.LogPatternMatched"> & {
+  /**
+   * The name of the webhook's subscription.
+   *
+   * @generated from field: string subscription = 1;
+   */
+  subscription: string;
+
+  /**
+   * The beginning of the matching line.
+   *
+   * @generated from field: string line = 2;
+   */
+  line: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * The agent on which the line was written.
+   *
+   * @generated from field: string agent = 4;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: uint32 node_rank = 5;
+   */
+  nodeRank: number;
+
+  /**
+   * The cursor of the line in the log of the trial or task.
+   *
+   * @generated from field: string cursor = 6;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.LogPatternMatched.
+ * Use `create(LogPatternMatchedSchema)` to create a new message.
+ */
+export const LogPatternMatchedSchema: GenMessage<LogPatternMatched> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_measurement, 5);
+
+/**
+ * @generated from enum trainyard.event.v1.AlertLevel
+ */
+export const AlertLevel = {
+  /**
+   * @generated from enum value: ALERT_LEVEL_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: ALERT_LEVEL_DEBUG = 1;
+   */
+  DEBUG: 1,
+
+  /**
+   * @generated from enum value: ALERT_LEVEL_INFO = 2;
+   */
+  INFO: 2,
+
+  /**
+   * @generated from enum value: ALERT_LEVEL_WARN = 3;
+   */
+  WARN: 3,
+
+  /**
+   * @generated from enum value: ALERT_LEVEL_ERROR = 4;
+   */
+  ERROR: 4,
+} as const;
+
+/**
+ * @generated from enum trainyard.event.v1.AlertLevel
+ */
+export type AlertLevel = (typeof AlertLevel)[keyof typeof AlertLevel] | UnknownEnum;
+
+/**
+ * Describes the enum trainyard.event.v1.AlertLevel.
+ */
+export const AlertLevelSchema: GenEnum<AlertLevel> = /*@__PURE__*/
+  enumDesc(file_trainyard_event_v1_measurement, 0);
 

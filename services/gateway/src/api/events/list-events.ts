@@ -6,6 +6,7 @@
 import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { isExperimentId } from "@trainyard/kernel";
+import { categoriesOf, LeavingEvent } from "@trainyard/outbound";
 import { experimentKey } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
@@ -13,7 +14,6 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
-import { shownEvent } from "./events.ts";
 
 /** The events that a list reads at once: an event may have 256 KiB. */
 const listedEventsRead = 32;
@@ -33,12 +33,6 @@ type Source = {
  * that are read already, newest last.
  */
 type Backwards = { readonly source: Source; before: number; read: StoredEvent[] };
-
-/** The categories of an object's streams, if they differ from the object's kind. */
-const streamsOf: Readonly<Record<string, readonly string[]>> = {
-  trial: ["trial", "measurement", "logsignal"],
-  run: ["allocation"],
-};
 
 /** Lists events, in the queue of all lists. */
 export function listEvents(
@@ -79,9 +73,10 @@ async function pageOf(
     characters += event.body.length;
     if (types.size === 0 || types.has(shortNameOf(event.type))) items.push(event);
   }
+  const epoch = await backend.parts.epoch.current();
   const isMore = !isOver && all.some(({ before }) => before > 1);
   return {
-    items: items.map(shownEvent),
+    items: items.map((event) => new LeavingEvent(event, epoch).shown),
     nextPageToken: isMore ? tokenOf(all) : "",
     position: String(await log.head()),
   };
@@ -107,8 +102,7 @@ async function sourcesOf(
   if (!/^[a-z]+$/.test(object)) {
     throw new Problem(400, "invalid_request", "object is a kind, such as experiment, trial or run");
   }
-  const categories = Object.hasOwn(streamsOf, object) ? (streamsOf[object] ?? []) : [object];
-  const streams = categories.map((category) => `${category}-${id}`);
+  const streams = categoriesOf(object).map((category) => `${category}-${id}`);
   const isThere = id !== "" && !id.includes("\0") && !(await isDeleted(backend, streams));
   const sources = isThere
     ? await Promise.all(streams.map((stream) => streamSource(log, stream)))

@@ -1,0 +1,19 @@
+export { type BinaryEvent, binaryModeOf } from "./bindings.ts";
+export {
+  checkedPlace,
+  type EventPlace,
+  logBeginning,
+  placeText,
+  readPlace,
+} from "./event-place.ts";
+export {
+  categoriesOf,
+  type ExperimentFacts,
+  type Filter,
+  matches,
+  needsFacts,
+  readFilter,
+} from "./filter.ts";
+export { LeavingEvent } from "./leaving-event.ts";
+export { outboundLimits } from "./limits.ts";
+export { type EventReader, mayRead } from "./rights.ts";

@@ -1,0 +1,1 @@
+-- Subscriptions: what their events say, and how far each has come.
