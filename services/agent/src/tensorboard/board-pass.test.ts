@@ -163,6 +163,18 @@ test("after any changes and cuts, a pass that completes has made copies like the
   );
 });
 
+test("a copy that was cut off leaves nothing behind once its original is gone", async () => {
+  await using world = await BoardWorld.open();
+  world.put("1.2", { "b/plan": " " });
+  const { pass, folder } = passing(world);
+  world.cutAfter = 0;
+  await expect(pass()).rejects.toThrow("the link is gone");
+  folder.forget();
+  world.originals.get("1.2")?.delete("b/plan");
+  await pass();
+  expect(await copies(world)).toEqual({});
+});
+
 test("a draft that an agent left is no file of a trial", async () => {
   await using world = await BoardWorld.open();
   world.put("1.1", { plan: "1" });
