@@ -6,10 +6,15 @@ import {
 } from "@trainyard/runtime";
 import { z } from "zod";
 
-const schema = z.object(connectionVariables);
+const schema = z.object({
+  ...connectionVariables,
+  /** The file in which the embedded cluster finds the NATS users of subscriptions. */
+  TRAINYARD_FEEDS_NATS_USERS_FILE: z.string().min(1).optional(),
+});
 
-export type FeedsConfig = ConnectionsConfig;
+export type FeedsConfig = ConnectionsConfig & { readonly natsUsersFile: string | null };
 
 export function parseConfig(environment: Readonly<Record<string, string>>): FeedsConfig {
-  return connectionsOf(parseEnvironment(schema, environment));
+  const env = parseEnvironment(schema, environment);
+  return { ...connectionsOf(env), natsUsersFile: env.TRAINYARD_FEEDS_NATS_USERS_FILE ?? null };
 }

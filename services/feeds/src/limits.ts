@@ -21,4 +21,6 @@ export const feedsLimits = {
   natsWaitingMax: 256,
   /** The time after which an unanswered event comes again. */
   natsAgainMs: 30_000,
+  /** How often a subscription looks whether somebody listens, and whether an answer is overdue. */
+  natsLookMs: 1_000,
 } as const;

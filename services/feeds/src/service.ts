@@ -17,6 +17,7 @@ import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/disp
 import { Progress } from "./shell/dispatch/progress.ts";
 import { RecentEvents } from "./shell/dispatch/recent-events.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
+import { NatsRoom } from "./shell/nats/nats-room.ts";
 import { absentRoom } from "./shell/subscriptions/absent-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
@@ -37,8 +38,9 @@ export async function createService(
   const { name, bus, clock, logger } = parts;
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
+  const nats = new NatsRoom({ pool, bus, clock, usersFile: config.natsUsersFile });
   const rooms: Rooms = {
-    nats: absentRoom("nats"),
+    nats,
     webhook: absentRoom("webhook"),
     ...overrides.rooms,
   };
@@ -48,6 +50,7 @@ export async function createService(
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
     const progress = new Progress(pool, clock, logger);
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
+    await nats.writeUsers();
     const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
     const dispatcher = new Dispatcher({ ...shared, recent });
     const loops: readonly Loop[] = [recent, dispatcher, progress.loop, endingLoop(shared)];
