@@ -47,6 +47,7 @@ export { DueFold, type DueFoldSpec, foldOfDues } from "./reactions/due-fold.ts";
 export { type DueDeps, DueLoop } from "./reactions/due-loop.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
+export { wrongSettings } from "./service/failed-start.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export {
