@@ -13,9 +13,10 @@ import {
 } from "@trainyard/runtime";
 import type { FeedsConfig } from "./config.ts";
 import { commandTable } from "./shell/commands.ts";
-import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
+import { Dispatcher, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
 import { RecentEvents } from "./shell/dispatch/recent-events.ts";
+import { kafkaSinks } from "./shell/kafka/sink.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { absentRoom } from "./shell/subscriptions/absent-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
@@ -32,7 +33,7 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
   const rooms: Rooms = { nats: absentRoom("nats"), webhook: absentRoom("webhook") };
-  const operatorSinks: readonly OperatorSink[] = [];
+  const operatorSinks = kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);

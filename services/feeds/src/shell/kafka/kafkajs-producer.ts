@@ -22,9 +22,11 @@ import { kafkaFault } from "./kafka-fault.ts";
 import type { ConnectKafka, KafkaMessage, KafkaProducer } from "./producer.ts";
 
 export function kafkajsProducer(config: KafkaConfig, logger: Logger): ConnectKafka {
-  return async () => {
+  return async (signal) => {
     const sockets = new Sockets();
+    signal.addEventListener("abort", sockets.destroy, { once: true });
     try {
+      signal.throwIfAborted();
       const producer = new Kafka(settingsOf(config, logger, sockets)).producer({
         createPartitioner: Partitioners.DefaultPartitioner,
         allowAutoTopicCreation: false,
@@ -133,10 +135,11 @@ class Sockets {
     return socket;
   };
 
-  destroy(): void {
+  /** Closes all connections, also those that the client opens from now on. */
+  readonly destroy = (): void => {
     this.#isDestroyed = true;
     for (const socket of this.#open) socket.destroy(closed());
-  }
+  };
 }
 
 const closed = (): Error => new Error("the connection was closed by this process");

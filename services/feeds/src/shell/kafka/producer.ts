@@ -13,10 +13,10 @@ export interface KafkaProducer extends AsyncDisposable {
    * and the producer is used no more. At most one call is pending.
    */
   send(messages: readonly KafkaMessage[]): Promise<void>;
-
-  /** Closes its connections at once, also those of a pending call, which then fails. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Connects to the brokers; throws a Fault in one sentence that says what to do. */
-export type ConnectKafka = () => Promise<KafkaProducer>;
+/**
+ * Connects to the brokers; throws a Fault in one sentence that says what to do. When the signal aborts, all connections
+ * are closed at once, and what is pending fails.
+ */
+export type ConnectKafka = (signal: AbortSignal) => Promise<KafkaProducer>;

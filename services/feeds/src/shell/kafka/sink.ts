@@ -4,30 +4,34 @@
  * partition, in the same order, and a consumer skips each event whose `ce_sequence` is not above its last.
  */
 import { binaryModeOf, type LeavingEvent } from "@trainyard/outbound";
+import type { Logger } from "@trainyard/runtime";
 import { feedsLimits } from "../../limits.ts";
+import type { OperatorSink } from "../dispatch/dispatcher.ts";
 import type { OpenSink, Page, Sink, SinkContext } from "../dispatch/sink.ts";
+import type { KafkaConfig } from "./config.ts";
+import { kafkajsProducer } from "./kafkajs-producer.ts";
 import type { ConnectKafka, KafkaMessage, KafkaProducer } from "./producer.ts";
 
-export function kafkaSink(connect: ConnectKafka): OpenSink {
-  return async (context) => new KafkaSink(context, await connect());
+/** Returns the operator's sinks for Kafka: one, or none if it is not set up. */
+export function kafkaSinks(config: KafkaConfig | null, logger: Logger): readonly OperatorSink[] {
+  if (config === null) return [];
+  // No subscription can have a name with a colon. Another topic gets the log from its first event.
+  const name = `kafka:${config.topic}`;
+  return [{ name, open: kafkaSink(kafkajsProducer(config, logger)) }];
 }
 
-export function messageOf(event: LeavingEvent): KafkaMessage {
-  const { headers, body } = binaryModeOf(event, "ce_");
-  return { key: event.stored.stream, headers: Object.fromEntries(headers), value: body };
+export function kafkaSink(connect: ConnectKafka): OpenSink {
+  return async (context) => new KafkaSink(context, await connect(context.signal));
 }
 
 class KafkaSink implements Sink {
   readonly #context: SinkContext;
   readonly #producer: KafkaProducer;
-  readonly #close: () => void;
+  #works = false;
 
   constructor(context: SinkContext, producer: KafkaProducer) {
     this.#context = context;
     this.#producer = producer;
-    this.#close = () => void producer[Symbol.asyncDispose]();
-    context.signal.addEventListener("abort", this.#close, { once: true });
-    if (context.signal.aborted) this.#close();
   }
 
   async take({ events, upTo }: Page): Promise<void> {
@@ -37,13 +41,20 @@ class KafkaSink implements Sink {
       settled({ position: last.stored.position, event: last.stored.id });
     }
     settled(upTo);
-    failed(null);
+    if (!this.#works) failed(null);
+    this.#works = true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#context.signal.removeEventListener("abort", this.#close);
     await this.#producer[Symbol.asyncDispose]();
   }
+}
+
+function messageOf(event: LeavingEvent): KafkaMessage {
+  const { headers, body } = binaryModeOf(event, "ce_");
+  // An empty value is no JSON, which readers of CloudEvents refuse, and no value at all deletes a compacted key.
+  const value = body === "" ? "null" : body;
+  return { key: event.stored.stream, headers: Object.fromEntries(headers), value };
 }
 
 type Batch = { readonly messages: readonly KafkaMessage[]; readonly last: LeavingEvent };
