@@ -1,6 +1,6 @@
 /**
- * Mock brokers of librdkafka, by its program kcat. They keep messages in memory, have four partitions for each topic, of
- * which they create each that is asked for, and know neither TLS, SASL nor rights.
+ * Mock brokers of librdkafka, by its program kcat. They keep messages in memory, create each topic that is named, with
+ * four partitions, and know neither TLS, SASL nor rights.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

@@ -81,11 +81,27 @@ export function certificate(until: "2020-01-02" | "2049-01-02"): Certificate {
     execFileSync("openssl", [...options], { cwd: folder, stdio: "ignore" });
   };
   const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
-  openssl("req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", "key", "-out", "csr", ...subject);
+  openssl(
+    "req",
+    "-new",
+    "-newkey",
+    "rsa:2048",
+    "-nodes",
+    "-keyout",
+    "key",
+    "-out",
+    "csr",
+    ...subject,
+  );
   writeFileSync(at("index"), "");
   writeFileSync(at("serial"), "01\n");
   writeFileSync(at("settings"), settings);
-  const dates = ["-startdate", "20200101000000Z", "-enddate", `${until.replaceAll("-", "")}000000Z`];
+  const dates = [
+    "-startdate",
+    "20200101000000Z",
+    "-enddate",
+    `${until.replaceAll("-", "")}000000Z`,
+  ];
   const names = ["-config", "settings", "-in", "csr", "-keyfile", "key", "-out", "cert"];
   openssl("ca", "-batch", "-selfsign", ...names, ...dates);
   return {

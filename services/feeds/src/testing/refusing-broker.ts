@@ -109,4 +109,5 @@ function int32(value: number): Buffer {
   return bytes;
 }
 
-const text = (value: string): Buffer => Buffer.concat([int16(Buffer.byteLength(value)), Buffer.from(value)]);
+const text = (value: string): Buffer =>
+  Buffer.concat([int16(Buffer.byteLength(value)), Buffer.from(value)]);

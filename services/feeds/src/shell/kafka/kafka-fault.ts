@@ -2,7 +2,7 @@
 import { Fault, isFault } from "@trainyard/kernel";
 import type { KafkaConfig } from "./config.ts";
 
-/** The fields of errors of kafkajs, Node and OpenSSL by which they are told apart. */
+/** The fields of errors of kafkajs, Node and OpenSSL that distinguish them. */
 type Failure = {
   readonly name?: string;
   readonly message?: string;

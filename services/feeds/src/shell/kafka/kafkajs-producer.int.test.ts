@@ -62,7 +62,11 @@ test("messages arrive at Kafka in the order of their keys, and npm's cloudevents
     const message = { key, headers, value: payload, body: payload };
     const read = KafkaBinding.toEvent(message);
     const event = events[Number(headers["ce_sequence"]) - 1];
-    expect(JSON.parse(JSON.stringify(read))).toEqual({ data: null, ...event?.shown, partitionkey: key });
+    expect(JSON.parse(JSON.stringify(read))).toEqual({
+      data: null,
+      ...event?.shown,
+      partitionkey: key,
+    });
   }
 });
 

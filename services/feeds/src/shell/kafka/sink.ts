@@ -1,7 +1,7 @@
 /**
- * The sink of the whole log for Kafka. The key of a message is the stream, so a stream is in one partition in its order.
- * A place is settled after the brokers' answer. What comes again after a failure is therefore a suffix of each
- * partition, in the same order, and a consumer skips each event whose `ce_sequence` is not above its last.
+ * The sink of the whole log for Kafka. The key of a message is the stream, so one partition has all events of a stream,
+ * in order. A place is settled after the brokers' answer. What comes again after a failure is therefore a suffix of
+ * each partition, in the same order, and a consumer skips each event whose `ce_sequence` is not above its last.
  */
 import { binaryModeOf, type LeavingEvent } from "@trainyard/outbound";
 import type { Logger } from "@trainyard/runtime";
