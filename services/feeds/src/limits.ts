@@ -23,4 +23,10 @@ export const feedsLimits = {
   natsAgainMs: 30_000,
   /** How often a subscription looks whether somebody listens, and whether an answer is overdue. */
   natsLookMs: 1_000,
+  /** The bytes of one batch for Kafka: brokers take 1 MiB of a partition unless they are set up for more. */
+  kafkaBatchBytesMax: 900_000,
+  /** The time until a connection to a broker is open; with TLS and SASL it takes several round trips. */
+  kafkaConnectMs: 10_000,
+  /** The time until a broker has answered, of which it may wait 30 s for its replicas. */
+  kafkaAnswerMs: 40_000,
 } as const;

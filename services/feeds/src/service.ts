@@ -16,6 +16,7 @@ import { commandTable } from "./shell/commands.ts";
 import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
 import { RecentEvents } from "./shell/dispatch/recent-events.ts";
+import { kafkaSinks } from "./shell/kafka/sink.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { NatsRoom } from "./shell/nats/nats-room.ts";
 import { absentRoom } from "./shell/subscriptions/absent-room.ts";
@@ -44,7 +45,7 @@ export async function createService(
     webhook: absentRoom("webhook"),
     ...overrides.rooms,
   };
-  const operatorSinks = overrides.operatorSinks ?? [];
+  const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
