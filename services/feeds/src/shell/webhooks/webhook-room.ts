@@ -1,0 +1,86 @@
+/** What a webhook has beside its subscription: URL, headers and secrets, its deliveries, and the sink that sends them. */
+import { isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { feedsLimits } from "../../limits.ts";
+import type { DeliveryFacts, DeliveryRoom } from "../subscriptions/delivery-room.ts";
+import { checkHeaders, checkSettings, type WebhookChecks } from "./checks.ts";
+import type { DeliveryTable } from "./delivery-table.ts";
+import { secretsAt } from "./post.ts";
+import { formatOf } from "./send/formats/formats.ts";
+import { openWebhookSink, type WebhookSinkDeps } from "./webhook-sink.ts";
+import type { WebhookRow, WebhookTable } from "./webhook-table.ts";
+
+const defaultFormat = "standard";
+
+export function webhookRoom(deps: WebhookSinkDeps & { readonly checks: WebhookChecks }): DeliveryRoom {
+  const { webhooks, deliveries, checks, clock } = deps;
+  return {
+    open: openWebhookSink(deps),
+    prepare: async (request, life) => {
+      const { name, url, secret: given } = request;
+      const format = request.webhook?.format || defaultFormat;
+      const headers = checkHeaders(request.headers);
+      if (isRejection(headers)) return headers;
+      const problem = checkSettings(format, request.webhook) ?? (await checks.url(url));
+      if (problem !== null) return problem;
+      const refused = given === "" ? null : formatOf(format).checkSecret(given);
+      if (refused !== null) return reject("invalid_request", refused);
+      const secret = given === "" ? formatOf(format).newSecret() : given;
+      // The deliveries of a deleted webhook of this name are not those of the new one.
+      await purgeIfOther(webhooks, deliveries, name, life);
+      return { secret: await webhooks.put({ name, life, format, url, headers, secret }) };
+    },
+    change: async (request) => {
+      const { name } = request;
+      const present = await webhooks.find(name);
+      if (present === undefined) return gone(name);
+      const format = request.webhook?.format || present.format;
+      const headers = checkHeaders(request.headers, present.headers);
+      if (isRejection(headers)) return headers;
+      const problem =
+        checkSettings(format, request.webhook) ??
+        checkSecretOf(present, format) ??
+        (request.url === "" ? null : await checks.url(request.url));
+      if (problem !== null) return problem;
+      await webhooks.change(name, { format, headers, url: request.url || present.url });
+      return undefined;
+    },
+    remove: async (name) => {
+      await webhooks.remove(name);
+      while (await deliveries.purgeOf(name));
+    },
+    facts: async (names) => {
+      const rows = await webhooks.all(names);
+      const { webhookWaitingMax } = feedsLimits;
+      const waiting = await deliveries.waitingOf(names, webhookWaitingMax);
+      const nowMs = clock.nowMs();
+      const factsOf = (row: WebhookRow): DeliveryFacts => ({
+        url: new URL(row.url).origin,
+        headerNames: Object.keys(row.headers),
+        ...(secretsAt(row, nowMs).length > 1 && row.oldUntilMs !== null
+          ? { oldSecretUntilMs: row.oldUntilMs }
+          : {}),
+        waiting: waiting.get(row.name) ?? 0,
+      });
+      return new Map(rows.map((row) => [row.name, factsOf(row)]));
+    },
+  };
+}
+
+export const gone = (name: string): Rejection =>
+  reject("not_found", `there is no webhook "${name}"`);
+
+function checkSecretOf({ secret }: WebhookRow, format: string): Rejection | null {
+  if (formatOf(format).checkSecret(secret) === null) return null;
+  const detail = `the secret of the webhook does not suit the format ${format}: rotate it to one that begins with whsec_ first`;
+  return reject("invalid_request", detail);
+}
+
+async function purgeIfOther(
+  webhooks: WebhookTable,
+  deliveries: DeliveryTable,
+  name: string,
+  life: string,
+): Promise<void> {
+  if ((await webhooks.lifeOf(name)) === life) return;
+  while (await deliveries.purgeOf(name));
+}
