@@ -11,7 +11,6 @@ import {
   reject,
 } from "@trainyard/kernel";
 import { categoryOwners } from "@trainyard/kernel/services";
-import { experimentKey } from "@trainyard/runtime";
 import type { LeavingEvent } from "./leaving-event.ts";
 import { outboundLimits } from "./limits.ts";
 
@@ -76,6 +75,12 @@ export function readFilter(filter: Plain<EventFilter>): Filter | Rejection {
   };
 }
 
+/** Whether the filter has no part, so that it selects every event. */
+export function selectsAll({ types, categories, where, ...texts }: Filter): boolean {
+  const isAny = types.size === 0 && categories === null && where.length === 0;
+  return isAny && Object.values(texts).every((text) => text === "");
+}
+
 /** Whether the answer depends on the facts of the event's experiment. */
 export function needsFacts({ workspace, label }: Filter): boolean {
   return workspace !== "" || label !== "";
@@ -92,7 +97,7 @@ export function matches(
   if (types.size > 0 && !types.has(event.name)) return false;
   if (categories !== null && !categories.has(categoryOf(stream))) return false;
   if (id !== "" && idOf(stream) !== id) return false;
-  if (experiment !== "" && experimentKey({ stream }) !== experiment) return false;
+  if (experiment !== "" && event.experiment !== experiment) return false;
   if (workspace !== "" && facts?.workspace !== workspace) return false;
   if (label !== "" && !(facts?.labels.includes(label) ?? false)) return false;
   return where.every((condition) => holds(condition, event));

@@ -13,6 +13,7 @@ export {
   matches,
   needsFacts,
   readFilter,
+  selectsAll,
 } from "./filter.ts";
 export { LeavingEvent } from "./leaving-event.ts";
 export { outboundLimits } from "./limits.ts";

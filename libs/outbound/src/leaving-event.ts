@@ -9,6 +9,7 @@ import type { Event } from "@trainyard/contracts/api";
 import type { StoredEvent } from "@trainyard/event-log";
 import { maskedDocument } from "@trainyard/experiment-config";
 import { utf8Bytes } from "@trainyard/kernel";
+import { experimentKey } from "@trainyard/runtime";
 import { outboundLimits } from "./limits.ts";
 
 /** The events with a configuration, which may have secrets. */
@@ -28,6 +29,11 @@ export class LeavingEvent {
     this.stored = stored;
     this.name = shortNameOf(stored.type);
     this.#epoch = epoch;
+  }
+
+  /** The number of the event's experiment, the id of its task, or its stream if it has neither. */
+  get experiment(): string {
+    return experimentKey(this.stored);
   }
 
   /** The body, with the secrets of a configuration masked. */

@@ -45,6 +45,7 @@ export { refusalOfPlace, refusalOfWorkspace } from "./place-rules.ts";
 export { experimentLife } from "./experiment-life.ts";
 export { DueFold, type DueFoldSpec, foldOfDues } from "./reactions/due-fold.ts";
 export { type DueDeps, DueLoop } from "./reactions/due-loop.ts";
+export type { Loop } from "./reactions/loop.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";

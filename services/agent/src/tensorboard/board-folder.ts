@@ -78,10 +78,7 @@ export class BoardFolder {
     const grows = there !== undefined && isOfEvents(path) && there.bytes <= bytes;
     const target = join(this.#root, path);
     const written = grows ? target : join(dirname(target), draftName);
-    if (!grows) {
-      await makeReadable(this.#root, dirname(path));
-      await rm(written, { force: true });
-    }
+    if (!grows) await makeReadable(this.#root, dirname(path));
     const offset = grows ? there.bytes : 0;
     const end = await write(written, offset, bytes, read(offset));
     const atMs = end === bytes ? changedAtMs : 0;
@@ -111,8 +108,13 @@ export class BoardFolder {
     const held = new Map<string, Held>();
     const entries = await readdir(this.#root, { recursive: true, withFileTypes: true });
     for (const entry of entries) {
-      if (!entry.isFile() || entry.name === draftName) continue;
+      if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
+      // A draft was cut off by an error or with its agent, and its original may be gone.
+      if (entry.name === draftName) {
+        await rm(path, { force: true });
+        continue;
+      }
       const { size: bytes, mtimeMs } = await lstat(path);
       held.set(path.slice(this.#root.length + 1), { bytes, changedAtMs: Math.round(mtimeMs) });
     }

@@ -135,6 +135,8 @@ test("after any changes and cuts, a pass that completes has made copies like the
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
       await using world = await BoardWorld.open();
+      // A file of events only grows: no other one gets the name of a removed one.
+      const written = new Map<string, string>();
       let { pass, folder } = passing(world, 1_000_000);
       const tried = async () => pass().catch(() => folder.forget());
       for (const [index, one] of steps.entries()) {
@@ -145,10 +147,14 @@ test("after any changes and cuts, a pass that completes has made copies like the
           await tried();
         } else if (one.kind === "remove") world.originals.get(one.trial)?.delete(one.path);
         else {
-          const there = world.originals.get(one.trial)?.get(one.path)?.text ?? "";
-          // A file of events only grows.
-          const grows = one.kind === "grow" || one.path.includes("tfevents");
-          world.put(one.trial, { [one.path]: grows ? there + one.text : one.text }, atMs);
+          const name = `${one.trial} ${one.path}`;
+          const isOfEvents = one.path.includes("tfevents");
+          const isThere = world.originals.get(one.trial)?.has(one.path) === true;
+          const before = isThere || isOfEvents ? (written.get(name) ?? "") : "";
+          const grows = one.kind === "grow" || isOfEvents;
+          const text = grows ? before + one.text : one.text;
+          written.set(name, text);
+          world.put(one.trial, { [one.path]: text }, atMs);
         }
       }
       world.cutAfter = null;
@@ -161,6 +167,18 @@ test("after any changes and cuts, a pass that completes has made copies like the
     }),
     { numRuns: 60 },
   );
+});
+
+test("a copy that was cut off leaves nothing behind once its original is gone", async () => {
+  await using world = await BoardWorld.open();
+  world.put("1.2", { "b/plan": " " });
+  const { pass, folder } = passing(world);
+  world.cutAfter = 0;
+  await expect(pass()).rejects.toThrow("the link is gone");
+  folder.forget();
+  world.originals.get("1.2")?.delete("b/plan");
+  await pass();
+  expect(await copies(world)).toEqual({});
 });
 
 test("a draft that an agent left is no file of a trial", async () => {

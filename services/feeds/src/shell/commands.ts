@@ -1,21 +1,8 @@
+/** The commands of feeds: those about subscriptions, and those about what webhooks have been sent. */
 import type { CommandTable } from "@trainyard/runtime";
-import { reject } from "@trainyard/kernel";
+import { type SubscriptionDeps, subscriptionCommands } from "./subscriptions/commands.ts";
+import { type WebhookDeps, webhookCommands } from "./webhooks/commands.ts";
 
-const soon = async () => reject("not_built", "not built yet");
-
-export function commandTable(): CommandTable<"feeds"> {
-  return {
-    CreateSubscription: soon,
-    ChangeSubscription: soon,
-    DeleteSubscription: soon,
-    AckSubscription: soon,
-    AdoptSubscription: soon,
-    DisableSubscription: soon,
-    EnableSubscription: soon,
-    RotateSecret: soon,
-    ListSubscriptions: soon,
-    TestWebhook: soon,
-    ListDeliveries: soon,
-    RedeliverEvent: soon,
-  };
+export function commandTable(deps: SubscriptionDeps & WebhookDeps): CommandTable<"feeds"> {
+  return { ...subscriptionCommands(deps), ...webhookCommands(deps) };
 }

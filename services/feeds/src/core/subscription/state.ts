@@ -1,0 +1,29 @@
+/** A subscription, as its stream says. URLs, secrets and acknowledged positions are rows. */
+import type { EventData, EventOf } from "@trainyard/contracts";
+
+export type SubscriptionEvent = EventOf<
+  | "SubscriptionCreated"
+  | "SubscriptionChanged"
+  | "SubscriptionStopped"
+  | "SubscriptionAdopted"
+  | "SubscriptionDisabled"
+  | "SubscriptionEnabled"
+  | "SubscriptionSecretRotated"
+  | "SubscriptionDeleted"
+  | "QueueWaitExceeded"
+>;
+
+type Created = EventData<"SubscriptionCreated">;
+export type Settings = Pick<Created, "filter" | "expiresAfterMs" | "webhook">;
+export type Reader = NonNullable<Created["reader"]>;
+
+export type SubscriptionState = {
+  readonly isThere: boolean;
+  readonly delivery: Created["delivery"];
+  readonly settings: Settings;
+  readonly reader: Reader | null;
+  readonly isStopped: boolean;
+  readonly isDisabled: boolean;
+  /** The runs about whose long wait the subscription has been told. */
+  readonly longWaits: ReadonlySet<string>;
+};

@@ -1,0 +1,31 @@
+/** What triggers a webhook beside its filter, and which experiments leave it out. */
+
+/** What an experiment says about its webhooks: integrations.webhooks of its configuration. */
+export type NamedWebhooks = { readonly names: readonly string[]; readonly exclude: boolean };
+
+type Triggering = {
+  /** The type without prefix and version. */
+  readonly name: string;
+  readonly stored: { readonly stream: string };
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Whether the event triggers the webhook of this name: a log line matched its pattern, or a run waits for too long.
+ * Null for every other event, which the webhook's filter selects.
+ */
+export function triggers(webhook: string, event: Triggering): boolean | null {
+  if (event.name === "LogPatternMatched") return event.data["subscription"] === webhook;
+  if (event.name === "QueueWaitExceeded") return event.stored.stream === `subscription-${webhook}`;
+  return null;
+}
+
+/**
+ * Whether the experiment of an event lets a webhook have it. An experiment that excludes webhooks lets none; one that
+ * names webhooks lets these; every other lets all that do not ask to be named.
+ */
+export function admits(webhook: string, namedOnly: boolean, named: NamedWebhooks | null): boolean {
+  if (named?.exclude === true) return false;
+  if (named !== null && named.names.length > 0) return named.names.includes(webhook);
+  return !namedOnly;
+}

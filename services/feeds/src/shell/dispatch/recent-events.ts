@@ -1,0 +1,84 @@
+/**
+ * One read of the log for all subscriptions that are level with it: the latest events, each with its forms computed
+ * once. A subscription that is behind reads its own pages. Nothing is read before the first subscription asks.
+ */
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import { LeavingEvent } from "@trainyard/outbound";
+import { EventFeed, type LogEpoch, type Logger } from "@trainyard/runtime";
+import { feedsLimits } from "../../limits.ts";
+
+type Deps = {
+  readonly log: EventLog;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly epoch: Pick<LogEpoch, "current">;
+};
+
+export class RecentEvents {
+  readonly #deps: Deps;
+  /** Events without gaps, the latest last. */
+  #events: LeavingEvent[] = [];
+  #moved = Promise.withResolvers<void>();
+  readonly #asked = Promise.withResolvers<void>();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Follows the log until the signal aborts. Throws LogRewound if the log lost events. */
+  async run(signal: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => aborted.resolve(), { once: true });
+    if (!signal.aborted) await Promise.race([this.#asked.promise, aborted.promise]);
+    if (signal.aborted) return;
+    const { log, bus, clock, logger, epoch } = this.#deps;
+    await using feed = await EventFeed.open(log, bus, clock, logger);
+    let after = await feed.head();
+    while (!signal.aborted) {
+      const stored = await feed.next(after, signal);
+      const present = await epoch.current();
+      this.#events.push(...stored.map((event) => new LeavingEvent(event, present)));
+      this.#events = this.#events.slice(-feedsLimits.recentEventsMax);
+      after = stored.at(-1)?.position ?? after;
+      this.#moved.resolve();
+      this.#moved = Promise.withResolvers();
+    }
+  }
+
+  /** Returns the next events after a position, at least one; none only when the signal aborts. */
+  async after(position: number, signal: AbortSignal): Promise<readonly LeavingEvent[]> {
+    this.#asked.resolve();
+    const aborted = Promise.withResolvers<void>();
+    const abort = (): void => aborted.resolve();
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      while (!signal.aborted) {
+        const moved = this.#moved.promise;
+        const events = this.#kept(position) ?? (await this.#read(position));
+        if (events.length > 0) return events;
+        await Promise.race([moved, aborted.promise]);
+      }
+      return [];
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Returns what is kept after a position; null if the position is before all that is kept. */
+  #kept(position: number): readonly LeavingEvent[] | null {
+    const first = this.#events[0]?.stored.position;
+    if (first === undefined || position + 1 < first) return null;
+    const from = position + 1 - first;
+    return this.#events.slice(from, from + feedsLimits.pageEvents);
+  }
+
+  async #read(position: number): Promise<readonly LeavingEvent[]> {
+    const { log, epoch } = this.#deps;
+    const stored = await log.readAll(position, feedsLimits.pageEvents);
+    const present = await epoch.current();
+    return stored.map((event) => new LeavingEvent(event, present));
+  }
+}

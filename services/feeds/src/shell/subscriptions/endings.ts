@@ -1,0 +1,74 @@
+/** Ends what has come to its time: subscriptions whose token has expired, and those that nobody acknowledges. */
+import { newEventId } from "@trainyard/event-log";
+import { type Clock, isRejection } from "@trainyard/kernel";
+import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";
+import type { SubscriptionCommand } from "../../core/subscription/commands.ts";
+import { feedsLimits } from "../../limits.ts";
+import { subscriptions } from "../../streams.ts";
+import type { Rooms } from "../dispatch/dispatcher.ts";
+import type { Progress } from "../dispatch/progress.ts";
+import type { Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
+
+export type EndingDeps = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly executor: Executor;
+  readonly subscriptions: SubscriptionsView;
+  readonly progress: Progress;
+  readonly rooms: Rooms;
+};
+
+/** Removes what is left of a deleted subscription: its place, its secrets and what waits to be sent. */
+export async function forget(
+  { rooms, progress }: Pick<EndingDeps, "rooms" | "progress">,
+  name: string,
+): Promise<void> {
+  for (const room of Object.values(rooms)) await room.remove(name);
+  await progress.forget(name);
+}
+
+export function endingLoop(deps: EndingDeps): EffectLoop {
+  // Nobody could acknowledge anything while the service was away.
+  const beganMs = deps.clock.nowMs();
+  return new EffectLoop("endings", deps, async () => {
+    for (const one of await deps.subscriptions.list()) {
+      const command = await endOf(deps, one, beganMs);
+      if (command === null) continue;
+      const identity = { commitId: newEventId(), meta: serviceMeta("feeds") };
+      await deps.executor.execute(identity, async (work) => {
+        const decided = await work.decide(subscriptions, one.name, command);
+        return isRejection(decided) ? decided : undefined;
+      });
+      if (command.type === "Delete") await forget(deps, one.name);
+    }
+    await forgetStrays(deps);
+    return feedsLimits.expiryMs;
+  });
+}
+
+/** Forgets subscriptions whose deletion was recorded by a process that then ended. */
+async function forgetStrays(deps: EndingDeps): Promise<void> {
+  for (const name of await deps.progress.strays()) {
+    const { state } = await deps.executor.cache.load(foldOf(subscriptions), name);
+    if (!state.isThere) await forget(deps, name);
+  }
+}
+
+async function endOf(
+  { clock, progress }: EndingDeps,
+  { name, life, reader, expiresAfterMs, createdAtMs, stopped }: Subscription,
+  beganMs: number,
+): Promise<SubscriptionCommand | null> {
+  const nowMs = clock.nowMs();
+  const { expiresAtMs, tokenId } = reader;
+  if (stopped === null && expiresAtMs > 0 && expiresAtMs <= nowMs) {
+    return { type: "Stop", tokenId, reason: `its token ${tokenId} has expired` };
+  }
+  if (expiresAfterMs === null) return null;
+  const row = (await progress.rows([name])).get(name);
+  const acknowledgedAtMs = row?.life === life ? (row.acknowledgedAtMs ?? 0) : 0;
+  const lastMs = Math.max(acknowledgedAtMs, createdAtMs, beganMs);
+  if (lastMs + expiresAfterMs > nowMs) return null;
+  const reason = `nothing was acknowledged for ${Math.round(expiresAfterMs / 1_000)} s`;
+  return { type: "Delete", reason, by: "" };
+}
