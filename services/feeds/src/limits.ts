@@ -47,6 +47,8 @@ export const feedsLimits = {
   webhookWaitingMax: 10_000,
   /** The interval at which a full webhook looks for room. */
   webhookRoomLookMs: 1 * seconds,
+  /** How long a test of a webhook waits for its answer: less than the gateway waits for a command. */
+  webhookTestMs: 4 * seconds,
   /** The requests of one webhook at a time. */
   webhookAtOnce: 4,
   /** The time for which the delivery log keeps what has ended. */

@@ -20,30 +20,41 @@ import { reactionHandlers } from "./shell/reactions.ts";
 import { absentRoom } from "./shell/subscriptions/absent-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
+import { deliveryCounter } from "./shell/webhooks/telemetry.ts";
+import { openWebhooks, type Outgoing } from "./shell/webhooks/webhooks.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
 export async function createService(
   config: FeedsConfig,
-  overrides: TableOverrides = {},
+  overrides: TableOverrides & { readonly outgoing: Outgoing },
 ): Promise<Service> {
   const parts = await openParts("feeds", config, overrides);
-  const { name, bus, clock, logger } = parts;
+  const { name, bus, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
-  const rooms: Rooms = { nats: absentRoom("nats"), webhook: absentRoom("webhook") };
+  const count = deliveryCounter(registry);
   const operatorSinks: readonly OperatorSink[] = [];
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
     const progress = new Progress(pool, clock, logger);
+    const sending = { pool, log, executor, epoch, clock, logger, count, ...overrides.outgoing };
+    const webhooks = openWebhooks(sending);
+    const rooms: Rooms = { nats: absentRoom("nats"), webhook: webhooks.room };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
     const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
     const dispatcher = new Dispatcher({ ...shared, recent });
-    const loops: readonly Loop[] = [recent, dispatcher, progress.loop, endingLoop(shared)];
+    const loops: readonly Loop[] = [
+      recent,
+      dispatcher,
+      progress.loop,
+      endingLoop(shared),
+      webhooks.loop,
+    ];
     return {
       reactions: { handlers: reactionHandlers(subscriptions) },
-      commands: commandTable(shared),
+      commands: commandTable({ ...shared, webhook: webhooks.commands }),
       views: [subscriptions.view],
       loops,
     };

@@ -5,12 +5,6 @@ import type { WebhookSettings } from "@trainyard/contracts/events";
 import { logPatternProblem } from "@trainyard/experiment-config";
 import { type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
-import { formatNames } from "./send/formats/formats.ts";
-
-export type WebhookChecks = {
-  /** Returns why events may not be sent to a URL; null if they may. */
-  readonly url: (url: string) => Promise<Rejection | null>;
-};
 
 /** The headers that connections and formats set themselves. */
 const reserved =
@@ -30,7 +24,9 @@ export function checkHeaders(
     }
     if (reserved.test(name)) return invalid(`the header ${name} is set by the platform`);
     if (!isValid(() => validateHeaderValue(name, value)) || value.length > most) {
-      return invalid(`the value of the header ${name} must be one line of at most ${most} characters`);
+      return invalid(
+        `the value of the header ${name} must be one line of at most ${most} characters`,
+      );
     }
     if (value === "") headers.delete(name);
     else headers.set(name, value);
@@ -43,11 +39,14 @@ export function checkHeaders(
 
 /** Returns why the settings are refused; null if they are not. */
 export function checkSettings(
+  formatNames: readonly string[],
   format: string,
   settings: Plain<WebhookSettings> | undefined,
 ): Rejection | null {
   if (!formatNames.includes(format)) {
-    return invalid(`"${format}" is not a format of webhooks: it is one of ${formatNames.join(", ")}`);
+    return invalid(
+      `"${format}" is not a format of webhooks: it is one of ${formatNames.join(", ")}`,
+    );
   }
   if (settings === undefined) return null;
   const { logPattern, queueWaitMs } = settings;

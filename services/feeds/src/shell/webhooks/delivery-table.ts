@@ -96,10 +96,7 @@ export class DeliveryTable {
     return (await this.waitingOf([webhook], most)).get(webhook) ?? 0;
   }
 
-  async waitingOf(
-    webhooks: readonly string[],
-    most: number,
-  ): Promise<ReadonlyMap<string, number>> {
+  async waitingOf(webhooks: readonly string[], most: number): Promise<ReadonlyMap<string, number>> {
     type Counted = { readonly webhook: string; readonly waiting: number };
     const rows = await this.#query<Counted>(
       `select webhook, (
@@ -200,7 +197,10 @@ export class DeliveryTable {
 
   /** Deletes some deliveries of a webhook that is gone. Returns whether there may be more. */
   async purgeOf(webhook: string): Promise<boolean> {
-    return this.#purge("select webhook, event from feeds.deliveries where webhook = $1 limit $2", webhook);
+    return this.#purge(
+      "select webhook, event from feeds.deliveries where webhook = $1 limit $2",
+      webhook,
+    );
   }
 
   async #purge(some: string, of: string | number): Promise<boolean> {

@@ -4,9 +4,15 @@
  * is recorded after the answer: a process that dies in between sends the event again, with the same id.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, retrying, type Signal } from "@trainyard/kernel";
+import { type Clock, retrying } from "@trainyard/kernel";
 import { LeavingEvent } from "@trainyard/outbound";
-import { EffectLoop, endsTerm, type LogEpoch, type Logger, runtimeLimits } from "@trainyard/runtime";
+import {
+  EffectLoop,
+  endsTerm,
+  type LogEpoch,
+  type Logger,
+  runtimeLimits,
+} from "@trainyard/runtime";
 import {
   disablingReason,
   failingWith,
@@ -149,7 +155,8 @@ export class Outbox {
     const { webhooks, disable } = this.#deps;
     const { name } = webhook;
     if (isDelivered(posted)) {
-      if (webhook.failing !== null) await this.#insist(signal, () => webhooks.setFailing(name, null));
+      if (webhook.failing !== null)
+        await this.#insist(signal, () => webhooks.setFailing(name, null));
       return;
     }
     const failing = failingWith(webhook.failing, nowMs);
@@ -161,7 +168,7 @@ export class Outbox {
   }
 
   /** Repeats an action until it succeeds: the answer of the receiver must not be forgotten while the database is away. */
-  async #insist(signal: Signal, act: () => Promise<void>): Promise<void> {
+  async #insist(signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     const { clock, logger } = this.#deps;
     const failed = (error: unknown, waitMs: number): void => {
       if (endsTerm(error)) throw error;

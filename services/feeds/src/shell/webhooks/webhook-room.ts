@@ -2,17 +2,28 @@
 import { isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
 import type { DeliveryFacts, DeliveryRoom } from "../subscriptions/delivery-room.ts";
-import { checkHeaders, checkSettings, type WebhookChecks } from "./checks.ts";
+import { checkHeaders, checkSettings } from "./checks.ts";
 import type { DeliveryTable } from "./delivery-table.ts";
-import { secretsAt } from "./post.ts";
-import { formatOf } from "./send/formats/formats.ts";
+import type { WebhookFormats } from "./format.ts";
+import { formatNamed, secretsAt } from "./post.ts";
 import { openWebhookSink, type WebhookSinkDeps } from "./webhook-sink.ts";
 import type { WebhookRow, WebhookTable } from "./webhook-table.ts";
 
 const defaultFormat = "standard";
 
-export function webhookRoom(deps: WebhookSinkDeps & { readonly checks: WebhookChecks }): DeliveryRoom {
-  const { webhooks, deliveries, checks, clock } = deps;
+export type WebhookRoomDeps = WebhookSinkDeps & {
+  readonly formats: WebhookFormats;
+  /** Returns why events may not be sent to a URL, in one sentence; null if they may. */
+  readonly checkUrl: (url: string) => string | null;
+};
+
+export function webhookRoom(deps: WebhookRoomDeps): DeliveryRoom {
+  const { webhooks, deliveries, formats, clock } = deps;
+  const names = Object.keys(formats);
+  const urlProblem = (url: string): Rejection | null => {
+    const problem = deps.checkUrl(url);
+    return problem === null ? null : reject("invalid_request", problem);
+  };
   return {
     open: openWebhookSink(deps),
     prepare: async (request, life) => {
@@ -20,11 +31,11 @@ export function webhookRoom(deps: WebhookSinkDeps & { readonly checks: WebhookCh
       const format = request.webhook?.format || defaultFormat;
       const headers = checkHeaders(request.headers);
       if (isRejection(headers)) return headers;
-      const problem = checkSettings(format, request.webhook) ?? (await checks.url(url));
+      const problem = checkSettings(names, format, request.webhook) ?? urlProblem(url);
       if (problem !== null) return problem;
-      const refused = given === "" ? null : formatOf(format).checkSecret(given);
+      const refused = given === "" ? null : formatNamed(formats, format).checkSecret(given);
       if (refused !== null) return reject("invalid_request", refused);
-      const secret = given === "" ? formatOf(format).newSecret() : given;
+      const secret = given === "" ? formatNamed(formats, format).newSecret() : given;
       // The deliveries of a deleted webhook of this name are not those of the new one.
       await purgeIfOther(webhooks, deliveries, name, life);
       return { secret: await webhooks.put({ name, life, format, url, headers, secret }) };
@@ -37,9 +48,9 @@ export function webhookRoom(deps: WebhookSinkDeps & { readonly checks: WebhookCh
       const headers = checkHeaders(request.headers, present.headers);
       if (isRejection(headers)) return headers;
       const problem =
-        checkSettings(format, request.webhook) ??
-        checkSecretOf(present, format) ??
-        (request.url === "" ? null : await checks.url(request.url));
+        checkSettings(names, format, request.webhook) ??
+        checkSecretOf(formats, present, format) ??
+        (request.url === "" ? null : urlProblem(request.url));
       if (problem !== null) return problem;
       await webhooks.change(name, { format, headers, url: request.url || present.url });
       return undefined;
@@ -48,10 +59,10 @@ export function webhookRoom(deps: WebhookSinkDeps & { readonly checks: WebhookCh
       await webhooks.remove(name);
       while (await deliveries.purgeOf(name));
     },
-    facts: async (names) => {
-      const rows = await webhooks.all(names);
+    facts: async (asked) => {
+      const rows = await webhooks.all(asked);
       const { webhookWaitingMax } = feedsLimits;
-      const waiting = await deliveries.waitingOf(names, webhookWaitingMax);
+      const waiting = await deliveries.waitingOf(asked, webhookWaitingMax);
       const nowMs = clock.nowMs();
       const factsOf = (row: WebhookRow): DeliveryFacts => ({
         url: new URL(row.url).origin,
@@ -69,8 +80,12 @@ export function webhookRoom(deps: WebhookSinkDeps & { readonly checks: WebhookCh
 export const gone = (name: string): Rejection =>
   reject("not_found", `there is no webhook "${name}"`);
 
-function checkSecretOf({ secret }: WebhookRow, format: string): Rejection | null {
-  if (formatOf(format).checkSecret(secret) === null) return null;
+function checkSecretOf(
+  formats: WebhookFormats,
+  { secret }: WebhookRow,
+  format: string,
+): Rejection | null {
+  if (formatNamed(formats, format).checkSecret(secret) === null) return null;
   const detail = `the secret of the webhook does not suit the format ${format}: rotate it to one that begins with whsec_ first`;
   return reject("invalid_request", detail);
 }

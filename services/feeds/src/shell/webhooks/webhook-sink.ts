@@ -10,6 +10,8 @@ import type { OpenSink, Page, SinkContext } from "../dispatch/sink.ts";
 import { Outbox, type OutboxDeps } from "./outbox.ts";
 
 export type WebhookSinkDeps = OutboxDeps & {
+  /** The outboxes of the open sinks, by webhook. */
+  readonly outboxes: Map<string, Outbox>;
   /** The most deliveries that wait for one webhook; by default the limit of the service. */
   readonly waitingMax?: number;
 };
@@ -19,6 +21,7 @@ export function openWebhookSink(deps: WebhookSinkDeps): OpenSink {
     const stop = new AbortController();
     const signal = firstAbort(context.signal, stop.signal);
     const outbox = new Outbox(context.name, deps, context.failed);
+    deps.outboxes.set(context.name, outbox);
     let failure: unknown = null;
     const running = outbox.run(signal).catch((error: unknown) => {
       failure = error;
@@ -31,6 +34,7 @@ export function openWebhookSink(deps: WebhookSinkDeps): OpenSink {
       [Symbol.asyncDispose]: async () => {
         stop.abort();
         await running;
+        deps.outboxes.delete(context.name);
       },
     };
   };

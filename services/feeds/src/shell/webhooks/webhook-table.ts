@@ -48,6 +48,13 @@ export class WebhookTable {
     return row === undefined ? undefined : shown(row);
   }
 
+  /** Returns the identity of the subscription that a row belongs to; undefined without a row. */
+  async lifeOf(name: string): Promise<string | undefined> {
+    type Found = { readonly life: string };
+    const text = "select life from feeds.webhooks where name = $1";
+    return (await this.#query<Found>(text, [name]))[0]?.life;
+  }
+
   async all(names: readonly string[]): Promise<readonly WebhookRow[]> {
     const text = `select ${columns} from feeds.webhooks where name = any($1)`;
     return (await this.#query<Row>(text, [names])).map(shown);
