@@ -20,28 +20,41 @@ import { reactionHandlers } from "./shell/reactions.ts";
 import { absentRoom } from "./shell/subscriptions/absent-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
+import { noWayOut } from "./shell/webhooks/no-way-out.ts";
 import { deliveryCounter } from "./shell/webhooks/telemetry.ts";
 import { openWebhooks, type Outgoing } from "./shell/webhooks/webhooks.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
+/** The rooms and sinks of a test. */
+export type FeedsOverrides = TableOverrides & {
+  readonly rooms?: Partial<Rooms>;
+  readonly outgoing?: Outgoing;
+  readonly operatorSinks?: readonly OperatorSink[];
+};
+
 export async function createService(
   config: FeedsConfig,
-  overrides: TableOverrides & { readonly outgoing: Outgoing },
+  overrides: FeedsOverrides = {},
 ): Promise<Service> {
   const parts = await openParts("feeds", config, overrides);
   const { name, bus, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
+  const outgoing = overrides.outgoing ?? noWayOut;
   const count = deliveryCounter(registry);
-  const operatorSinks: readonly OperatorSink[] = [];
+  const operatorSinks = overrides.operatorSinks ?? [];
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
     const progress = new Progress(pool, clock, logger);
-    const sending = { pool, log, executor, epoch, clock, logger, count, ...overrides.outgoing };
+    const sending = { pool, log, executor, epoch, clock, logger, count, ...outgoing };
     const webhooks = openWebhooks(sending);
-    const rooms: Rooms = { nats: absentRoom("nats"), webhook: webhooks.room };
+    const rooms: Rooms = {
+      nats: absentRoom("nats"),
+      webhook: webhooks.room,
+      ...overrides.rooms,
+    };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
     const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
     const dispatcher = new Dispatcher({ ...shared, recent });

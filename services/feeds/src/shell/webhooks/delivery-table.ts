@@ -76,7 +76,7 @@ export class DeliveryTable {
         await client.query(
           `insert into feeds.deliveries (webhook, event, position, type, subject, state, at_ms)
            select $1, event, position, type, subject, 'WAITING', $2
-           from unnest($3::text[], $4::bigint[], $5::text[], $6::text[]) as new (event, position, type, subject)
+           from unnest($3::text[], $4::bigint[], $5::text[], $6::text[]) as arrived (event, position, type, subject)
            on conflict do nothing`,
           [
             webhook,
@@ -190,9 +190,9 @@ export class DeliveryTable {
 
   /** Deletes some deliveries that ended before a time. Returns whether there may be more. */
   async purgeEnded(beforeMs: number): Promise<boolean> {
-    const some = `select webhook, event from feeds.deliveries
+    const chosen = `select webhook, event from feeds.deliveries
       where state <> 'WAITING' and at_ms < $1 order by at_ms limit $2`;
-    return this.#purge(some, beforeMs);
+    return this.#purge(chosen, beforeMs);
   }
 
   /** Deletes some deliveries of a webhook that is gone. Returns whether there may be more. */
@@ -203,16 +203,16 @@ export class DeliveryTable {
     );
   }
 
-  async #purge(some: string, of: string | number): Promise<boolean> {
+  async #purge(chosen: string, of: string | number): Promise<boolean> {
     const { deliveriesPerPurge: most } = feedsLimits;
     type Purged = { readonly purged: number };
     const [row] = await this.#query<Purged>(
-      `with some as (${some}), lost as (
-         delete from feeds.attempts using some
-         where attempts.webhook = some.webhook and attempts.event = some.event
+      `with chosen as (${chosen}), lost as (
+         delete from feeds.attempts using chosen
+         where attempts.webhook = chosen.webhook and attempts.event = chosen.event
        ), gone as (
-         delete from feeds.deliveries using some
-         where deliveries.webhook = some.webhook and deliveries.event = some.event returning 1
+         delete from feeds.deliveries using chosen
+         where deliveries.webhook = chosen.webhook and deliveries.event = chosen.event returning 1
        ) select count(*)::integer as purged from gone`,
       [of, most],
     );

@@ -40,6 +40,8 @@ export type WebhooksDeps = Outgoing & {
   readonly logger: Logger;
   readonly count: OutboxDeps["count"];
   readonly draw?: () => number;
+  /** The most deliveries that wait for one webhook; by default the limit of the service. */
+  readonly waitingMax?: number;
 };
 
 export type Webhooks = {
