@@ -12,6 +12,7 @@ import {
   type TermContext,
 } from "@trainyard/runtime";
 import type { FeedsConfig } from "./config.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
@@ -21,7 +22,6 @@ import { absentRoom } from "./shell/subscriptions/absent-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
 import { noWayOut } from "./shell/webhooks/no-way-out.ts";
-import { deliveryCounter } from "./shell/webhooks/telemetry.ts";
 import { openWebhooks, type Outgoing } from "./shell/webhooks/webhooks.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -42,7 +42,7 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
   const outgoing = overrides.outgoing ?? noWayOut;
-  const count = deliveryCounter(registry);
+  const { attempted: count } = createTelemetry(registry);
   const operatorSinks = overrides.operatorSinks ?? [];
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();

@@ -1,4 +1,4 @@
-/** What follows from an attempt to deliver an event to a webhook. */
+/** The results of attempts to deliver events to a webhook, and what follows from them. */
 import { feedsLimits } from "../../limits.ts";
 
 export type AttemptResult = {

@@ -11,19 +11,13 @@ import type {
 import { newEventId } from "@trainyard/event-log";
 import { isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { LeavingEvent } from "@trainyard/outbound";
-import {
-  accepted,
-  type CommandContext,
-  type CommandTable,
-  type Executor,
-} from "@trainyard/runtime";
+import { type CommandContext, type CommandTable, type Executor } from "@trainyard/runtime";
 import { feedsLimits } from "../../limits.ts";
 import { subscriptions } from "../../streams.ts";
 import {
   type Attempt,
   type Delivery,
   type DeliveryPlace,
-  type DeliveryTable,
   deliveryStates,
 } from "./delivery-table.ts";
 import type { WebhookFormats } from "./format.ts";

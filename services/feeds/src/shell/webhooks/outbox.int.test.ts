@@ -179,7 +179,7 @@ test("a webhook that answers 410 is disabled, and an event says so", async () =>
   await stop();
 });
 
-test("a webhook that fails for five days is disabled, and a success begins the five days anew", async () => {
+test("a webhook that fails for five days is disabled, and after a success the five days begin again", async () => {
   const url = await world.create(name);
   world.receivers.plays(url, answers(500));
   const { sink, stop } = await world.sinkOf(name);

@@ -48,7 +48,7 @@ export class Outbox {
   readonly #loop: EffectLoop;
   /** The deliveries that are being sent, by event. */
   readonly #sending = new Map<string, Promise<void>>();
-  #error: unknown = null;
+  #error: Error | null = null;
 
   /** `failed` receives the latest failure in one sentence; null after a success. */
   constructor(name: string, deps: OutboxDeps, failed: (sentence: string | null) => void) {
@@ -110,7 +110,7 @@ export class Outbox {
     const sending = this.#deliver(webhook, delivery, event, signal)
       .catch((error: unknown) => {
         // The next step throws it, so that the loop waits, or ends with the term.
-        this.#error = error;
+        this.#error = error instanceof Error ? error : new Error(String(error));
       })
       .finally(() => {
         this.#sending.delete(delivery.event);
@@ -167,7 +167,7 @@ export class Outbox {
     if (reason !== null) await this.#insist(signal, () => disable(name, reason));
   }
 
-  /** Repeats an action until it succeeds: the answer of the receiver must not be forgotten while the database is away. */
+  /** Repeats an action until it succeeds: an answer must not be forgotten while the database is away. */
   async #insist(signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     const { clock, logger } = this.#deps;
     const failed = (error: unknown, waitMs: number): void => {

@@ -1,4 +1,4 @@
-/** What a webhook has beside its subscription: URL, headers and secrets, its deliveries, and the sink that sends them. */
+/** The delivery `webhook`: it keeps URLs, headers and secrets, and sends each event as a row of its own. */
 import { isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
 import type { DeliveryFacts, DeliveryRoom } from "../subscriptions/delivery-room.ts";

@@ -22,9 +22,9 @@ export function openWebhookSink(deps: WebhookSinkDeps): OpenSink {
     const signal = firstAbort(context.signal, stop.signal);
     const outbox = new Outbox(context.name, deps, context.failed);
     deps.outboxes.set(context.name, outbox);
-    let failure: unknown = null;
+    let failure: Error | null = null;
     const running = outbox.run(signal).catch((error: unknown) => {
-      failure = error;
+      failure = error instanceof Error ? error : new Error(String(error));
     });
     return {
       take: async (page) => {
