@@ -106,6 +106,14 @@ export class MortalLog implements EventLog {
     return this.#call("readSome", () => this.#log.readSome(streams, afterPosition, window));
   }
 
+  positionsOf(streams: SomeStreams, afterPosition: number): Promise<readonly number[]> {
+    return this.#call("positionsOf", () => this.#log.positionsOf(streams, afterPosition));
+  }
+
+  readAt(positions: readonly number[]): Promise<readonly StoredEvent[]> {
+    return this.#call("readAt", () => this.#log.readAt(positions));
+  }
+
   head(): Promise<number> {
     return this.#call("head", () => this.#log.head());
   }

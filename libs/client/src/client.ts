@@ -42,6 +42,8 @@ export type CallOptions = {
   /** The ETag that the caller has read: the change is refused with 412 if the resource has a later one. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
+  /** Called with the id of a place in a stream that comes without a message: the stream continues after it. */
+  readonly onPlace?: (id: string) => void;
 };
 
 export type StreamedMessage<Message> = { readonly id: string; readonly message: Message };
@@ -124,6 +126,10 @@ export class Client {
           throw problem;
         }
         if (event.id !== "") lastId = event.id;
+        if (event.data === "") {
+          options.onPlace?.(event.id);
+          continue;
+        }
         received = true;
         yield { id: event.id, message: codec.decode(event.data) };
       }

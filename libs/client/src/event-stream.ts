@@ -28,7 +28,7 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerSent
   }
 }
 
-/** Parses the lines of one event; null for a comment. */
+/** Parses the lines of one event; null for a comment. An id without data is a place after which a reader continues. */
 function parseEvent(block: string): ServerSentEvent | null {
   let type = "message";
   let id = "";
@@ -38,5 +38,5 @@ function parseEvent(block: string): ServerSentEvent | null {
     else if (line.startsWith("id:")) id = line.slice(3).trim();
     else if (line.startsWith("event:")) type = line.slice(6).trim();
   }
-  return data.length === 0 ? null : { type, id, data: data.join("\n") };
+  return data.length === 0 && id === "" ? null : { type, id, data: data.join("\n") };
 }

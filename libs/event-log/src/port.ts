@@ -197,6 +197,15 @@ export interface EventLog extends AsyncDisposable {
    */
   readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents>;
 
+  /**
+   * Returns the positions of all events of the given streams after a position, in order, by the index of streams: for
+   * the replay of one object out of a large log.
+   */
+  positionsOf(streams: SomeStreams, afterPosition: number): Promise<readonly number[]>;
+
+  /** Returns the events at some positions, which ascend; a position beyond the log's end has none. */
+  readAt(positions: readonly number[]): Promise<readonly StoredEvent[]>;
+
   /** Returns the last position; 0 for an empty log. */
   head(): Promise<number>;
 

@@ -17,4 +17,5 @@ export {
 } from "./filter.ts";
 export { LeavingEvent } from "./leaving-event.ts";
 export { outboundLimits } from "./limits.ts";
+export { RecentEvents } from "./recent-events.ts";
 export { type EventReader, mayRead } from "./rights.ts";

@@ -3,4 +3,8 @@ export const outboundLimits = {
   bodyBytesMax: 64 * 1024,
   /** The most types, and the most conditions, of a filter. */
   filterPartsMax: 64,
+  /** The latest events that are kept for the readers that are level with the log. */
+  recentEventsMax: 4_096,
+  /** The events that a reader gets at once, from the log or from the latest events. */
+  pageEvents: 500,
 } as const;

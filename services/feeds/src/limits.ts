@@ -9,10 +9,6 @@ export const feedsLimits = {
   subscriptionsMax: 1_000,
   /** The items of a page of subscriptions. */
   pageMax: 100,
-  /** The latest events that are kept for the subscriptions that are level with the log. */
-  recentEventsMax: 4_096,
-  /** The events that a subscription reads at once, from the log or from the latest events. */
-  pageEvents: 500,
   /** How often an acknowledged place is stored. A place that was not stored comes again. */
   progressMs: 250,
   /** The pause before a failed sink is opened again, the first and the longest. */

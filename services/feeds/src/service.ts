@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { RecentEvents } from "@trainyard/outbound";
 import {
   LogEpoch,
   type Loop,
@@ -16,7 +17,6 @@ import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
-import { RecentEvents } from "./shell/dispatch/recent-events.ts";
 import { kafkaSinks } from "./shell/kafka/sink.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { NatsRoom } from "./shell/nats/nats-room.ts";

@@ -21,6 +21,7 @@ import {
   type View,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import type { RecentEvents } from "@trainyard/outbound";
 import { apiLimits } from "./api/limits.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
 import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
@@ -36,6 +37,8 @@ export type BackendParts = {
   readonly log: EventLog;
   /** The history of the database, which events that leave carry. */
   readonly epoch: LogEpoch;
+  /** The latest events, for the streams that leave. */
+  readonly recent: RecentEvents;
   readonly bus: Bus;
   readonly pool: Pool;
   readonly clock: Clock;

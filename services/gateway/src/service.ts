@@ -8,6 +8,7 @@ import {
 } from "@trainyard/blob";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
+import { RecentEvents } from "@trainyard/outbound";
 import {
   DeletionHold,
   EventFeed,
@@ -43,6 +44,7 @@ import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
+import { keepRecent } from "./live/keep-recent.ts";
 import { DocumentStore, documentsView } from "./read-model/document-store.ts";
 import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
@@ -82,9 +84,11 @@ export async function createService(
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
+  const epoch = new LogEpoch(pool, clock);
+  const recent = new RecentEvents({ log, bus, clock, logger, epoch });
   const backend = new Backend({
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    epoch: new LogEpoch(pool, clock),
+    ...{ epoch, recent },
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
@@ -144,6 +148,7 @@ export async function createService(
     loops: [
       { run: (signal) => view.run(feed, signal) },
       follower,
+      { run: (signal) => keepRecent(recent, logger, signal) },
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
       room.tunnels,

@@ -58,6 +58,20 @@ export function readingContract(harness: ContractHarness): void {
     expect(await log.readSome(some, 12, 5)).toEqual({ events: [], scannedTo: 12 });
   });
 
+  it("finds the positions of some streams by name and by the beginning of their names", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    const streams = ["trial-1.7", "trial-12.7", "experiment-1", "trial-1.70", "experiment-12"];
+    for (const stream of streams) await committed(log, [writeOf(stream, 0, 2)]);
+    await committed(log, [writeOf("trial-1.7", 2)]);
+    const some = { names: ["experiment-1"], beginnings: ["trial-1."] };
+    expect(await log.positionsOf(some, 0)).toEqual([1, 2, 5, 6, 7, 8, 11]);
+    expect(await log.positionsOf(some, 6)).toEqual([7, 8, 11]);
+    expect(await log.positionsOf({ names: ["trial-9.9"], beginnings: [] }, 0)).toEqual([]);
+    const all = await everything(log);
+    expect(await log.readAt([1, 7, 11, 99])).toEqual([all[0], all[6], all[10]]);
+  });
+
   it("calls back after an append by any client, until disposed of", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");

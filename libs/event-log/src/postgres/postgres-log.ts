@@ -74,6 +74,14 @@ class PostgresLog implements EventLog {
     return this.#reader.readAll(afterPosition, limit);
   }
 
+  positionsOf(streams: SomeStreams, afterPosition: number): Promise<readonly number[]> {
+    return this.#reader.positionsOf(streams, afterPosition);
+  }
+
+  readAt(positions: readonly number[]): Promise<readonly StoredEvent[]> {
+    return this.#reader.readAt(positions);
+  }
+
   readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents> {
     return this.#reader.readSome(streams, afterPosition, window);
   }

@@ -75,6 +75,20 @@ const readSomeStatement = `select head.position, e.position, e.version, e.id, e.
   left join log.commits c on c.position = e.commit_position
   order by e.position`;
 
+/** A prefix is a range of the key: the character after the last of the prefix ends it. */
+const positionsStatement = `with asked as (
+    select stream, first_partition, last_partition from log.streams where stream = any($1::text[])
+    union
+    select s.stream, s.first_partition, s.last_partition from unnest($2::text[]) as b (beginning)
+    join log.streams s on s.stream >= b.beginning and s.stream < b.beginning || chr(1114111)
+  )
+  select e.position from asked join log.events e on e.stream = asked.stream
+  where e.position > $3 order by e.position`;
+
+const readAtStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta, e.stream
+  from log.events e left join log.commits c on c.position = e.commit_position
+  where e.position = any($1::bigint[]) order by e.position`;
+
 /** The head and an event with its stream; the event's position is null if there is no event. */
 type SomeRow = [head: number, ...event: EventRow, stream: string] | [head: number, none: null];
 
@@ -277,6 +291,27 @@ export class Reader {
     const head = rows[0]?.[0] ?? 0;
     // A log that lost its last events ends before the reader's position.
     return { events, scannedTo: Math.max(afterPosition, Math.min(afterPosition + window, head)) };
+  }
+
+  async positionsOf(
+    { names, beginnings }: SomeStreams,
+    afterPosition: number,
+  ): Promise<readonly number[]> {
+    const values = [names, beginnings, afterPosition];
+    const doing = `finding some streams after ${afterPosition}`;
+    const rows = await this.rows<[number]>("positions_of", positionsStatement, values, doing);
+    return rows.map(([position]) => position);
+  }
+
+  async readAt(positions: readonly number[]): Promise<readonly StoredEvent[]> {
+    const doing = `reading ${positions.length} positions`;
+    const rows = await this.rows<[...event: EventRow, stream: string]>(
+      "read_at",
+      readAtStatement,
+      [positions],
+      doing,
+    );
+    return rows.flatMap((row) => eventsOfStream(row[8], [row.slice(0, 8) as EventRow]));
   }
 
   async head(): Promise<number> {

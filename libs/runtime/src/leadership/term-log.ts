@@ -84,6 +84,14 @@ export class TermLog implements EventLog {
     return found;
   }
 
+  positionsOf(streams: SomeStreams, afterPosition: number): Promise<readonly number[]> {
+    return this.#log.positionsOf(streams, afterPosition);
+  }
+
+  async readAt(positions: readonly number[]): Promise<readonly StoredEvent[]> {
+    return this.#noted(await this.#log.readAt(positions));
+  }
+
   #noted(events: readonly StoredEvent[]): readonly StoredEvent[] {
     this.see(events.slice(-1));
     return events;

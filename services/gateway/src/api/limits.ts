@@ -10,6 +10,10 @@ export const apiLimits = {
    * unavailable.
    */
   verifyPatienceMs: 10_000,
+  /** The interval at which a stream of events names its place while no event matches. */
+  eventBookmarkMs: 10_000,
+  /** The streams of events of one caller, and of all callers of a gateway. */
+  eventStreams: { ofOneMax: 100, ofAllMax: 2_000, topicsOfOneMax: 0, topicsOfAllMax: 0 },
   /** The time for which the old signing secret of a webhook signs beside the new one, unless the caller says more. */
   oldSecretMs: 24 * 3_600_000,
   /** A signals call is held open for at most this long. */

@@ -72,7 +72,7 @@ function contextOf({ caller, traceparent, signal }: GrpcContext<Caller>): Reques
 
 type Messages = ReturnType<Handlers["streams"]["followMetrics"]>;
 type MessageOf<Items> =
-  Items extends AsyncIterable<{ readonly message: infer Message }> ? Message : never;
+  Items extends AsyncIterable<{ readonly message: infer Message }> ? Exclude<Message, null> : never;
 
 /**
  * Streams messages until the caller's token ends. The position, which is the event's id over HTTP, is in the message.
@@ -84,6 +84,8 @@ async function* whileAdmitted(
 ): AsyncGenerator<MessageOf<Messages>> {
   using open = await openCalls.open(context.caller);
   const signal = AbortSignal.any([context.signal, open.signal]);
-  for await (const { message } of start(contextOf({ ...context, signal }))) yield message;
+  for await (const { message } of start(contextOf({ ...context, signal }))) {
+    if (message !== null) yield message;
+  }
   if (open.signal.aborted) throw new Problem(401, "no_token", "this token is not valid any more");
 }

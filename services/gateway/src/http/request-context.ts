@@ -22,13 +22,16 @@ export type RequestContext = {
 };
 
 /** A message of a stream. A caller that reconnects continues after its id. */
-export type StreamItem<Message extends object> = {
-  /** The id; empty if a stream cannot be resumed after the message. */
-  readonly id: string;
-  readonly message: Message;
-  /** The message as JSON, if it was encoded once for several streams. */
-  readonly text?: string;
-};
+export type StreamItem<Message extends object> =
+  | {
+      /** The id; empty if a stream cannot be resumed after the message. */
+      readonly id: string;
+      readonly message: Message;
+      /** The message as JSON, if it was encoded once for several streams. */
+      readonly text?: string;
+    }
+  /** A place without a message, after which a caller may continue. */
+  | { readonly id: string; readonly message: null; readonly text?: undefined };
 
 /** An answer of bytes with a content type. */
 export type RawAnswer = {

@@ -49,9 +49,7 @@ export async function sendStream<Message extends object>(
     let lastId = "";
     while (next.done !== true && !signal.aborted) {
       if (next.value.id !== "") lastId = next.value.id;
-      const { id, message, text = JSON.stringify(codec.toFullJson(message)) } = next.value;
-      // An empty id is left out, because it would make the client forget the last one.
-      raw.write(`${id === "" ? "" : `id: ${id}\n`}data: ${text}\n\n`);
+      raw.write(blockOf(codec, next.value));
       if (!(await untilDrained(raw, signal, slowMs))) throw tooSlow(lastId, slowMs);
       next = await iterator.next();
     }
@@ -69,6 +67,14 @@ export async function sendStream<Message extends object>(
       raw.once("close", () => timer[Symbol.dispose]());
     }
   }
+}
+
+/** An empty id is left out, because it would make the client forget the last one. */
+function blockOf<Message extends object>(codec: Codec<Message>, item: StreamItem<Message>): string {
+  const id = item.id === "" ? "" : `id: ${item.id}\n`;
+  if (item.message === null) return `${id}\n`;
+  const text = item.text ?? JSON.stringify(codec.toFullJson(item.message));
+  return `${id}data: ${text}\n\n`;
 }
 
 /** The client may reconnect, and continues after the last message that it has read. */

@@ -144,6 +144,18 @@ class MemoryClient implements EventLog {
     return { events, scannedTo: looked.at(-1)?.position ?? afterPosition };
   }
 
+  async positionsOf(streams: SomeStreams, afterPosition: number): Promise<readonly number[]> {
+    const { events } = await this.readSome(streams, afterPosition, Number.MAX_SAFE_INTEGER);
+    return events.map(({ position }) => position);
+  }
+
+  async readAt(positions: readonly number[]): Promise<readonly StoredEvent[]> {
+    await this.#enter("readAt");
+    return positions.flatMap((position) =>
+      this.#store.after(position - 1, 1).filter((event) => event.position === position),
+    );
+  }
+
   async head(): Promise<number> {
     await this.#enter("head");
     return this.#store.head;

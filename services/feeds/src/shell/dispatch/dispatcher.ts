@@ -9,6 +9,7 @@ import {
   type EventPlace,
   type LeavingEvent,
   logBeginning,
+  type RecentEvents,
   readFilter,
 } from "@trainyard/outbound";
 import { endsTerm, type Logger, type Loop } from "@trainyard/runtime";
@@ -16,7 +17,6 @@ import { feedsLimits } from "../../limits.ts";
 import type { DeliveryRoom } from "../subscriptions/delivery-room.ts";
 import type { Facts, Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
 import type { Progress } from "./progress.ts";
-import type { RecentEvents } from "./recent-events.ts";
 import { factsNeeded, selectedBy } from "./selected.ts";
 import type { OpenSink } from "./sink.ts";
 

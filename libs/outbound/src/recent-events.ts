@@ -1,13 +1,13 @@
 /**
- * One read of the log for all subscriptions that are level with it: the latest events, each with its forms computed
- * once. A subscription that is behind reads its own pages. Nothing is read before the first subscription asks.
+ * One read of the log for all readers that are level with it: the latest events, each with its forms computed once. A
+ * reader that is behind reads its own pages. Nothing is read before the first reader asks.
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import { LeavingEvent } from "@trainyard/outbound";
 import { EventFeed, type LogEpoch, type Logger } from "@trainyard/runtime";
-import { feedsLimits } from "../../limits.ts";
+import { LeavingEvent } from "./leaving-event.ts";
+import { outboundLimits } from "./limits.ts";
 
 type Deps = {
   readonly log: EventLog;
@@ -22,6 +22,7 @@ export class RecentEvents {
   /** Events without gaps, the latest last. */
   #events: LeavingEvent[] = [];
   #moved = Promise.withResolvers<void>();
+  #history = 0;
   readonly #asked = Promise.withResolvers<void>();
 
   constructor(deps: Deps) {
@@ -35,17 +36,24 @@ export class RecentEvents {
     if (!signal.aborted) await Promise.race([this.#asked.promise, aborted.promise]);
     if (signal.aborted) return;
     const { log, bus, clock, logger, epoch } = this.#deps;
+    this.#events = [];
+    this.#history += 1;
     await using feed = await EventFeed.open(log, bus, clock, logger);
     let after = await feed.head();
     while (!signal.aborted) {
       const stored = await feed.next(after, signal);
       const present = await epoch.current();
       this.#events.push(...stored.map((event) => new LeavingEvent(event, present)));
-      this.#events = this.#events.slice(-feedsLimits.recentEventsMax);
+      this.#events = this.#events.slice(-outboundLimits.recentEventsMax);
       after = stored.at(-1)?.position ?? after;
       this.#moved.resolve();
       this.#moved = Promise.withResolvers();
     }
+  }
+
+  /** A number that changes when the log may have gone back: a reader then checks that the log has its place. */
+  get history(): number {
+    return this.#history;
   }
 
   /** Returns the next events after a position, at least one; none only when the signal aborts. */
@@ -57,7 +65,7 @@ export class RecentEvents {
     try {
       while (!signal.aborted) {
         const moved = this.#moved.promise;
-        const events = this.#kept(position) ?? (await this.#read(position));
+        const events = await this.next(position);
         if (events.length > 0) return events;
         await Promise.race([moved, aborted.promise]);
       }
@@ -67,17 +75,29 @@ export class RecentEvents {
     }
   }
 
+  /** Returns the next events after a position; none at the end of the log. */
+  async next(position: number): Promise<readonly LeavingEvent[]> {
+    return this.#kept(position) ?? (await this.#read(position));
+  }
+
+  /** Returns the events at some positions, in their order. */
+  async at(positions: readonly number[]): Promise<readonly LeavingEvent[]> {
+    const { log, epoch } = this.#deps;
+    const present = await epoch.current();
+    return (await log.readAt(positions)).map((event) => new LeavingEvent(event, present));
+  }
+
   /** Returns what is kept after a position; null if the position is before all that is kept. */
   #kept(position: number): readonly LeavingEvent[] | null {
     const first = this.#events[0]?.stored.position;
     if (first === undefined || position + 1 < first) return null;
     const from = position + 1 - first;
-    return this.#events.slice(from, from + feedsLimits.pageEvents);
+    return this.#events.slice(from, from + outboundLimits.pageEvents);
   }
 
   async #read(position: number): Promise<readonly LeavingEvent[]> {
     const { log, epoch } = this.#deps;
-    const stored = await log.readAll(position, feedsLimits.pageEvents);
+    const stored = await log.readAll(position, outboundLimits.pageEvents);
     const present = await epoch.current();
     return stored.map((event) => new LeavingEvent(event, present));
   }

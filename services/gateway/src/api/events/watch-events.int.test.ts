@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { drawInteger } from "@trainyard/kernel";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { created } from "../../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  await gateway.append(
+    "experiment-1",
+    created({ name: "one", labels: ["nightly"], workspace: "1" }),
+  );
+  await gateway.append("experiment-12", created({ name: "twelve", workspace: "2" }));
+  await gateway.append("experiment-1", ended("FAILED"), {
+    type: "ExperimentArchived",
+    data: { reason: "" },
+  });
+  await gateway.append("experiment-12", ended("COMPLETED"));
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const outcomes = { COMPLETED: 1, FAILED: 3 } as const;
+const ended = (outcome: keyof typeof outcomes) =>
+  ({ type: "ExperimentEnded", data: { outcome: outcomes[outcome], reason: "" } }) as const;
+
+type Block = { readonly id: string; readonly data: string };
+
+/** Yields the blocks of the stream; a reader that returns early disconnects. */
+async function* blocks(query: Readonly<Record<string, string>>): AsyncGenerator<Block> {
+  const stop = new AbortController();
+  try {
+    const address = `${gateway.url}/api/v1/events?${new URLSearchParams(query)}`;
+    const headers = { authorization: `Bearer ${gateway.token}` };
+    const response = await fetch(address, { headers, signal: stop.signal });
+    if (response.status !== 200) throw new Error(await response.text());
+    let rest = "";
+    for await (const chunk of response.body ?? []) {
+      rest += Buffer.from(chunk as Uint8Array).toString();
+      for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
+        const lines = rest.slice(0, end).split("\n");
+        rest = rest.slice(end + 2);
+        const of = (name: string) =>
+          lines.find((line) => line.startsWith(name))?.slice(name.length) ?? "";
+        if (lines.includes("event: end")) return;
+        const problem = lines.includes("event: problem") ? of("data: ") : "";
+        if (problem !== "") throw new Error(problem);
+        if (of("id: ") !== "" || of("data: ") !== "") yield { id: of("id: "), data: of("data: ") };
+      }
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Returns the positions of the events up to the end of the log. */
+async function positions(query: Readonly<Record<string, string>>): Promise<readonly number[]> {
+  const found: number[] = [];
+  for await (const { data } of blocks({ ...query, noFollow: "true" })) {
+    if (data !== "") found.push(Number((JSON.parse(data) as { sequence: string }).sequence));
+  }
+  return found;
+}
+
+const own = (from: number) => ({ after: String(from) });
+
+test("a filter selects events by type, object, experiment, workspace, label and a field of the body", async () => {
+  const [first = 0] = await positions({ experiment: "1" });
+  const after = own(first - 1);
+  expect(await positions({ ...after, types: "ExperimentEnded" })).toEqual([first + 2, first + 4]);
+  expect(await positions({ ...after, experiment: "12" })).toEqual([first + 1, first + 4]);
+  expect(await positions({ ...after, object: "experiment", id: "1" })).toEqual([
+    first,
+    first + 2,
+    first + 3,
+  ]);
+  expect(await positions({ ...after, label: "nightly", types: "ExperimentEnded" })).toEqual([
+    first + 2,
+  ]);
+  expect(await positions({ ...after, workspace: "2" })).toEqual([first + 1, first + 4]);
+  expect(await positions({ ...after, where: "outcome=FAILED" })).toEqual([first + 2]);
+  expect(await positions({ ...after, where: "outcome=EXPERIMENT_OUTCOME_COMPLETED" })).toEqual([
+    first + 4,
+  ]);
+});
+
+test("the events begin at a time, and after an id of an earlier stream", async () => {
+  const all: Block[] = [];
+  for await (const block of blocks({ noFollow: "true" })) all.push(block);
+  const [, second] = all;
+  const next = all.slice(2).map(({ id }) => Number(id.split(":")[0]));
+  expect(await positions({ after: second?.id ?? "" })).toEqual(next);
+  expect(await positions({ fromMs: String(Date.now() + 60_000) })).toEqual([]);
+  expect(await positions({ fromMs: "0" })).toHaveLength(all.length);
+});
+
+test.each([
+  [{ types: "Nothing" }, "invalid_filter"],
+  [{ object: "nothing" }, "invalid_filter"],
+  [{ where: "colour=red" }, "invalid_filter"],
+  [{ where: "outcome" }, "invalid_filter"],
+  [{ after: "soon" }, "invalid_request"],
+  [{ after: "1", fromMs: "5" }, "invalid_request"],
+  [{ after: "999999" }, "position_unknown"],
+  [{ after: `1:${randomUUID()}` }, "position_unknown"],
+])("%j is refused with %s", async (query, code) => {
+  const path = `/api/v1/events?${new URLSearchParams(query as Record<string, string>)}`;
+  const { body } = await gateway.call("GET", path);
+  expect(body).toMatchObject({ code, detail: expect.stringMatching(/^.{10,}$/) });
+});
+
+test("one event is read with its whole body, and a large one is a reference in the stream", async () => {
+  const text = "x".repeat(70_000);
+  const position = await gateway.append("experiment-13", created({ description: text }));
+  const blocksOf = blocks({ ...own(position - 1), noFollow: "true" });
+  const shown = JSON.parse((await blocksOf.next()).value?.data ?? "{}") as Record<string, unknown>;
+  await blocksOf.return(undefined);
+  expect(shown).toMatchObject({ specversion: "1.0", dataref: `/api/v1/events/${position}` });
+  expect(shown).not.toHaveProperty("data");
+  const { body } = await gateway.call("GET", String(shown["dataref"]));
+  expect(body).toMatchObject({ sequence: String(position), data: { description: text } });
+  expect((await gateway.call("GET", "/api/v1/events/99999")).status).toBe(404);
+});
+
+test("a reader that loses connection and memory at 50 random points sees each event once, in order", async () => {
+  const from = await gateway.append("pool-a", { type: "PoolRemoved", data: {} });
+  const wanted: number[] = [];
+  const appending = (async () => {
+    for (let n = 0; n < 150; n += 1) {
+      const position = await gateway.append("pool-b", { type: "PoolRemoved", data: {} });
+      wanted.push(position);
+      await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
+    }
+  })();
+  const seen: number[] = [];
+  let place = String(from);
+  const seed = 7;
+  for (let life = 0; life < 50 || seen.length < 150; life += 1) {
+    let left = drawInteger(seed, "left", life, 6);
+    for await (const { id, data } of blocks({ after: place, object: "pool" })) {
+      if (data !== "") seen.push(Number((JSON.parse(data) as { sequence: string }).sequence));
+      place = id;
+      if (left <= 0 || seen.length === 150) break;
+      left -= 1;
+    }
+  }
+  await appending;
+  expect(seen).toEqual(wanted);
+}, 120_000);
+
+test("a stream of a subscription has its filter and place, and ends with it", async () => {
+  const position = await gateway.append("pool-c", { type: "PoolRemoved", data: {} });
+  const [event] = await gateway.log.readAll(position - 1, 1);
+  const filter = {
+    types: [],
+    object: "pool",
+    id: "",
+    experiment: "",
+    workspace: "",
+    label: "",
+    where: [],
+  };
+  await using _feeds = await gateway.serving("feeds", {
+    ListSubscriptions: async ({ name }) => ({
+      items: [
+        {
+          ...{ name, delivery: "pull", state: "ACTIVE", reason: "", filter, createdAtMs: 0 },
+          ...{ position, event: event?.id ?? "", lagEvents: 0, lagSeconds: 0, lastError: "" },
+          ...{ url: "", headerNames: [], waiting: 0 },
+        },
+      ],
+      nextPageToken: "",
+    }),
+  });
+  const stream = blocks({ subscription: "a" });
+  const first = stream.next();
+  await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
+  const next = await gateway.append("pool-c", { type: "PoolRemoved", data: {} });
+  expect((await first).value?.id).toMatch(new RegExp(`^${next}:`));
+  const after = stream.next();
+  const data = { tokenId: "t", reason: "its token t was revoked" };
+  await gateway.append("subscription-a", { type: "SubscriptionStopped", data });
+  await expect(after).rejects.toThrow("its token t was revoked");
+  await expect(blocks({ subscription: "a", types: "PoolRemoved" }).next()).rejects.toThrow(
+    "a subscription has a filter",
+  );
+});
+
+test("while nothing matches, an id without data moves the reader's place", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  try {
+    const stream = blocks({ types: "ModelCreated", after: String(await gateway.log.head()) });
+    const first = stream.next();
+    await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
+    vi.advanceTimersByTime(11_000);
+    const last = await gateway.append("experiment-1", { type: "ExperimentPaused", data: {} });
+    const { value } = await first;
+    expect(value?.data).toBe("");
+    expect(Number(value?.id.split(":")[0])).toBeLessThanOrEqual(last);
+    await stream.return(undefined);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,247 @@
+/**
+ * The stream of events. A reader that is level with the log shares one read, and one encoding of each event, with all
+ * others. A replay of one experiment or object reads its streams by their index. While nothing matches, the reader gets
+ * its place now and then, so that it never reads the same part of the log twice.
+ */
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { EventFilter } from "@trainyard/contracts/events";
+import type { SomeStreams } from "@trainyard/event-log";
+import { isExperimentId, isRejection } from "@trainyard/kernel";
+import {
+  checkedPlace,
+  type ExperimentFacts,
+  type EventPlace,
+  type Filter,
+  type LeavingEvent,
+  matches,
+  mayRead,
+  needsFacts,
+  placeText,
+  readFilter,
+  readPlace,
+  type RecentEvents,
+} from "@trainyard/outbound";
+import { streamsOfExperiment } from "@trainyard/runtime";
+import type { Backend } from "../../backend.ts";
+import { Problem, problemOf } from "../../http/problem.ts";
+import type { RequestContext, StreamItem } from "../../http/request-context.ts";
+import { OpenStreams } from "../../live/open-streams.ts";
+import { apiLimits } from "../limits.ts";
+import { subscriptionOf } from "../subscriptions/subscriptions.ts";
+import { firstAtOrAfter } from "./first-at.ts";
+
+export type WatchParts = {
+  readonly recent: RecentEvents;
+  readonly openStreams: OpenStreams;
+};
+
+/** Returns what the streams of events share. */
+export function eventWatching(backend: Backend): WatchParts {
+  return {
+    recent: backend.parts.recent,
+    openStreams: new OpenStreams(apiLimits.eventStreams),
+  };
+}
+
+type Item = StreamItem<ReplyOf<"watchEvents">>;
+
+/** What a reader asks for. */
+type Asked = {
+  readonly filter: Filter;
+  readonly from: EventPlace;
+  /** The name of the subscription; empty without one. */
+  readonly subscription: string;
+};
+
+export async function* watchEvents(
+  backend: Backend,
+  { recent, openStreams }: WatchParts,
+  request: RequestOf<"watchEvents">,
+  context: RequestContext,
+): AsyncGenerator<Item> {
+  using _open = openStreams.open(context.caller.authid);
+  const asked = await askedOf(backend, request, context);
+  const reader = readerOf(context);
+  const selected = async (events: readonly LeavingEvent[]): Promise<readonly LeavingEvent[]> => {
+    const facts = await factsOf(backend, asked.filter, events);
+    return events.filter((event) => {
+      const known = facts.get(event.experiment);
+      return mayRead(reader, event, known) && matches(asked.filter, event, known);
+    });
+  };
+  let place = asked.from;
+  const streams = streamsOf(asked.filter);
+  if (streams !== null) {
+    // The head is read first: what is appended meanwhile comes after the replay.
+    const head = await backend.parts.log.head();
+    const positions = await backend.parts.log.positionsOf(streams, place.position);
+    for (let at = 0; at < positions.length && !context.signal.aborted; at += replayPage) {
+      const events = await recent.at(positions.slice(at, at + replayPage));
+      for (const event of await selected(events)) yield itemOf(event);
+    }
+    const reached = Math.max(head, positions.at(-1) ?? 0);
+    if (reached > place.position) place = await placeAt(backend, reached);
+  }
+  yield* follow(
+    backend,
+    recent,
+    { ...asked, from: place, selected, noFollow: request.noFollow },
+    context,
+  );
+}
+
+type Following = Asked & {
+  readonly noFollow: boolean;
+  readonly selected: (events: readonly LeavingEvent[]) => Promise<readonly LeavingEvent[]>;
+};
+
+async function* follow(
+  backend: Backend,
+  recent: RecentEvents,
+  { from, subscription, selected, noFollow }: Following,
+  { signal }: RequestContext,
+): AsyncGenerator<Item> {
+  let place = from;
+  let told = from.position;
+  let toldMs = performance.now();
+  let { history } = recent;
+  while (!signal.aborted) {
+    const restMs = Math.max(0, toldMs + apiLimits.eventBookmarkMs - performance.now());
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(restMs))]);
+    const events = noFollow
+      ? await recent.next(place.position)
+      : await recent.after(place.position, waiting);
+    if (recent.history !== history) {
+      // The first reader begins the first history.
+      history = recent.history;
+      place = await placeOfText(backend, placeText(place));
+    }
+    for (const event of await selected(events)) {
+      yield itemOf(event);
+      told = event.stored.position;
+      toldMs = performance.now();
+    }
+    refuseEnded(subscription, events);
+    const last = events.at(-1)?.stored;
+    if (last !== undefined) place = { position: last.position, event: last.id };
+    else if (noFollow) break;
+    if (performance.now() - toldMs < apiLimits.eventBookmarkMs) continue;
+    if (place.position > 0) yield { id: placeText(place), message: null };
+    told = place.position;
+    toldMs = performance.now();
+  }
+  if (noFollow && place.position > told) yield { id: placeText(place), message: null };
+}
+
+const replayPage = 100;
+
+const itemOf = (event: LeavingEvent): Item => {
+  const { position, id } = event.stored;
+  return { id: placeText({ position, event: id }), message: event.shown, text: event.text };
+};
+
+async function askedOf(
+  backend: Backend,
+  request: RequestOf<"watchEvents">,
+  context: RequestContext,
+): Promise<Asked> {
+  const { subscription, after, fromMs } = request;
+  const given = filterOf(request);
+  const isFiltered = Object.values(given).some((part) => part.length > 0);
+  if (subscription !== "" && (isFiltered || fromMs !== undefined)) {
+    const detail = "a subscription has a filter and a place of its own: leave out all others";
+    throw new Problem(400, "invalid_request", detail);
+  }
+  if (after !== "" && fromMs !== undefined) {
+    throw new Problem(400, "invalid_request", "after and from_ms exclude each other");
+  }
+  const found = subscription === "" ? null : await openSubscription(backend, subscription, context);
+  const filter = readFilter(found?.filter ?? given);
+  if (isRejection(filter)) throw problemOf(filter);
+  const text = context.lastEventId ?? (after === "" ? (found?.position ?? "") : after);
+  const isTimed = fromMs !== undefined && context.lastEventId === undefined;
+  const from = isTimed
+    ? await placeAt(backend, (await firstAtOrAfter(backend.parts.log, fromMs)) - 1)
+    : await placeOfText(backend, text);
+  return { filter, from, subscription };
+}
+
+function filterOf(request: RequestOf<"watchEvents">): Plain<EventFilter> {
+  const { types, object, id, experiment, workspace, label, where } = request;
+  return { types, object, id, experiment, workspace, label, where };
+}
+
+async function openSubscription(backend: Backend, name: string, context: RequestContext) {
+  const found = await subscriptionOf(backend, name, context);
+  if (found.delivery !== "pull") {
+    const detail = `${name} is delivered by ${found.delivery}: only a pull subscription is read by this call`;
+    throw new Problem(409, "not_pulled", detail);
+  }
+  if (found.state !== "ACTIVE") throw ended(name, found.reason);
+  return found;
+}
+
+const ended = (name: string, reason: string): Problem =>
+  new Problem(409, "subscription_stopped", `the subscription ${name} has stopped: ${reason}`);
+
+const endings: ReadonlySet<string> = new Set([
+  "SubscriptionStopped",
+  "SubscriptionDisabled",
+  "SubscriptionDeleted",
+]);
+
+/** Ends the stream of a subscription that ended meanwhile. */
+function refuseEnded(subscription: string, events: readonly LeavingEvent[]): void {
+  if (subscription === "") return;
+  for (const { name, stored, data } of events) {
+    const isOwn = stored.stream === `subscription-${subscription}`;
+    if (isOwn && endings.has(name)) throw ended(subscription, String(data["reason"] ?? ""));
+  }
+}
+
+async function placeOfText(backend: Backend, text: string): Promise<EventPlace> {
+  const read = readPlace(text);
+  if (isRejection(read)) throw problemOf(read);
+  const place = await checkedPlace(backend.parts.log, read);
+  if (isRejection(place)) throw problemOf(place);
+  return place;
+}
+
+async function placeAt(backend: Backend, position: number): Promise<EventPlace> {
+  return placeOfText(backend, String(position));
+}
+
+/** Returns the streams of a filter that names one experiment or one object; null for every other filter. */
+function streamsOf({ experiment, categories, id }: Filter): SomeStreams | null {
+  if (id !== "" && categories !== null) {
+    return { names: [...categories].map((category) => `${category}-${id}`), beginnings: [] };
+  }
+  return isExperimentId(experiment) ? streamsOfExperiment(experiment) : null;
+}
+
+function readerOf({ caller }: RequestContext) {
+  const isUser = caller.kind === "user";
+  return { owner: isUser ? caller.owner : caller.authid, tokenId: isUser ? caller.token : "" };
+}
+
+/** Returns what the filter asks of the experiments and tasks of some events, as of the last event or later. */
+async function factsOf(
+  backend: Backend,
+  filter: Filter,
+  events: readonly LeavingEvent[],
+): Promise<ReadonlyMap<string, ExperimentFacts>> {
+  const last = events.at(-1);
+  if (!needsFacts(filter) || last === undefined) return new Map();
+  await backend.reach(last.stored.position);
+  const facts = new Map<string, ExperimentFacts>();
+  for (const key of new Set(events.map(({ experiment }) => experiment))) {
+    if (isExperimentId(key)) {
+      const found = await backend.find("experiment", key);
+      if (found !== undefined) facts.set(key, { workspace: found.workspace, labels: found.labels });
+      continue;
+    }
+    const task = /^t\d+$/.test(key) ? await backend.find("task", key) : undefined;
+    if (task !== undefined) facts.set(key, { workspace: task.workspace, labels: [] });
+  }
+  return facts;
+}
