@@ -38,3 +38,25 @@ create table feeds.progress (
   last_error text not null default '',
   last_error_at_ms double precision
 );
+
+create table feeds.view_cursor (
+  view text primary key,
+  position bigint not null,
+  commit_id uuid not null,
+  -- The id of the event at the position; empty at 0. After a restored backup a commit may have other events.
+  event text not null,
+  -- The version of the code that folded the rows.
+  version integer not null
+);
+
+-- Streams that a view could not apply: the first event that failed, and how many wait behind it.
+create table feeds.view_set_aside (
+  view text not null,
+  stream text collate "C" not null,
+  position bigint not null,
+  type text not null,
+  reason text not null,
+  waiting integer not null default 0,
+  set_aside_at timestamptz not null default now(),
+  primary key (view, stream)
+);

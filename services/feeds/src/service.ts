@@ -13,7 +13,7 @@ import {
 } from "@trainyard/runtime";
 import type { FeedsConfig } from "./config.ts";
 import { commandTable } from "./shell/commands.ts";
-import { Dispatcher, type Rooms } from "./shell/dispatch/dispatcher.ts";
+import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
 import { RecentEvents } from "./shell/dispatch/recent-events.ts";
 import { kafkaSinks } from "./shell/kafka/sink.ts";
@@ -24,16 +24,26 @@ import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
+/** The rooms and sinks of a test. */
+export type FeedsOverrides = TableOverrides & {
+  readonly rooms?: Partial<Rooms>;
+  readonly operatorSinks?: readonly OperatorSink[];
+};
+
 export async function createService(
   config: FeedsConfig,
-  overrides: TableOverrides = {},
+  overrides: FeedsOverrides = {},
 ): Promise<Service> {
   const parts = await openParts("feeds", config, overrides);
   const { name, bus, clock, logger } = parts;
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
-  const rooms: Rooms = { nats: absentRoom("nats"), webhook: absentRoom("webhook") };
-  const operatorSinks = kafkaSinks(config.kafka, logger);
+  const rooms: Rooms = {
+    nats: absentRoom("nats"),
+    webhook: absentRoom("webhook"),
+    ...overrides.rooms,
+  };
+  const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);

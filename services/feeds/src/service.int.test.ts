@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { experimentCreated, TestFeeds } from "./testing/test-feeds.ts";
+
+const soon = { timeout: 15_000, interval: 50 };
+
+let feeds: TestFeeds;
+
+beforeAll(async () => {
+  feeds = await TestFeeds.open();
+  await feeds.start();
+});
+afterAll(() => feeds[Symbol.asyncDispose]());
+
+const noFilter = {
+  types: [],
+  object: "",
+  id: "",
+  experiment: "",
+  workspace: "",
+  label: "",
+  where: [],
+};
+const ended = (outcome: 1 | 3) =>
+  ({ type: "ExperimentEnded", data: { outcome, reason: "it is over" } }) as const;
+
+const arrive = (name: string, positions: readonly number[]) =>
+  vi.waitFor(() => expect(feeds.sink.of(name)).toEqual(positions), soon);
+const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejected } });
+
+test("a subscription gets the events that its filter selects, from its place on", async () => {
+  const [, first] = [
+    await feeds.stage.tell("experiment-1", experimentCreated({ labels: ["nightly"] })),
+    await feeds.stage.tell("experiment-1", ended(3)),
+  ];
+  const filter = { ...noFilter, types: ["ExperimentEnded"], where: ["outcome=FAILED"] };
+  expect(await feeds.create({ name: "failed", filter })).toMatchObject({
+    kind: "ok",
+    reply: { secret: "s3cret" },
+  });
+  await arrive("failed", [first]);
+  await feeds.stage.tell("experiment-2", ended(1));
+  const second = await feeds.stage.tell("experiment-3", ended(3));
+  await arrive("failed", [first, second]);
+  await vi.waitFor(async () => {
+    expect(await feeds.facts("failed")).toMatchObject({ state: "ACTIVE", lagEvents: 0 });
+  }, soon);
+});
+
+test("workspace and labels are those at delivery", async () => {
+  await feeds.create({
+    name: "nightly",
+    filter: { ...noFilter, label: "nightly" },
+    after: await feeds.stage.head(),
+  });
+  await feeds.create({
+    name: "moved",
+    filter: { ...noFilter, workspace: "7" },
+    after: await feeds.stage.head(),
+  });
+  const first = await feeds.stage.tell("experiment-1", {
+    type: "ExperimentPaused",
+    data: { reason: "" },
+  });
+  await vi.waitFor(() => expect(feeds.sink.of("nightly").slice(0, 1)).toEqual([first]), soon);
+  const second = await feeds.stage.tell("experiment-1", {
+    type: "ExperimentMoved",
+    data: { workspace: "7", project: "1" },
+  });
+  const described = { name: "e", description: "", labels: [], notes: "", revision: 1 };
+  await feeds.stage.tell("experiment-1", { type: "ExperimentDescribed", data: described });
+  await vi.waitFor(() => expect(feeds.sink.of("moved")).toContain(second), soon);
+  const third = await feeds.stage.tell("experiment-1", {
+    type: "ExperimentPaused",
+    data: { reason: "" },
+  });
+  await vi.waitFor(() => expect(feeds.sink.of("moved")).toContain(third), soon);
+  expect(feeds.sink.of("nightly")).not.toContain(third);
+});
+
+test("a failed sink gets the events after its settled place again", async () => {
+  await feeds.create({
+    name: "broken",
+    after: await feeds.stage.head(),
+    filter: { ...noFilter, object: "pool" },
+  });
+  const first = await feeds.stage.tell("pool-a", { type: "PoolRemoved", data: {} });
+  await arrive("broken", [first]);
+  feeds.sink.failsAfter = 0;
+  const second = await feeds.stage.tell("pool-a", { type: "PoolRemoved", data: {} });
+  await arrive("broken", [first, second]);
+});
+
+test("a restarted service continues from the stored places", async () => {
+  feeds.sink.positions.clear();
+  await vi.waitFor(async () => expect((await feeds.facts("broken"))?.lagEvents).toBe(0), soon);
+  await feeds.stop();
+  const next = await feeds.stage.tell("pool-b", { type: "PoolRemoved", data: {} });
+  await feeds.start();
+  await arrive("broken", [next]);
+});
+
+test("a subscription stops with its token or an ancestor of it, and is adopted from its place", async () => {
+  await feeds.create({
+    name: "stops",
+    after: await feeds.stage.head(),
+    filter: { ...noFilter, object: "pool" },
+  });
+  await feeds.stage.tell("token-bb", {
+    type: "TokenRevoked",
+    data: { reason: "revoked by admin" },
+  });
+  await vi.waitFor(async () => {
+    expect(await feeds.facts("stops")).toMatchObject({
+      state: "STOPPED",
+      reason: "its token bb was revoked by admin",
+    });
+  }, soon);
+  const missed = await feeds.stage.tell("pool-c", { type: "PoolRemoved", data: {} });
+  const reader = { owner: "eve", tokenId: "cc", ancestors: [], expiresAtMs: 0 };
+  expect(await feeds.create({ name: "late" })).toMatchObject(rejectedAs("token_revoked"));
+  expect(
+    await feeds.stage.ask("feeds", "AdoptSubscription", { name: "stops", reader }),
+  ).toMatchObject({ kind: "ok" });
+  await arrive("stops", [missed]);
+});
+
+test("a pull subscription is acknowledged forward, and only at places of this log", async () => {
+  const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+  await feeds.create({ name: "pulled", delivery: "pull", reader, after: 0 });
+  const ack = (position: number, event = "") =>
+    feeds.stage.ask("feeds", "AckSubscription", { name: "pulled", position, event });
+  expect(await ack(2)).toMatchObject({ kind: "ok", reply: { position: 2 } });
+  expect(await ack(1)).toMatchObject({ kind: "ok", reply: { position: 2 } });
+  expect(await ack(10_000)).toMatchObject(rejectedAs("position_unknown"));
+  expect(await ack(2, "00000000-0000-7000-8000-000000000000")).toMatchObject(
+    rejectedAs("position_unknown"),
+  );
+  expect(await feeds.facts("pulled")).toMatchObject({ position: 2, delivery: "pull" });
+});
+
+test("a deleted subscription leaves nothing behind, and its name begins anew", async () => {
+  const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+  const again = () =>
+    feeds.create({ name: "short", reader, after: 0, filter: { ...noFilter, object: "pool" } });
+  await again();
+  expect(await again()).toMatchObject(rejectedAs("subscription_exists"));
+  await vi.waitFor(() => expect(feeds.sink.of("short").length).toBeGreaterThan(0), soon);
+  const before = feeds.sink.of("short");
+  expect(await feeds.stage.ask("feeds", "DeleteSubscription", { name: "short" })).toMatchObject({
+    kind: "ok",
+  });
+  expect(feeds.sink.removed).toContain("short");
+  expect(await feeds.facts("short")).toBeUndefined();
+  await again();
+  await arrive("short", [...before, ...before]);
+});
+
+test("bad requests are refused in one sentence", async () => {
+  const filter = { ...noFilter, types: ["Nothing"] };
+  for (const [request, code] of [
+    [{ name: "Über" }, "invalid_request"],
+    [{ name: "a", delivery: "pigeon" }, "invalid_request"],
+    [{ name: "a", filter }, "invalid_filter"],
+    [{ name: "a", filter: { ...noFilter, where: ["colour=red"] } }, "invalid_filter"],
+    [{ name: "a", expiresAfterMs: 5 }, "invalid_request"],
+  ] as const) {
+    const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+    expect(await feeds.create({ reader, ...request })).toMatchObject(rejectedAs(code));
+  }
+});
+
+test("the view equals the log", async () => {
+  expect(Object.values(await feeds.stage.verify())).toEqual([""]);
+});
