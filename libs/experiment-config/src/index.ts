@@ -80,6 +80,7 @@ export {
   type SearcherName,
   type SearcherOf,
 } from "./searcher/searcher.ts";
+export { logPatternProblem } from "./sections/log-policies.ts";
 export type { WarmStart } from "./searcher/warm-start.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
 export { namedSource, withSource } from "./searcher/warm-start-source.ts";

@@ -12,21 +12,25 @@ import {
   type TermContext,
 } from "@trainyard/runtime";
 import type { FeedsConfig } from "./config.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
 import { RecentEvents } from "./shell/dispatch/recent-events.ts";
 import { kafkaSinks } from "./shell/kafka/sink.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
-import { absentRoom } from "./shell/subscriptions/absent-room.ts";
+import { NatsRoom } from "./shell/nats/nats-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
+import { noWayOut } from "./shell/webhooks/no-way-out.ts";
+import { openWebhooks, type Outgoing } from "./shell/webhooks/webhooks.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
 /** The rooms and sinks of a test. */
 export type FeedsOverrides = TableOverrides & {
   readonly rooms?: Partial<Rooms>;
+  readonly outgoing?: Outgoing;
   readonly operatorSinks?: readonly OperatorSink[];
 };
 
@@ -35,26 +39,38 @@ export async function createService(
   overrides: FeedsOverrides = {},
 ): Promise<Service> {
   const parts = await openParts("feeds", config, overrides);
-  const { name, bus, clock, logger } = parts;
+  const { name, bus, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
-  const rooms: Rooms = {
-    nats: absentRoom("nats"),
-    webhook: absentRoom("webhook"),
-    ...overrides.rooms,
-  };
+  const nats = new NatsRoom({ pool, bus, clock, usersFile: config.natsUsersFile });
+  const outgoing = overrides.outgoing ?? noWayOut;
+  const { attempted: count } = createTelemetry(registry);
   const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
     const progress = new Progress(pool, clock, logger);
+    const sending = { pool, log, executor, epoch, clock, logger, count, ...outgoing };
+    const webhooks = openWebhooks(sending);
+    const rooms: Rooms = {
+      nats,
+      webhook: webhooks.room,
+      ...overrides.rooms,
+    };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
+    await nats.writeUsers();
     const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
     const dispatcher = new Dispatcher({ ...shared, recent });
-    const loops: readonly Loop[] = [recent, dispatcher, progress.loop, endingLoop(shared)];
+    const loops: readonly Loop[] = [
+      recent,
+      dispatcher,
+      progress.loop,
+      endingLoop(shared),
+      webhooks.loop,
+    ];
     return {
       reactions: { handlers: reactionHandlers(subscriptions) },
-      commands: commandTable(shared),
+      commands: commandTable({ ...shared, webhook: webhooks.commands }),
       views: [subscriptions.view],
       loops,
     };

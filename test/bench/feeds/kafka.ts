@@ -6,6 +6,7 @@ import { createPostgresLog } from "@trainyard/event-log";
 import { binaryModeOf, LeavingEvent } from "@trainyard/outbound";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { createService } from "@trainyard/service-feeds";
+import { parseConfig } from "@trainyard/service-feeds/config";
 import { hasKcat, type MockKafka, startMockKafka } from "@trainyard/testing";
 import { Kafka, logLevel, type Message, Partitioners } from "kafkajs";
 import { fillLog } from "../support/append.ts";
@@ -56,13 +57,11 @@ async function sendOurs(
   events: number,
 ): Promise<number> {
   const service = await createService(
-    {
-      postgresUrl: stage.url("ty_feeds"),
-      nats: { url: "127.0.0.1:1" },
-      http: { host: "127.0.0.1", port: 0 },
-      logLevel: "error",
-      kafka: { brokers, topic, sasl: null, tls: null },
-    },
+    parseConfig({
+      ...stage.variables,
+      TRAINYARD_FEEDS_KAFKA_BROKERS: brokers.join(","),
+      TRAINYARD_FEEDS_KAFKA_TOPIC: topic,
+    }),
     { bus: stage.hub.connect("feeds") },
   );
   await using _service = service;

@@ -36,11 +36,12 @@ const checkName: Check = (policy, path, note) => {
 
 const checkPattern: Check = (pattern, path, note) => {
   if (typeof pattern !== "string") return;
-  const problem = patternProblem(pattern);
+  const problem = logPatternProblem(pattern);
   if (problem !== null) note(path, problem);
 };
 
-function patternProblem(pattern: string): string | null {
+/** Returns why a text is no pattern that lines are compared with; null if it is one. */
+export function logPatternProblem(pattern: string): string | null {
   if (pattern.length > configLimits.logPatternCharactersMax) {
     return `must be at most ${configLimits.logPatternCharactersMax} characters`;
   }
