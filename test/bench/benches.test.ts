@@ -1,3 +1,4 @@
+import { hasKcat } from "@trainyard/testing";
 import { afterAll, expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { findChromium } from "../browser/support/chromium.ts";
@@ -47,6 +48,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "latency_2000_vs_direct",
     "latency_2000_p99",
   ],
+  feeds: hasKcat() ? ["kafka_vs_kafkajs"] : [],
   web: [
     "bundle_gzip_kb",
     ...(findChromium().program === null

@@ -11,6 +11,10 @@ export const benches = {
     about: "log to relay to NATS to consumer: saturated, and latency at 2,000 events a second",
     load: async (): Promise<Bench> => (await import("./delivery/bench.ts")).run,
   },
+  feeds: {
+    about: "the whole log sent to Kafka beside a bare producer of the same bytes",
+    load: async (): Promise<Bench> => (await import("./feeds/bench.ts")).run,
+  },
   replay: {
     about: "loading one stream of 32 events beside a bare select",
     load: async (): Promise<Bench> => (await import("./replay/bench.ts")).run,

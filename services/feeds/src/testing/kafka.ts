@@ -69,6 +69,7 @@ function messageOf(line: string): Received {
 
 export type Certificate = Disposable & {
   readonly certFile: string;
+  readonly keyFile: string;
   readonly cert: string;
   readonly key: string;
 };
@@ -106,6 +107,7 @@ export function certificate(until: "2020-01-02" | "2049-01-02"): Certificate {
   openssl("ca", "-batch", "-selfsign", ...names, ...dates);
   return {
     certFile: at("cert"),
+    keyFile: at("key"),
     cert: readFileSync(at("cert"), "utf8"),
     key: readFileSync(at("key"), "utf8"),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,10 +1,10 @@
 /**
- * A Kafka broker that has no topic and knows no login, for what mock brokers cannot do. Its answers have the bytes of
+ * A Kafka broker that has no topic and knows at most one login, for what mock brokers cannot do. Its answers have the bytes of
  * Kafka's protocol: ApiVersions 0 to 2, Metadata 0, SaslHandshake 1, SaslAuthenticate 0.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 
 export type RefusingBroker = AsyncDisposable & {
   readonly address: string;
@@ -16,19 +16,29 @@ const apis = { produce: 0, metadata: 3, saslHandshake: 17, apiVersions: 18, sasl
 const unknownTopic = 3;
 const loginFailed = 58;
 
-/** Starts it on 127.0.0.1, over TLS if there is a certificate. */
-export async function startRefusingBroker(
-  tls: { readonly cert: string; readonly key: string } | null = null,
-): Promise<RefusingBroker> {
+export type RefusingBrokerOptions = {
+  /** The options of a server with TLS; without them it has none. */
+  readonly tls?: TlsOptions;
+  /** The user and password that it takes by the mechanism PLAIN. */
+  readonly login?: { readonly username: string; readonly password: string };
+};
+
+/** Starts it on 127.0.0.1. */
+export async function startRefusingBroker({
+  tls,
+  login,
+}: RefusingBrokerOptions = {}): Promise<RefusingBroker> {
   const requests: number[] = [];
   const sockets = new Set<Socket>();
+  const known = login === undefined ? null : `\0${login.username}\0${login.password}`;
   const serve = (socket: Socket): void => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    answer(socket, requests, () => (server.address() as AddressInfo).port);
+    const { port } = server.address() as AddressInfo;
+    answer(socket, requests, (api, request) => bodyOf(api, request, { port, login: known }));
   };
-  const server = tls === null ? createTcpServer(serve) : createTlsServer(tls, serve);
+  const server = tls === undefined ? createTcpServer(serve) : createTlsServer(tls, serve);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
@@ -42,7 +52,9 @@ export async function startRefusingBroker(
   };
 }
 
-function answer(socket: Socket, requests: number[], port: () => number): void {
+type BodyOf = (api: number, request: Buffer) => Buffer;
+
+function answer(socket: Socket, requests: number[], body: BodyOf): void {
   let received = Buffer.alloc(0);
   socket.on("data", (bytes: Buffer) => {
     received = Buffer.concat([received, bytes]);
@@ -51,17 +63,20 @@ function answer(socket: Socket, requests: number[], port: () => number): void {
       received = received.subarray(4 + received.readInt32BE(0));
       const api = request.readInt16BE(0);
       requests.push(api);
-      const body = bodyOf(api, request, port());
-      const correlation = request.readInt32BE(4);
-      socket.write(Buffer.concat([int32(4 + body.length), int32(correlation), body]));
+      const answered = Buffer.concat([int32(request.readInt32BE(4)), body(api, request)]);
+      socket.write(Buffer.concat([int32(answered.length), answered]));
     }
   });
 }
 
-function bodyOf(api: number, request: Buffer, port: number): Buffer {
+type Known = { readonly port: number; readonly login: string | null };
+
+function bodyOf(api: number, request: Buffer, { port, login }: Known): Buffer {
   if (api === apis.apiVersions) return versions(request.readInt16BE(2));
   if (api === apis.saslHandshake) return Buffer.concat([int16(0), int32(1), text("PLAIN")]);
   if (api === apis.saslAuthenticate) {
+    const isKnown = login !== null && request.toString().endsWith(login);
+    if (isKnown) return Buffer.concat([int16(0), int16(-1), int32(0)]);
     return Buffer.concat([int16(loginFailed), text("Authentication failed"), int32(0)]);
   }
   const broker = Buffer.concat([int32(1), int32(1), text("127.0.0.1"), int32(port)]);

@@ -50,6 +50,10 @@ function explained(failures: readonly Failure[], config: KafkaConfig): readonly 
       `Kafka refuses a batch of 900 kB for the topic "${topic}": raise its max.message.bytes to the default of 1 MiB`,
     ];
   }
+  const file = has("ENOENT", "EACCES", "EISDIR");
+  if (file !== undefined) {
+    return ["kafka_file", `A file of the settings for Kafka cannot be read: ${file.message}`];
+  }
   const tls = failures.find(({ code }) => typeof code === "string" && code in tlsSentences);
   const where = failures.find(({ broker }) => broker !== undefined)?.broker ?? brokers.join(", ");
   if (typeof tls?.code === "string") {

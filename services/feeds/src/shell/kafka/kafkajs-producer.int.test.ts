@@ -1,7 +1,10 @@
 /** The client of Kafka against librdkafka's mock brokers, and against a server that refuses. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Kafka as KafkaBinding } from "cloudevents";
 import { pino } from "pino";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { certificate, mockKafka, readTopic } from "../../testing/kafka.ts";
 import { leavingEvent } from "../../testing/leaving.ts";
 import { startRefusingBroker } from "../../testing/refusing-broker.ts";
@@ -88,9 +91,32 @@ test("a login that Kafka refuses is one sentence, and no line of the log has the
   expect(lines.join("")).not.toContain(password);
 });
 
+test("a login by a password file reaches Kafka without the end of its line", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "trainyard-login-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "password");
+  await writeFile(file, `${password}\n`);
+  await using broker = await startRefusingBroker({ login: { username: "trainyard", password } });
+  const sasl = { ...plain, password: { file } };
+  await expect(attempt(settings([broker.address], { sasl }))).rejects.toThrow("has no topic");
+  await rm(file);
+  await expect(attempt(settings([broker.address], { sasl }))).rejects.toThrow("no such file");
+});
+
+test("the service's own certificate opens a Kafka that asks for one", async () => {
+  using valid = certificate("2049-01-02");
+  const { cert, key, certFile: caFile, keyFile } = valid;
+  const asking = { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true };
+  await using broker = await startRefusingBroker({ tls: asking });
+  const without = { caFile, certFile: null, keyFile: null };
+  await expect(attempt(settings([broker.address], { tls: without }))).rejects.toThrow("failed");
+  const tls = { caFile, certFile: caFile, keyFile };
+  await expect(attempt(settings([broker.address], { tls }))).rejects.toThrow("has no topic");
+});
+
 test("an expired certificate of a Kafka broker is one sentence, and no request is sent", async () => {
   using expired = certificate("2020-01-02");
-  await using broker = await startRefusingBroker(expired);
+  await using broker = await startRefusingBroker({ tls: expired });
   const tls = { caFile: expired.certFile, certFile: null, keyFile: null };
   await expect(attempt(settings([broker.address], { tls, sasl: plain }))).rejects.toThrow(
     `The certificate of the Kafka broker ${broker.address} has expired: renew it`,
@@ -100,7 +126,7 @@ test("an expired certificate of a Kafka broker is one sentence, and no request i
 
 test("a certificate of an unknown authority is refused by Kafka's client, and one that the file names is taken", async () => {
   using valid = certificate("2049-01-02");
-  await using broker = await startRefusingBroker(valid);
+  await using broker = await startRefusingBroker({ tls: valid });
   const tls = { caFile: null, certFile: null, keyFile: null };
   await expect(attempt(settings([broker.address], { tls }))).rejects.toThrow(
     "is not signed by a known authority: name the right one by TRAINYARD_FEEDS_KAFKA_TLS_CA_FILE",

@@ -23,6 +23,12 @@ function draws(seed: number, name: string): (below: number) => number {
   };
 }
 
+/** Breaks the connection before the next batch is written, while it is on its way, or just after it. */
+function breakSoon(stop: AbortController, drawn: number): void {
+  if (drawn < 3) stop.abort();
+  else setTimeout(() => stop.abort(), drawn - 3);
+}
+
 /** Feeds the sink until all is settled. It loses its connection and what it did not store at 50 random points. */
 async function feedWithLosses(
   kafka: MockKafka,
@@ -44,9 +50,8 @@ async function feedWithLosses(
       for (let at = stored.position; at < until; ) {
         const page = events.slice(at, at + 1 + below(40));
         const { position, id } = page.at(-1)?.stored ?? { position: at, id: "" };
-        // The connection breaks while the page is on its way, or just after it.
-        if (life < losses && position >= until) setTimeout(() => stop.abort(), below(4));
         handed += page.length;
+        if (life < losses && position >= until) breakSoon(stop, below(6));
         await sink.take({ events: page, upTo: { position, event: id } });
         at = position;
       }
