@@ -1,7 +1,9 @@
 export { busLimits } from "./limits.ts";
+export { feedUserConfig, feedUserOf } from "./feed-user.ts";
 export { createNatsBus, type NatsBusConfig } from "./nats/nats-bus.ts";
 export type { StreamKey, StreamLimits } from "./nats/streams.ts";
 export type {
+  AskingMessage,
   Bus,
   CommandHandler,
   CommandHeaders,
@@ -21,9 +23,13 @@ export {
   decodeToken,
   encodeToken,
   eventSubject,
+  feedAckSubject,
+  feedAckSubjects,
+  feedSubject,
   inboxPrefixOf,
   logSubject,
   logTaskOf,
   metricSubject,
+  positionOfAck,
   probeSubject,
 } from "./subjects.ts";

@@ -35,7 +35,8 @@ export function renderNatsConfig(options: NatsConfigOptions): string {
   return `${lines.join("\n")}\n`;
 }
 
-function renderUser(user: NatsUser): readonly string[] {
+/** Returns the lines of a user in `authorization.users`. */
+export function renderUser(user: NatsUser): readonly string[] {
   const { publish, subscribe, respond } = user.permissions;
   const expires = `${busLimits.replyPermissionMs / 1_000}s`;
   const responses = `      allow_responses: { max: ${busLimits.repliesPerRequest}, expires: "${expires}" }`;

@@ -13,6 +13,7 @@ const principals: readonly BusPrincipal[] = [
   ...services.map(({ name }) => ({ kind: "service", service: name }) as const),
   { kind: "agent", agent: "rack.1" },
   { kind: "agent", agent: "rack2" },
+  { kind: "subscription", subscription: "nightly" },
 ];
 
 /** One subject of each kind, to detect a user with too many permissions. */
@@ -30,6 +31,10 @@ const probes = [
   "ty.agent.rack2.report",
   "ty.probe.scheduler",
   "ty.probe.gateway",
+  "ty.feed.nightly",
+  "ty.feed.other",
+  "ty.feed-ack.nightly.12",
+  "ty.feed-ack.other.12",
   "ty.other",
   "elsewhere",
   "$SRV.PING",
@@ -102,6 +107,11 @@ const table: Readonly<
     publish: [rewind, ...endOfEvents],
     subscribe: [event, ...served("checkpoint-gc")],
   },
+  feeds: {
+    publish: ["ty.feed.nightly", "ty.feed.other", rewind],
+    subscribe: [event, ...served("feeds"), "ty.feed-ack.nightly.12", "ty.feed-ack.other.12"],
+  },
+  "feed-nightly": { publish: ["ty.feed-ack.nightly.12"], subscribe: ["ty.feed.nightly"] },
   gateway: {
     publish: [
       ...everyCommand,
@@ -203,7 +213,9 @@ describe.each(principals.map((principal) => ({ user: busUserOf(principal) })))(
       ];
       const refused = await refusedAt(await connectAs(user), "subscription", subjects);
       const allowed = subjects.filter((subject) => !refused.has(subject));
-      const expected = [...(table[user]?.subscribe ?? []), `${inboxPrefixOf(user)}.x`];
+      // A program that receives a subscription asks nothing, so it has no inbox.
+      const inbox = user.startsWith("feed-") ? [] : [`${inboxPrefixOf(user)}.x`];
+      const expected = [...(table[user]?.subscribe ?? []), ...inbox];
       expect(allowed.toSorted()).toEqual([...new Set(expected)].toSorted());
     });
   },

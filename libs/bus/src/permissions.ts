@@ -8,6 +8,8 @@ import {
   agentDoSubject,
   agentReportSubject,
   commandSubject,
+  feedAckSubjects,
+  feedSubject,
   inboxPrefixOf,
   probeSubject,
 } from "./subjects.ts";
@@ -20,14 +22,22 @@ export type Permissions = {
   readonly respond: boolean;
 };
 
-/** A service or an agent, identified by its name. */
+/** A service, an agent, or the program that receives a subscription, each identified by its name. */
 export type BusPrincipal =
   | { readonly kind: "service"; readonly service: ServiceName }
-  | { readonly kind: "agent"; readonly agent: string };
+  | { readonly kind: "agent"; readonly agent: string }
+  | { readonly kind: "subscription"; readonly subscription: string };
 
 /** Returns the user of a principal, which also determines its inbox. */
 export function busUserOf(principal: BusPrincipal): string {
-  return principal.kind === "service" ? principal.service : `agent-${principal.agent}`;
+  switch (principal.kind) {
+    case "service":
+      return principal.service;
+    case "agent":
+      return `agent-${principal.agent}`;
+    case "subscription":
+      return `feed-${principal.subscription}`;
+  }
 }
 
 export function permissionsOf(principal: BusPrincipal): Permissions {
@@ -40,6 +50,14 @@ export function permissionsOf(principal: BusPrincipal): Permissions {
         ...agentCommands.map(({ service, name }) => commandSubject(service, name)),
       ],
       subscribe: [agentDoSubject(agent), inbox],
+      respond: false,
+    };
+  }
+  if (principal.kind === "subscription") {
+    const { subscription } = principal;
+    return {
+      publish: [feedAckSubjects(subscription)],
+      subscribe: [feedSubject(subscription)],
       respond: false,
     };
   }
@@ -107,8 +125,9 @@ function ownSubjects(service: ServiceName): Subjects {
         publish: ["ty.log.>", ...streamSubjects("LOGS"), rewindSubject, ...endOfEvents],
         subscribe: [],
       };
-    case "searcher":
     case "feeds":
+      return { publish: ["ty.feed.*", rewindSubject], subscribe: ["ty.feed-ack.>"] };
+    case "searcher":
       return { publish: [rewindSubject], subscribe: [] };
     case "experiments":
     case "registry":

@@ -36,7 +36,21 @@ export type CommandReply =
 
 export type CommandHandler = (request: CommandRequest) => Promise<CommandReply>;
 
-export type Message = { readonly subject: string; readonly body: Uint8Array };
+export type Message = {
+  readonly subject: string;
+  readonly body: Uint8Array;
+  /** The server says that nobody listened to a message that named this subject for its answer. */
+  readonly isUnheard: boolean;
+};
+
+/** A message with headers, which asks for an answer on a subject. */
+export type AskingMessage = {
+  /** Any text is a value: the bus encodes it. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+  /** The subject on which the listener answers, and on which the server says that there is no listener. */
+  readonly answerTo: string;
+};
 
 /** The log whose events are in EVENTS, and an id for the gapless content since the stream was last filled. */
 export type EventsEpoch = {
@@ -83,6 +97,11 @@ export interface Bus extends AsyncDisposable {
    * subjects.
    */
   publish(subject: string, body: Uint8Array): void;
+  /**
+   * Publishes a core message that asks for an answer. Returns false if it was not sent: without a connection, or if it
+   * is too large.
+   */
+  publishAsking(subject: string, message: AskingMessage): boolean;
   /** In the subject, `*` matches one token, and a final `>` matches the rest. */
   subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
 

@@ -52,5 +52,19 @@ export const logTaskOf = (subject: string): string => decodeToken(subject.slice(
  */
 export const probeSubject = (service: string): string => `ty.probe.${service}`;
 
+/** Returns the subject on which a subscription is delivered. */
+export const feedSubject = (subscription: string): string => `ty.feed.${encodeToken(subscription)}`;
+
+/** Returns the subject that acknowledges an event of a subscription. */
+export const feedAckSubject = (subscription: string, position: number): string =>
+  `ty.feed-ack.${encodeToken(subscription)}.${position}`;
+
+/** Returns the subjects of all acknowledgements of a subscription. */
+export const feedAckSubjects = (subscription: string): string =>
+  `ty.feed-ack.${encodeToken(subscription)}.*`;
+
+/** Returns the position of a subject that `feedAckSubject` made. */
+export const positionOfAck = (subject: string): number => Number(subject.split(".").at(-1));
+
 /** Returns the prefix of a user's inbox, which no other user may subscribe to. */
 export const inboxPrefixOf = (user: string): string => `_INBOX_${encodeToken(user)}`;

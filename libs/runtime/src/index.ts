@@ -48,6 +48,7 @@ export { type DueDeps, DueLoop } from "./reactions/due-loop.ts";
 export type { Loop } from "./reactions/loop.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { firstAbort } from "./first-abort.ts";
+export { wrongSettings } from "./service/failed-start.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export {

@@ -5,11 +5,26 @@ import {
   parseEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
+import { type KafkaConfig, kafkaOf, kafkaVariables } from "./shell/kafka/config.ts";
 
-const schema = z.object(connectionVariables);
+const schema = z.object({
+  ...connectionVariables,
+  ...kafkaVariables,
+  /** The file in which the embedded cluster finds the NATS users of subscriptions. */
+  TRAINYARD_FEEDS_NATS_USERS_FILE: z.string().min(1).optional(),
+});
 
-export type FeedsConfig = ConnectionsConfig;
+export type FeedsConfig = ConnectionsConfig & {
+  /** Null without Kafka. */
+  readonly kafka: KafkaConfig | null;
+  readonly natsUsersFile: string | null;
+};
 
 export function parseConfig(environment: Readonly<Record<string, string>>): FeedsConfig {
-  return connectionsOf(parseEnvironment(schema, environment));
+  const env = parseEnvironment(schema, environment);
+  return {
+    ...connectionsOf(env),
+    kafka: kafkaOf(env),
+    natsUsersFile: env.TRAINYARD_FEEDS_NATS_USERS_FILE ?? null,
+  };
 }

@@ -17,8 +17,9 @@ import { commandTable } from "./shell/commands.ts";
 import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
 import { RecentEvents } from "./shell/dispatch/recent-events.ts";
+import { kafkaSinks } from "./shell/kafka/sink.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
-import { absentRoom } from "./shell/subscriptions/absent-room.ts";
+import { NatsRoom } from "./shell/nats/nats-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
 import { noWayOut } from "./shell/webhooks/no-way-out.ts";
@@ -43,19 +44,17 @@ export async function createService(
   const epoch = new LogEpoch(pool, clock);
   const outgoing = overrides.outgoing ?? noWayOut;
   const { attempted: count } = createTelemetry(registry);
-  const operatorSinks = overrides.operatorSinks ?? [];
+  const nats = new NatsRoom({ pool, bus, clock, usersFile: config.natsUsersFile });
+  const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
     const progress = new Progress(pool, clock, logger);
     const sending = { pool, log, executor, epoch, clock, logger, count, ...outgoing };
     const webhooks = openWebhooks(sending);
-    const rooms: Rooms = {
-      nats: absentRoom("nats"),
-      webhook: webhooks.room,
-      ...overrides.rooms,
-    };
+    const rooms: Rooms = { nats, webhook: webhooks.room, ...overrides.rooms };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
+    await nats.writeUsers();
     const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
     const dispatcher = new Dispatcher({ ...shared, recent });
     const loops: readonly Loop[] = [

@@ -5,6 +5,7 @@ import {
   agentReportSubject,
   allAgentReports,
   decodeToken,
+  feedAckSubject,
   logSubject,
   metricSubject,
 } from "../subjects.ts";
@@ -28,6 +29,31 @@ export function messageContract(open: OpenFixture): void {
     await until("all have heard", () => heard["a2"]?.length === 1 && heard["again"]?.length === 2);
     await until("the first has heard", () => heard["a1"]?.length === 2);
     expect(heard).toEqual({ a1: ["one", "two"], again: ["one", "two"], a2: ["last"] });
+  });
+
+  test("the sender of a message that asks for an answer learns that nobody listens", async () => {
+    await using fixture = await open();
+    const feeds = await fixture.connect("feeds");
+    const answers: [string, boolean][] = [];
+    await feeds.subscribe("ty.feed-ack.a.*", ({ subject, isUnheard }) =>
+      answers.push([subject, isUnheard]),
+    );
+    const ask = (position: number): boolean =>
+      feeds.publishAsking("ty.feed.a", {
+        headers: [["ce-subject", "trial 12"]],
+        body: bytes("{}"),
+        answerTo: feedAckSubject("a", position),
+      });
+    expect(ask(1)).toBe(true);
+    await until("nobody has heard", () => answers.length === 1);
+    const program = await fixture.connect("registry");
+    await program.subscribe("ty.feed.a", () => program.publish(feedAckSubject("a", 2), bytes("")));
+    ask(2);
+    await until("the program has answered", () => answers.length === 2);
+    expect(answers).toEqual([
+      ["ty.feed-ack.a.1", true],
+      ["ty.feed-ack.a.2", false],
+    ]);
   });
 
   test("a wildcard matches every agent, whatever characters its name has", async () => {

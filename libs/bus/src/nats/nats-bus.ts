@@ -3,9 +3,11 @@ import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Fault } from "@trainyard/kernel";
 import { eventOfHeaders, originOfHeaders } from "../envelope.ts";
+import { encodeHeaderValue } from "../headers.ts";
 import { callbackThrew, messageTooLarge, notPermitted } from "../faults.ts";
 import { PositionFilter } from "../position-filter.ts";
 import type {
+  AskingMessage,
   Bus,
   CommandHandler,
   CommandReply,
@@ -23,7 +25,7 @@ import { Link } from "./link.ts";
 import { Replies } from "./replies.ts";
 import { ServiceServer } from "./service-server.ts";
 import { type StreamKey, type StreamLimits, Streams } from "./streams.ts";
-import { headersOfMessage } from "./wire-headers.ts";
+import { headersOfMessage, wireHeaders } from "./wire-headers.ts";
 
 export type NatsBusConfig = {
   /** `host:port` or `nats://host:port` of one or several servers of a cluster. */
@@ -42,6 +44,9 @@ export type NatsBusConfig = {
 };
 
 const decoder = new TextDecoder();
+
+/** The status of the message that the server sends if nobody listens. */
+const noListener = 503;
 
 /** Opens a bus. An unavailable server is no error: the bus dials until it is back. */
 export async function createNatsBus(config: NatsBusConfig): Promise<Bus> {
@@ -130,9 +135,23 @@ class NatsBus implements Bus {
     }
   }
 
+  publishAsking(subject: string, { headers, body, answerTo }: AskingMessage): boolean {
+    if (!this.#link.up) return false;
+    const encoded = headers.map(([name, value]) => [name, encodeHeaderValue(value)] as const);
+    try {
+      const options = { headers: wireHeaders(encoded), reply: answerTo };
+      this.#link.connection().publish(subject, body, options);
+      return true;
+    } catch (error) {
+      this.#onProblem(messageTooLarge(subject, body.byteLength, error));
+      return false;
+    }
+  }
+
   subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable> {
     return this.#listen(subject, (message) => {
-      callback({ subject: message.subject, body: message.data });
+      const isUnheard = message.data.byteLength === 0 && message.headers?.code === noListener;
+      callback({ subject: message.subject, body: message.data, isUnheard });
     });
   }
 

@@ -10,6 +10,8 @@ export const apiLimits = {
    * unavailable.
    */
   verifyPatienceMs: 10_000,
+  /** The time for which the old signing secret of a webhook signs beside the new one, unless the caller says more. */
+  oldSecretMs: 24 * 3_600_000,
   /** A signals call is held open for at most this long. */
   signalsWaitMsMax: 30_000,
   /** The most trials in a query for series: a hundred curves of several metrics, with a bucket per pixel. */

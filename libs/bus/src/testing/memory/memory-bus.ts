@@ -6,6 +6,7 @@ import { unknownOrigin } from "../../envelope.ts";
 import { busAway, commandFailed, deadlineExceeded, linkLost, noResponders } from "../../faults.ts";
 import { busLimits } from "../../limits.ts";
 import type {
+  AskingMessage,
   Bus,
   CommandHandler,
   CommandReply,
@@ -102,6 +103,11 @@ export class MemoryBus implements Bus {
 
   publish(subject: string, body: Uint8Array): void {
     if (this.#connected) this.#hub.publish(this, subject, body);
+  }
+
+  publishAsking(subject: string, { body, answerTo }: AskingMessage): boolean {
+    if (this.#connected) this.#hub.publish(this, subject, body, answerTo);
+    return this.#connected;
   }
 
   async subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable> {

@@ -131,14 +131,23 @@ export class MemoryHub {
     return { [Symbol.asyncDispose]: async () => void this.#servers.delete(server) };
   }
 
-  publish(from: MemoryBus, subject: string, body: Uint8Array): void {
-    const copy = body.slice();
-    for (const listener of [...this.#listeners]) {
-      if (!matchesSubject(listener.subject, subject)) continue;
+  /** With `answerTo` the listeners of that subject learn that nobody listens to the message. */
+  publish(from: MemoryBus, subject: string, body: Uint8Array, answerTo?: string): void {
+    const isHeard = this.#send(from, { subject, body: body.slice(), isUnheard: false });
+    if (isHeard || answerTo === undefined) return;
+    this.#send(from, { subject: answerTo, body: new Uint8Array(), isUnheard: true });
+  }
+
+  /** Returns whether somebody listens. */
+  #send(from: MemoryBus, message: Message): boolean {
+    const { subject } = message;
+    const listeners = [...this.#listeners].filter((one) => matchesSubject(one.subject, subject));
+    for (const listener of listeners) {
       this.deliver({ kind: "message", subject, from, to: listener.client }, () => {
-        if (this.#listeners.has(listener)) listener.receive({ subject, body: copy });
+        if (this.#listeners.has(listener)) listener.receive(message);
       });
     }
+    return listeners.length > 0;
   }
 
   /** Appends events behind the last one; ids that are already stored count as stored. */

@@ -21,7 +21,9 @@ export function webhookRoom(deps: WebhookRoomDeps): DeliveryRoom {
   const { webhooks, deliveries, formats, clock } = deps;
   const names = Object.keys(formats);
   const urlProblem = (url: string): Rejection | null => {
-    const problem = deps.checkUrl(url);
+    const { webhookUrlCharactersMax: most } = feedsLimits;
+    const tooLong = url.length > most ? `the URL has more than ${most} characters` : null;
+    const problem = tooLong ?? deps.checkUrl(url);
     return problem === null ? null : reject("invalid_request", problem);
   };
   return {

@@ -9,6 +9,7 @@ import { endedWithAncestors, issueToken, newToken } from "../../spaces/tokens.ts
 import { tokens } from "../../streams.ts";
 import { apiLimits } from "../limits.ts";
 import { listPage } from "../paging.ts";
+import { stoppingWith } from "../subscriptions/subscriptions.ts";
 import { shownToken } from "../shown.ts";
 
 /** The last time that a Date can show. */
@@ -52,6 +53,7 @@ export function tokenHandlers(backend: Backend) {
         throw notFound("token", request.token);
       }
       refuseOwnEnd(context.caller, request.token);
+      const subscriptions = await stoppingWith(backend, request.token, context).catch(() => []);
       const reason = `revoked by ${context.caller.authid}`;
       const result = await backend.parts.executor.execute(ownCommit(context), async (work) => {
         const decided = await work.decide(tokens, request.token, { type: "RevokeToken", reason });
@@ -59,7 +61,10 @@ export function tokenHandlers(backend: Backend) {
       });
       if (isRejection(result)) throw problemOf(result);
       await backend.reach(result.position);
-      return { position: String(result.position || backend.position), subscriptions: [] };
+      return {
+        position: String(result.position || backend.position),
+        subscriptions: [...subscriptions],
+      };
     },
   } satisfies Partial<UnaryHandlers>;
 }

@@ -14,17 +14,15 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
+import { firstAt, type Numbered } from "./first-at.ts";
 
 /** The events that a list reads at once: an event may have 256 KiB. */
 const listedEventsRead = 32;
 /** The events that one page scans; rare types take several pages. */
 const listedEventsLookedAt = 10_000;
 
-/** A sequence of events, numbered from 1 to `last`. */
-type Source = {
+type Source = Numbered & {
   readonly name: string;
-  readonly last: number;
-  readonly read: (after: number, limit: number) => Promise<readonly StoredEvent[]>;
   readonly numberOf: (event: StoredEvent) => number;
 };
 
@@ -56,7 +54,7 @@ async function pageOf(
   const given = readToken(request.pageToken, sources);
   const all: Backwards[] = [];
   for (const source of sources) {
-    const before = given?.get(source.name) ?? (await firstFrom(source, untilMs));
+    const before = given?.get(source.name) ?? (await beforeOf(source, untilMs));
     all.push({ source, before, read: [] });
   }
   const types = new Set(request.types);
@@ -80,6 +78,11 @@ async function pageOf(
     nextPageToken: isMore ? tokenOf(all) : "",
     position: String(await log.head()),
   };
+}
+
+/** Returns the number before which a list begins. */
+async function beforeOf(source: Source, untilMs: number | undefined): Promise<number> {
+  return untilMs === undefined ? source.last + 1 : firstAt(source, untilMs);
 }
 
 async function sourcesOf(
@@ -125,19 +128,6 @@ async function streamSource(log: EventLog, stream: string): Promise<Source> {
 async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Promise<boolean> {
   const experiment = experimentKey({ stream });
   return isExperimentId(experiment) && (await backend.find("experiment", experiment)) === undefined;
-}
-
-/** Returns the number of the first event at `timeMs` or later; last + 1 if none is. */
-async function firstFrom({ last, read }: Source, timeMs: number | undefined): Promise<number> {
-  if (timeMs === undefined) return last + 1;
-  let [earlier, later] = [0, last + 1];
-  while (later - earlier > 1) {
-    const middle = Math.floor((earlier + later) / 2);
-    const [event] = await read(middle - 1, 1);
-    if (event !== undefined && event.timeMs < timeMs) earlier = middle;
-    else later = middle;
-  }
-  return later;
 }
 
 /** Returns the newest event that is left in all sources. */
