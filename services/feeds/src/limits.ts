@@ -25,6 +25,14 @@ export const feedsLimits = {
   natsWaitingMax: 256,
   /** The time after which an unanswered event comes again. */
   natsAgainMs: 30_000,
+  /** How often a subscription looks whether somebody listens, and whether an answer is overdue. */
+  natsLookMs: 1_000,
+  /** The bytes of one batch for Kafka: brokers take 1 MiB of a partition unless they are set up for more. */
+  kafkaBatchBytesMax: 900_000,
+  /** The time until a connection to a broker is open; with TLS and SASL it takes several round trips. */
+  kafkaConnectMs: 10_000,
+  /** The time until a broker has answered, of which it may wait 30 s for its replicas. */
+  kafkaAnswerMs: 40_000,
   /** The waits after the failed attempts of a delivery: those of Standard Webhooks, about three days in sum. */
   webhookWaitsMs: [
     5 * seconds,
@@ -65,12 +73,4 @@ export const feedsLimits = {
   webhookUrlCharactersMax: 4 * 1024,
   /** For how long an old secret may sign beside the new one. */
   oldSecretMsMax: 720 * hours,
-  /** How often a subscription looks whether somebody listens, and whether an answer is overdue. */
-  natsLookMs: 1_000,
-  /** The bytes of one batch for Kafka: brokers take 1 MiB of a partition unless they are set up for more. */
-  kafkaBatchBytesMax: 900_000,
-  /** The time until a connection to a broker is open; with TLS and SASL it takes several round trips. */
-  kafkaConnectMs: 10_000,
-  /** The time until a broker has answered, of which it may wait 30 s for its replicas. */
-  kafkaAnswerMs: 40_000,
 } as const;

@@ -42,9 +42,9 @@ export async function createService(
   const { name, bus, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
+  const nats = new NatsRoom({ pool, bus, clock, usersFile: config.natsUsersFile });
   const outgoing = overrides.outgoing ?? noWayOut;
   const { attempted: count } = createTelemetry(registry);
-  const nats = new NatsRoom({ pool, bus, clock, usersFile: config.natsUsersFile });
   const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => dispatcher.wake();
@@ -52,7 +52,11 @@ export async function createService(
     const progress = new Progress(pool, clock, logger);
     const sending = { pool, log, executor, epoch, clock, logger, count, ...outgoing };
     const webhooks = openWebhooks(sending);
-    const rooms: Rooms = { nats, webhook: webhooks.room, ...overrides.rooms };
+    const rooms: Rooms = {
+      nats,
+      webhook: webhooks.room,
+      ...overrides.rooms,
+    };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
     await nats.writeUsers();
     const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
