@@ -2,7 +2,7 @@
 import { isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
 import type { DeliveryFacts, DeliveryRoom } from "../subscriptions/delivery-room.ts";
-import { checkHeaders, checkSettings } from "./checks.ts";
+import { checkHeaders, checkSecret, checkSettings } from "./checks.ts";
 import type { DeliveryTable } from "./delivery-table.ts";
 import type { WebhookFormats } from "./format.ts";
 import { formatNamed, secretsAt } from "./post.ts";
@@ -35,8 +35,8 @@ export function webhookRoom(deps: WebhookRoomDeps): DeliveryRoom {
       if (isRejection(headers)) return headers;
       const problem = checkSettings(names, format, request.webhook) ?? urlProblem(url);
       if (problem !== null) return problem;
-      const refused = given === "" ? null : formatNamed(formats, format).checkSecret(given);
-      if (refused !== null) return reject("invalid_request", refused);
+      const refused = checkSecret(formatNamed(formats, format), given);
+      if (refused !== null) return refused;
       const secret = given === "" ? formatNamed(formats, format).newSecret() : given;
       // The deliveries of a deleted webhook of this name are not those of the new one.
       await purgeIfOther(webhooks, deliveries, name, life);
