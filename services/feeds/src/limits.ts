@@ -61,12 +61,14 @@ export const feedsLimits = {
   /** The deliveries that one statement deletes: some hundred milliseconds of work. */
   deliveriesPerPurge: 5_000,
   deliveriesPageMax: 200,
-  /** The characters of a sent body that the delivery log keeps. */
+  /** The characters of an answer and of a sent body that the delivery log keeps. */
+  answerKeptCharacters: 4 * 1024,
   requestKeptCharacters: 8 * 1024,
   /** The headers of a webhook beside those of its format, and the characters of one. */
   webhookHeadersMax: 32,
   webhookHeaderCharactersMax: 4 * 1024,
   webhookUrlCharactersMax: 4 * 1024,
+  webhookSecretCharactersMax: 256,
   /** For how long an old secret may sign beside the new one. */
   oldSecretMsMax: 720 * hours,
 } as const;

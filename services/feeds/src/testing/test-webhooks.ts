@@ -98,11 +98,6 @@ export class TestWebhooks implements AsyncDisposable {
     return stored.map((event) => new LeavingEvent(event, "e1"));
   }
 
-  /** Sends commands like the gateway. */
-  get commands() {
-    return this.webhooks.commands;
-  }
-
   /** Moves the time in steps until the condition holds. */
   async until(condition: () => boolean | Promise<boolean>, stepMs = 0): Promise<void> {
     const endMs = performance.now() + 20_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkHeaders, checkSettings } from "./checks.ts";
+import { checkHeaders, checkSecret, checkSettings } from "./checks.ts";
 
 const settings = { format: "", logPattern: "", namedOnly: false };
 const problem = (changed: object) =>
@@ -44,4 +44,17 @@ test("a format, a pattern and a wait are refused in one sentence", () => {
     /^log_pattern must be a regular expression in RE2's syntax: /,
   );
   expect(problem({ queueWaitMs: 0 })).toBe("queue_wait_ms must be a duration above 0");
+});
+
+test("a secret is refused in one sentence that does not repeat it", () => {
+  const format = {
+    requestOf: () => ({ headers: {}, body: "" }),
+    checkSecret: (secret: string) => (secret.length < 8 ? "the secret is too short" : null),
+    newSecret: () => "",
+  };
+  const details = ["", "long enough", "short", "two\nlines", "a".repeat(257)].map(
+    (secret) => checkSecret(format, secret)?.detail,
+  );
+  const line = "the secret must be one line of at most 256 characters";
+  expect(details).toEqual([undefined, undefined, "the secret is too short", line, line]);
 });

@@ -3,8 +3,9 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Plain } from "@trainyard/contracts";
 import type { WebhookSettings } from "@trainyard/contracts/events";
 import { logPatternProblem } from "@trainyard/experiment-config";
-import { type Rejection, reject } from "@trainyard/kernel";
+import { isLine, type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
+import type { WebhookFormat } from "./format.ts";
 
 /** The headers that connections and formats set themselves. */
 const reserved =
@@ -56,6 +57,17 @@ export function checkSettings(
     return invalid("queue_wait_ms must be a duration above 0");
   }
   return null;
+}
+
+/** Returns why a secret cannot sign in a format; null if it can, and for none. */
+export function checkSecret(format: WebhookFormat, secret: string): Rejection | null {
+  const { webhookSecretCharactersMax: most } = feedsLimits;
+  if (secret === "") return null;
+  if (!isLine(secret) || secret.length > most) {
+    return invalid(`the secret must be one line of at most ${most} characters`);
+  }
+  const problem = format.checkSecret(secret);
+  return problem === null ? null : invalid(problem);
 }
 
 function isValid(check: () => void): boolean {

@@ -14,6 +14,7 @@ import { LeavingEvent } from "@trainyard/outbound";
 import { type CommandContext, type CommandTable, type Executor } from "@trainyard/runtime";
 import { feedsLimits } from "../../limits.ts";
 import { subscriptions } from "../../streams.ts";
+import { checkSecret } from "./checks.ts";
 import {
   type Attempt,
   type Delivery,
@@ -42,7 +43,7 @@ export function webhookCommands(deps: WebhookDeps) {
     TestWebhook: ({ name }) => sendTest(deps, name),
     ListDeliveries: (request) => list(deps, request),
     RedeliverEvent: async ({ name, event }) => {
-      if (await deliveries.again(name, event, clock.nowMs())) {
+      if (isEventId(event) && (await deliveries.again(name, event, clock.nowMs()))) {
         deps.webhook.wake(name);
         return { position: 0, stream: "" };
       }
@@ -65,8 +66,8 @@ async function rotate(
     return reject("invalid_request", "the old secret may sign for 0 ms up to 30 days");
   }
   const format = formatNamed(formats, present.format);
-  const refused = given === "" ? null : format.checkSecret(given);
-  if (refused !== null) return reject("invalid_request", refused);
+  const refused = checkSecret(format, given);
+  if (refused !== null) return refused;
   const rotation = identity.commitId;
   if (present.rotation !== rotation) {
     const secret = given === "" ? format.newSecret() : given;
@@ -127,6 +128,8 @@ async function list(
     nextPageToken: found.length > size && last !== undefined ? textOf(last) : "",
   };
 }
+
+const isEventId = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text);
 
 const textOf = ({ position, event }: DeliveryPlace): string => `${position}:${event}`;
 

@@ -4,7 +4,7 @@
  * is recorded after the answer: a process that dies in between sends the event again, with the same id.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, retrying } from "@trainyard/kernel";
+import { type Clock, retrying, storableText } from "@trainyard/kernel";
 import { LeavingEvent } from "@trainyard/outbound";
 import {
   EffectLoop,
@@ -189,13 +189,14 @@ const lost: Posted = {
 
 /** Returns what the delivery log keeps of an attempt: without the secrets of the webhook. */
 export function attemptOf(webhook: WebhookRow, posted: Posted, atMs: number): Attempt {
+  const { errorCharactersMax, answerKeptCharacters, requestKeptCharacters } = feedsLimits;
   const masked = maskerOf(webhook);
   const { tookMs, status, error, answer, request } = posted;
   return {
     ...{ atMs, tookMs, status: status ?? null },
-    error: masked(error),
-    answer: masked(answer).replaceAll("\0", "\u{FFFD}"),
-    request: request.slice(0, feedsLimits.requestKeptCharacters),
+    error: storableText(masked(error), errorCharactersMax),
+    answer: storableText(masked(answer), answerKeptCharacters),
+    request: storableText(request, requestKeptCharacters),
   };
 }
 

@@ -2,7 +2,7 @@
 import { isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
 import type { DeliveryFacts, DeliveryRoom } from "../subscriptions/delivery-room.ts";
-import { checkHeaders, checkSettings } from "./checks.ts";
+import { checkHeaders, checkSecret, checkSettings } from "./checks.ts";
 import type { DeliveryTable } from "./delivery-table.ts";
 import type { WebhookFormats } from "./format.ts";
 import { formatNamed, secretsAt } from "./post.ts";
@@ -21,7 +21,9 @@ export function webhookRoom(deps: WebhookRoomDeps): DeliveryRoom {
   const { webhooks, deliveries, formats, clock } = deps;
   const names = Object.keys(formats);
   const urlProblem = (url: string): Rejection | null => {
-    const problem = deps.checkUrl(url);
+    const { webhookUrlCharactersMax: most } = feedsLimits;
+    const tooLong = url.length > most ? `the URL has more than ${most} characters` : null;
+    const problem = tooLong ?? deps.checkUrl(url);
     return problem === null ? null : reject("invalid_request", problem);
   };
   return {
@@ -33,8 +35,8 @@ export function webhookRoom(deps: WebhookRoomDeps): DeliveryRoom {
       if (isRejection(headers)) return headers;
       const problem = checkSettings(names, format, request.webhook) ?? urlProblem(url);
       if (problem !== null) return problem;
-      const refused = given === "" ? null : formatNamed(formats, format).checkSecret(given);
-      if (refused !== null) return reject("invalid_request", refused);
+      const refused = checkSecret(formatNamed(formats, format), given);
+      if (refused !== null) return refused;
       const secret = given === "" ? formatNamed(formats, format).newSecret() : given;
       // The deliveries of a deleted webhook of this name are not those of the new one.
       await purgeIfOther(webhooks, deliveries, name, life);
