@@ -5,11 +5,13 @@ import {
   parseEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
+import { type SendingConfig, sendingOf, sendingVariables } from "./shell/webhooks/send/config.ts";
 import { type KafkaConfig, kafkaOf, kafkaVariables } from "./shell/kafka/config.ts";
 
 const schema = z.object({
   ...connectionVariables,
   ...kafkaVariables,
+  ...sendingVariables,
   /** The file in which the embedded cluster finds the NATS users of subscriptions. */
   TRAINYARD_FEEDS_NATS_USERS_FILE: z.string().min(1).optional(),
 });
@@ -17,6 +19,7 @@ const schema = z.object({
 export type FeedsConfig = ConnectionsConfig & {
   /** Null without Kafka. */
   readonly kafka: KafkaConfig | null;
+  readonly sending: SendingConfig;
   readonly natsUsersFile: string | null;
 };
 
@@ -25,6 +28,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Feed
   return {
     ...connectionsOf(env),
     kafka: kafkaOf(env),
+    sending: sendingOf(env),
     natsUsersFile: env.TRAINYARD_FEEDS_NATS_USERS_FILE ?? null,
   };
 }

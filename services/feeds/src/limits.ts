@@ -53,6 +53,9 @@ export const feedsLimits = {
   webhookRoomLookMs: 1 * seconds,
   /** How long a test of a webhook waits for its answer: less than the gateway waits for a command. */
   webhookTestMs: 4 * seconds,
+  /** The time within which a receiver must have answered, and the part of its answer that is read. */
+  webhookAnswerMs: 15 * seconds,
+  webhookAnswerBytesMax: 4 * 1024,
   /** The requests of one webhook at a time. */
   webhookAtOnce: 4,
   /** The time for which the delivery log keeps what has ended. */

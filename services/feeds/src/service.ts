@@ -22,7 +22,7 @@ import { reactionHandlers } from "./shell/reactions.ts";
 import { NatsRoom } from "./shell/nats/nats-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
-import { noWayOut } from "./shell/webhooks/no-way-out.ts";
+import { outgoingOf } from "./shell/webhooks/way-out.ts";
 import { openWebhooks, type Outgoing } from "./shell/webhooks/webhooks.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -43,7 +43,7 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
   const nats = new NatsRoom({ pool, bus, clock, usersFile: config.natsUsersFile });
-  const outgoing = overrides.outgoing ?? noWayOut;
+  const outgoing = overrides.outgoing ?? outgoingOf(config.sending, clock);
   const { attempted: count } = createTelemetry(registry);
   const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
