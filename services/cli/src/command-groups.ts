@@ -43,6 +43,10 @@ export const commandGroups: readonly Group[] = [
     words: ["events", "parked", "version", "log", "token"],
     load: async () => (await import("./commands/operations.ts")).addOperationCommands,
   },
+  {
+    words: ["subscription", "sub", "webhook"],
+    load: async () => (await import("./commands/subscription.ts")).addSubscriptionCommands,
+  },
   { words: ["view"], load: async () => (await import("./commands/view.ts")).addViewCommands },
   {
     words: ["workspace", "w", "project", "p"],

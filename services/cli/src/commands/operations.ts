@@ -17,18 +17,20 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal } from "../follow.ts";
-import { secondsOf } from "../option-values.ts";
+import { secondsOf, timeOf } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure, UsageError } from "../usage-error.ts";
+import { addFilterOptions, type FilterOptions, filterOf } from "./event-filter.ts";
 import { addEventsList, eventLine } from "./events-list.ts";
 
 export function addOperationCommands(program: Command): void {
-  const log = program
-    .command("events")
-    .option("--from <position>", "begin after this log position", "0")
+  const log = addFilterOptions(program.command("events"))
+    .option("--from <place>", "begin after this log position, or after an id of this stream")
+    .option("--since <time>", "begin at a time: 10m (ago), or 2026-11-22T10:00:00Z")
+    .option("--subscription <name>", "those of a pull subscription, after what is acknowledged")
+    .option("--ack", "acknowledge each event of the subscription once it is printed")
     .option("--follow", "print new events as they come")
-    .option("--experiment <id>", "only this experiment's")
     .description("the log, event by event")
     .action(withPlatform<EventsOptions>(events));
   addEventsList(log);
@@ -63,10 +65,12 @@ function addLogCommands(program: Command): void {
     .action(withPlatform(writeAnchor));
 }
 
-type EventsOptions = {
-  readonly from: string;
+type EventsOptions = FilterOptions & {
+  readonly from?: string;
+  readonly since?: string;
+  readonly subscription?: string;
+  readonly ack?: boolean;
   readonly follow?: boolean;
-  readonly experiment?: string;
 };
 
 async function events(
@@ -74,19 +78,19 @@ async function events(
   _args: readonly string[],
   options: EventsOptions,
 ): Promise<void> {
-  if (!/^\d{1,15}$/.test(options.from)) {
-    throw new UsageError(`--from takes a log position, not ${JSON.stringify(options.from)}.`);
-  }
+  const { from = "", since, subscription = "", ack = false } = options;
+  if (ack && subscription === "") throw new UsageError("--ack needs --subscription.");
   const signal = detachSignal(output);
   const request = {
-    after: options.from,
-    noFollow: options.follow !== true,
-    experiment: options.experiment ?? "",
+    ...filterOf(options),
+    ...{ after: from, subscription, noFollow: options.follow !== true },
+    ...(since === undefined ? {} : { fromMs: timeOf("--since", since) }),
   };
   try {
-    for await (const { message } of client.stream("watchEvents", request, { signal })) {
+    for await (const { id, message } of client.stream("watchEvents", request, { signal })) {
       if (output.json) output.message(EventSchema, message);
       else output.line(eventLine(message));
+      if (ack) await client.call("ackSubscription", { name: subscription, position: id });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -191,8 +195,13 @@ function addTokenCommands(program: Command): void {
     .description("revoke it, and all tokens that were created with it: their calls are refused")
     .action(
       withPlatform(async ({ client, output }, args) => {
-        await client.call("revokeToken", { token: argument(args, 0) });
+        const { subscriptions } = await client.call("revokeToken", { token: argument(args, 0) });
         output.note(`token ${argument(args, 0)} is revoked`);
+        if (subscriptions.length === 0) return;
+        const names = subscriptions.join(", ");
+        output.note(
+          `these subscriptions stop with it: ${names}; yard subscription adopt continues one`,
+        );
       }),
     );
 }

@@ -66,7 +66,9 @@ async function everything(): Promise<readonly Shown[]> {
     headers: { authorization: `Bearer ${gateway.token}` },
   });
   const text = await answer.text();
-  return [...text.matchAll(/^data: (\{"specversion".*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+  return [...text.matchAll(/^data: (\{"specversion".*)$/gm)].map(([, data = ""]) =>
+    JSON.parse(data),
+  );
 }
 
 const backwards = (events: readonly Shown[], ...streams: readonly string[]) =>

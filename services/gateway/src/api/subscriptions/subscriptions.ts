@@ -68,7 +68,7 @@ export function subscriptionHandlers(backend: Backend) {
         sequence: String(position),
         attempts: attempts.map(attemptOf),
       }));
-      return { items, nextPageToken: page.nextPageToken };
+      return { items, nextPageToken: page.nextPageToken, position: backend.position };
     },
     redeliverEvent: async ({ name, event }, context) => {
       const request = { name, event };
