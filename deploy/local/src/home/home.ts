@@ -35,6 +35,8 @@ export type Home = {
   readonly logs: string;
   /** The files of running processes: the lock, the control socket, their environments. */
   readonly run: string;
+  /** The NATS users of subscriptions, which the service feeds writes. */
+  readonly feedUsersFile: string;
   readonly secretsFile: string;
   readonly portsFile: string;
   readonly tokenFile: string;
@@ -64,6 +66,7 @@ export function homeAt(folder: string): Home {
     agents: join(path, "agents"),
     logs: join(path, "logs"),
     run: join(path, "run"),
+    feedUsersFile: join(path, "feed-users.json"),
     secretsFile: join(path, "secrets.json"),
     portsFile: join(path, "ports.json"),
     tokenFile: join(path, "token"),

@@ -9,6 +9,7 @@ import {
   renderNatsConfig,
 } from "@trainyard/bus/server";
 import type { ServiceName } from "@trainyard/kernel/services";
+import { feedUsers } from "./feed-users.ts";
 import { writeAtomically } from "../home/atomic-file.ts";
 import type { Home } from "../home/home.ts";
 import type { Command } from "../processes/launch.ts";
@@ -24,6 +25,7 @@ export function natsPrincipals(
   ];
 }
 
+/** Returns the configuration, with the users of subscriptions as the service feeds has written them. */
 export function natsConfiguration(
   home: Home,
   port: number,
@@ -34,14 +36,13 @@ export function natsConfiguration(
     const name = busUserOf(principal);
     return { name, password: passwords[name] ?? "", permissions: permissionsOf(principal) };
   });
-  return renderNatsConfig({ port, storeDir: join(home.nats, "store"), users });
+  const all = [...users, ...feedUsers(home.feedUsersFile)];
+  return renderNatsConfig({ port, storeDir: join(home.nats, "store"), users: all });
 }
 
 /** Writes the server's configuration, recreates a deleted data folder, and returns the command that runs the server. */
 export function natsCommand(home: Home, binary: string, configuration: string): Command {
-  mkdirSync(home.nats, { recursive: true, mode: 0o700 });
-  const file = join(home.nats, "nats.conf");
-  writeAtomically(file, configuration);
+  const file = writeNatsConfiguration(home, configuration);
   return {
     program: binary,
     parameters: ["-c", file],
@@ -49,6 +50,14 @@ export function natsCommand(home: Home, binary: string, configuration: string): 
     folder: home.nats,
     user: null,
   };
+}
+
+/** Writes the server's configuration, and returns its file. */
+export function writeNatsConfiguration(home: Home, configuration: string): string {
+  mkdirSync(home.nats, { recursive: true, mode: 0o700 });
+  const file = join(home.nats, "nats.conf");
+  writeAtomically(file, configuration);
+  return file;
 }
 
 /**

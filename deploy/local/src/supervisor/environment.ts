@@ -64,6 +64,7 @@ export function serviceEnvironment(
         }
       : {}),
     ...(service.name === "gateway" ? { TRAINYARD_FIRST_TOKEN_FILE: home.tokenFile } : {}),
+    ...(service.name === "feeds" ? { TRAINYARD_FEEDS_NATS_USERS_FILE: home.feedUsersFile } : {}),
   };
 }
 

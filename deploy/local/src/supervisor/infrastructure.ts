@@ -4,7 +4,13 @@ import { busUserOf, natsServerBinary } from "@trainyard/bus/server";
 import { roleNames } from "@trainyard/migrate";
 import { checkout, type Home, logOf } from "../home/home.ts";
 import { limits } from "../limits.ts";
-import { natsCommand, natsConfiguration, natsPrincipals, natsProblem } from "../servers/nats.ts";
+import {
+  natsCommand,
+  natsConfiguration,
+  natsPrincipals,
+  natsProblem,
+  writeNatsConfiguration,
+} from "../servers/nats.ts";
 import type { Ports } from "./ports.ts";
 import {
   adminRole,
@@ -26,6 +32,8 @@ export type Infrastructure = {
   readonly notes: readonly string[];
   /** The plans of PostgreSQL and NATS, with their ports. */
   readonly plans: (ports: Ports) => readonly ProcessPlan[];
+  /** Writes the configuration of NATS with the present users of subscriptions. */
+  readonly writeNatsConfiguration: (ports: Ports) => void;
 };
 
 export async function prepareInfrastructure(
@@ -46,16 +54,17 @@ export async function prepareInfrastructure(
     natsServerBinary({ cacheDir: join(checkout, ".cache"), env: process.env }),
     initialisePostgres(place, secrets.postgresAdminPassword),
   ]);
+  const configured = (ports: Ports): string =>
+    natsConfiguration(home, ports["nats"] ?? 0, principals, secrets.natsPasswords);
   return {
     secrets,
     notes: place.note === null ? [] : [place.note],
-    plans: (ports) => {
-      const natsPort = ports["nats"] ?? 0;
-      const configuration = natsConfiguration(home, natsPort, principals, secrets.natsPasswords);
-      return [
-        planPostgres(home, place, secrets, ports["postgres"] ?? 0),
-        planNats(home, binary, configuration, natsPort),
-      ];
+    plans: (ports) => [
+      planPostgres(home, place, secrets, ports["postgres"] ?? 0),
+      planNats(home, binary, () => configured(ports), ports["nats"] ?? 0),
+    ],
+    writeNatsConfiguration: (ports) => {
+      writeNatsConfiguration(home, configured(ports));
     },
   };
 }
@@ -79,13 +88,18 @@ function planPostgres(
   };
 }
 
-function planNats(home: Home, binary: string, configuration: string, port: number): ProcessPlan {
+function planNats(
+  home: Home,
+  binary: string,
+  configuration: () => string,
+  port: number,
+): ProcessPlan {
   return {
     name: "nats",
     kind: "nats",
     log: logOf(home, "nats"),
     command: () =>
-      endsWithInput(natsCommand(home, binary, configuration), "TERM", limits.stopNatsMs),
+      endsWithInput(natsCommand(home, binary, configuration()), "TERM", limits.stopNatsMs),
     stopSignal: "SIGTERM",
     stopLimitMs: limits.stopNatsMs,
     problem: () => natsProblem(port),

@@ -25,6 +25,7 @@ import { adminRole, postgresUrl } from "../servers/postgres.ts";
 import type { Lock } from "../processes/lock.ts";
 import { endRuns } from "../processes/runs.ts";
 import type { ServiceEntry } from "./services.ts";
+import { watchFeedUsers } from "../servers/feed-users.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { SupervisorLog } from "./log.ts";
 import { buildWeb, webBuild } from "../web/build.ts";
@@ -208,7 +209,20 @@ export class RunningCluster {
     this.#next("starting PostgreSQL and NATS");
     for (const plan of prepared.plans(ports)) supervisor.keep(plan);
     await supervisor.ready(limits.infrastructureReadyMs, this.#stopping.signal);
+    const reload = (): void => this.#reloadNats(parts);
+    watchFeedUsers(this.#home.feedUsersFile, reload, this.#stopping.signal);
     return parts;
+  }
+
+  /** Gives NATS the present users of subscriptions. */
+  #reloadNats({ infrastructure, ports, supervisor }: Parts): void {
+    const pid = supervisor.processes.find(({ name }) => name === "nats")?.pid ?? null;
+    try {
+      infrastructure.writeNatsConfiguration(ports);
+      if (pid !== null) process.kill(pid, "SIGHUP");
+    } catch (error) {
+      this.#log("warn", "the users of NATS could not be changed", { reason: errorText(error) });
+    }
   }
 
   async #becomeReady(supervisor: Supervisor): Promise<void> {
