@@ -21,6 +21,8 @@ export const feedsLimits = {
   natsWaitingMax: 256,
   /** The time after which an unanswered event comes again. */
   natsAgainMs: 30_000,
+  /** The time after which a change of the NATS users is written: the answer to the change goes first. */
+  natsUsersAfterMs: 500,
   /** How often a subscription looks whether somebody listens, and whether an answer is overdue. */
   natsLookMs: 1_000,
   /** The bytes of one batch for Kafka: brokers take 1 MiB of a partition unless they are set up for more. */

@@ -42,7 +42,7 @@ export async function createService(
   const { name, bus, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const epoch = new LogEpoch(pool, clock);
-  const nats = new NatsRoom({ pool, bus, clock, usersFile: config.natsUsersFile });
+  const nats = new NatsRoom({ pool, bus, clock, logger, usersFile: config.natsUsersFile });
   const outgoing = overrides.outgoing ?? outgoingOf(config.sending, clock);
   const { attempted: count } = createTelemetry(registry);
   const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
@@ -58,7 +58,6 @@ export async function createService(
       ...overrides.rooms,
     };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
-    await nats.writeUsers();
     const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
     const dispatcher = new Dispatcher({ ...shared, recent });
     const loops: readonly Loop[] = [
@@ -67,6 +66,7 @@ export async function createService(
       progress.loop,
       endingLoop(shared),
       webhooks.loop,
+      nats.loop,
     ];
     return {
       reactions: { handlers: reactionHandlers(subscriptions) },

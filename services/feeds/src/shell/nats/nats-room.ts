@@ -3,10 +3,12 @@
  * The embedded cluster adds the users to its server from a file; other operators add what the creation returned.
  */
 import { randomBytes } from "node:crypto";
-import { rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Bus } from "@trainyard/bus";
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, pause } from "@trainyard/kernel";
+import { EffectLoop, type Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { feedsLimits } from "../../limits.ts";
 import type { DeliveryRoom } from "../subscriptions/delivery-room.ts";
 import { openNatsSink } from "./nats-sink.ts";
 
@@ -14,16 +16,25 @@ type Deps = {
   readonly pool: Pool;
   readonly bus: Bus;
   readonly clock: Clock;
+  readonly logger: Logger;
   /** The file with the users, for the supervisor of an embedded cluster; null without one. */
   readonly usersFile: string | null;
 };
 
 export class NatsRoom implements DeliveryRoom {
   readonly open: DeliveryRoom["open"];
+  /** Writes the file of users after a change. */
+  readonly loop: EffectLoop;
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.loop = new EffectLoop("nats-users", deps, async (signal) => {
+      // A server that reads its users again forgets who may answer what: the answer to the change goes first.
+      await pause(deps.clock, feedsLimits.natsUsersAfterMs, signal);
+      if (!signal.aborted) await this.#writeUsers();
+      return null;
+    });
     this.open = openNatsSink(deps);
   }
 
@@ -36,7 +47,7 @@ export class NatsRoom implements DeliveryRoom {
        returning password`,
       [name, life, password],
     );
-    await this.writeUsers();
+    this.loop.wake();
     return { secret: rows[0]?.password ?? password };
   }
 
@@ -49,7 +60,7 @@ export class NatsRoom implements DeliveryRoom {
       "delete from feeds.nats_users where subscription = $1",
       [name],
     );
-    if (rowCount !== 0) await this.writeUsers();
+    if (rowCount !== 0) this.loop.wake();
   }
 
   async facts(): Promise<ReadonlyMap<string, object>> {
@@ -57,14 +68,16 @@ export class NatsRoom implements DeliveryRoom {
   }
 
   /** Writes the file of users as it should be. */
-  async writeUsers(): Promise<void> {
+  async #writeUsers(): Promise<void> {
     const { pool, usersFile } = this.#deps;
     if (usersFile === null) return;
     const { rows } = await pool.query<{ subscription: string; password: string }>(
       "select subscription, password from feeds.nats_users order by subscription",
     );
+    const text = JSON.stringify(rows);
+    if ((await readFile(usersFile, "utf8").catch(() => "[]")) === text) return;
     const draft = `${usersFile}.draft`;
-    await writeFile(draft, JSON.stringify(rows), { mode: 0o600 });
+    await writeFile(draft, text, { mode: 0o600 });
     await rename(draft, usersFile);
   }
 }

@@ -21,7 +21,13 @@ import type { OpenSink, Page, Sink, SinkContext } from "../dispatch/sink.ts";
 /** An event that waits for its answer. `sentMs` is null while nobody has been given it. */
 type Waiting = { readonly event: LeavingEvent; sentMs: number | null };
 
-type Deps = { readonly bus: Bus; readonly clock: Clock };
+type Deps = {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  /** How often the sink looks, and when an unanswered event comes again; by default the limits of the service. */
+  readonly lookMs?: number;
+  readonly againMs?: number;
+};
 
 const encoder = new TextEncoder();
 const nobody = "no program listens to the subscription: the events wait for one";
@@ -137,14 +143,16 @@ class NatsSink implements Sink {
   /** Sends unanswered events again, all in order, so that a program sees none before an earlier one. */
   async #repeat(signal: AbortSignal): Promise<void> {
     const { clock, bus } = this.#deps;
+    const { natsLookMs, natsAgainMs } = feedsLimits;
+    const { lookMs = natsLookMs, againMs = natsAgainMs } = this.#deps;
     while (!signal.aborted) {
-      await pause(clock, feedsLimits.natsLookMs, signal);
+      await pause(clock, lookMs, signal);
       const [first] = this.#waiting;
       if (first === undefined || signal.aborted || !bus.connected()) continue;
       const [position, { sentMs }] = first;
       if (!this.#isHeard && sentMs === null) this.#send(position);
       else if (!this.#isHeard) this.#heard();
-      else if (sentMs === null || sentMs + feedsLimits.natsAgainMs <= clock.monotonicMs()) {
+      else if (sentMs === null || sentMs + againMs <= clock.monotonicMs()) {
         this.#sendAll();
       }
     }
