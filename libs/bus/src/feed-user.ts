@@ -1,4 +1,4 @@
-/** What a program needs to receive a subscription over NATS. */
+/** The NATS user of a program that receives a subscription. */
 import { renderUser } from "./nats-config.ts";
 import { busUserOf, permissionsOf } from "./permissions.ts";
 

@@ -37,6 +37,7 @@ export { type Continuation, continuedConfig, recordedLength } from "./searcher/c
 export { searcherFacts } from "./searcher/searcher.ts";
 export { recordedSource, type WarmStartSource } from "./searcher/warm-start-source.ts";
 export { defaultPool } from "./sections/resources.ts";
+export { type NamedWebhooks, recordedWebhooks } from "./sections/webhooks.ts";
 export { recordedPlace, type StoragePlace } from "./sections/storage.ts";
 export {
   hasPage,

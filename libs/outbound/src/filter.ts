@@ -14,7 +14,7 @@ import { categoryOwners } from "@trainyard/kernel/services";
 import type { LeavingEvent } from "./leaving-event.ts";
 import { outboundLimits } from "./limits.ts";
 
-/** What is known about the experiment or task of an event when the event is delivered. */
+/** The facts of an event's experiment or task that filters ask for, as of the delivery. */
 export type ExperimentFacts = {
   readonly workspace: string;
   readonly labels: readonly string[];

@@ -1,4 +1,4 @@
-/** Who may read an event. */
+/** The right to read an event. */
 import type { ExperimentFacts } from "./filter.ts";
 import type { LeavingEvent } from "./leaving-event.ts";
 

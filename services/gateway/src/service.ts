@@ -8,14 +8,12 @@ import {
 } from "@trainyard/blob";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import { RecentEvents } from "@trainyard/outbound";
 import {
   DeletionHold,
   EventFeed,
   Executor,
   FoldCache,
   type ListeningService,
-  LogEpoch,
   LogFollower,
   openParts,
   openTables,
@@ -44,7 +42,7 @@ import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
-import { keepRecent } from "./live/keep-recent.ts";
+import { keepRecent, openLeaving } from "./live/keep-recent.ts";
 import { DocumentStore, documentsView } from "./read-model/document-store.ts";
 import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
@@ -84,11 +82,9 @@ export async function createService(
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
-  const epoch = new LogEpoch(pool, clock);
-  const recent = new RecentEvents({ log, bus, clock, logger, epoch });
   const backend = new Backend({
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    ...{ epoch, recent },
+    ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
@@ -148,7 +144,7 @@ export async function createService(
     loops: [
       { run: (signal) => view.run(feed, signal) },
       follower,
-      { run: (signal) => keepRecent(recent, logger, signal) },
+      { run: (signal) => keepRecent(backend.parts, signal) },
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
       room.tunnels,

@@ -15,7 +15,12 @@ import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 import { addFilterOptions, type FilterOptions, filterOf } from "./event-filter.ts";
-import { addSharedCommands, addStartOptions, type StartOptions, startOf } from "./subscription.ts";
+import {
+  addSharedCommands,
+  addStartOptions,
+  type StartOptions,
+  startOf,
+} from "./subscription-shared.ts";
 
 type CreateOptions = FilterOptions &
   StartOptions & {

@@ -1,6 +1,6 @@
-/** What triggers a webhook beside its filter, and which experiments leave it out. */
+/** The triggers of a webhook beside its filter, and the experiments that leave it out. */
 
-/** What an experiment says about its webhooks: integrations.webhooks of its configuration. */
+/** The section integrations.webhooks of an experiment's configuration. */
 export type NamedWebhooks = { readonly names: readonly string[]; readonly exclude: boolean };
 
 type Triggering = {

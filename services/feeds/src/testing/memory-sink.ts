@@ -1,5 +1,5 @@
 /** A sink that keeps what it is given, by the name of the subscription. */
-import type { DeliveryRoom } from "../shell/subscriptions/delivery-room.ts";
+import type { DeliveryRoom } from "../shell/dispatch/delivery-room.ts";
 
 export class MemorySink {
   /** The positions of the events, by subscription, in the order of their arrival. */

@@ -1,6 +1,6 @@
 /**
- * A Kafka broker that has no topic and knows at most one login, for what mock brokers cannot do. Its answers have the bytes of
- * Kafka's protocol: ApiVersions 0 to 2, Metadata 0, SaslHandshake 1, SaslAuthenticate 0.
+ * A Kafka broker that has no topic and knows at most one login, for what mock brokers cannot do. Its answers have the
+ * bytes of Kafka's protocol: ApiVersions 0 to 2, Metadata 0, SaslHandshake 1, SaslAuthenticate 0.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";

@@ -9,7 +9,7 @@ export type SubscriptionCommand =
       Settings)
   | {
       readonly type: "Change";
-      /** What is absent stays. */
+      /** The new filter; absent: it stays. */
       readonly filter?: Settings["filter"];
       /** 0 for never; absent: it stays. */
       readonly expiresAfterMs?: number;

@@ -24,6 +24,6 @@ export type SubscriptionState = {
   readonly reader: Reader | null;
   readonly isStopped: boolean;
   readonly isDisabled: boolean;
-  /** The runs about whose long wait the subscription has been told. */
+  /** The runs whose long wait is recorded. */
   readonly longWaits: ReadonlySet<string>;
 };

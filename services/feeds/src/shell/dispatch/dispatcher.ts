@@ -14,7 +14,7 @@ import {
 } from "@trainyard/outbound";
 import { endsTerm, type Logger, type Loop } from "@trainyard/runtime";
 import { feedsLimits } from "../../limits.ts";
-import type { DeliveryRoom } from "../subscriptions/delivery-room.ts";
+import type { DeliveryRoom } from "./delivery-room.ts";
 import type { Facts, Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
 import type { Progress } from "./progress.ts";
 import { factsNeeded, selectedBy } from "./selected.ts";
@@ -36,7 +36,7 @@ export type DispatchDeps = {
   readonly operatorSinks: readonly OperatorSink[];
 };
 
-/** What a loop needs to know of its subscription. */
+/** The subscription, or the sink of the operator, of one loop. */
 type Target = {
   readonly name: string;
   readonly life: number;

@@ -1,4 +1,4 @@
-/** Which events a subscription gets. */
+/** The selection of the events that a subscription gets. */
 import type { Plain } from "@trainyard/contracts";
 import type { WebhookSettings } from "@trainyard/contracts/events";
 import {

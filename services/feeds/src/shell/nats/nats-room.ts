@@ -9,7 +9,7 @@ import { type Clock, pause } from "@trainyard/kernel";
 import { EffectLoop, type Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { feedsLimits } from "../../limits.ts";
-import type { DeliveryRoom } from "../subscriptions/delivery-room.ts";
+import type { DeliveryRoom } from "../dispatch/delivery-room.ts";
 import { openNatsSink } from "./nats-sink.ts";
 
 type Deps = {

@@ -104,7 +104,7 @@ test("a program that loses connection and memory at 50 random points sees each e
   expect(unique(seen)).toEqual(upTo(last));
 }, 120_000);
 
-test("without a listener the events wait, and a person is told", async () => {
+test("without a listener the events wait, and the subscription shows why", async () => {
   await sink.take(page(1, 3));
   await vi.waitFor(() => expect(failures.at(-1)).toMatch(/no program listens/), soon);
   expect(settled.position).toBe(0);

@@ -1,4 +1,4 @@
-/** Ends what has come to its time: subscriptions whose token has expired, and those that nobody acknowledges. */
+/** Stops subscriptions whose token has expired, and deletes those that nobody acknowledges. */
 import { newEventId } from "@trainyard/event-log";
 import { type Clock, isRejection } from "@trainyard/kernel";
 import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";

@@ -14,7 +14,7 @@ import type { Rooms } from "../dispatch/dispatcher.ts";
 import type { ProgressRow } from "../dispatch/progress.ts";
 import type { Subscription } from "../view/subscriptions-view.ts";
 import type { SubscriptionDeps } from "./commands.ts";
-import type { DeliveryFacts } from "./delivery-room.ts";
+import type { DeliveryFacts } from "../dispatch/delivery-room.ts";
 
 export async function listSubscriptions(
   deps: SubscriptionDeps,

@@ -8,6 +8,7 @@ import {
 } from "@trainyard/contracts/events";
 import type { EventData } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
+import { recordedWebhooks } from "@trainyard/experiment-config/recorded";
 import { idOf } from "@trainyard/kernel";
 import type { TableNames } from "@trainyard/runtime";
 
@@ -149,11 +150,8 @@ function known(table: TableNames, id: string, { workspace, labels, webhooks }: K
   };
 }
 
-/** Returns integrations.webhooks of a configuration as JSON; null without it. */
+/** Returns the webhooks that a configuration names or leaves out, as JSON; null if it says nothing. */
 function webhooksOf(config: EventData<"ExperimentCreated">["config"]): string | null {
-  const integrations = config?.["integrations"];
-  if (integrations === null || typeof integrations !== "object") return null;
-  if (Array.isArray(integrations)) return null;
-  const { webhooks } = integrations;
-  return webhooks === undefined ? null : JSON.stringify(webhooks);
+  const webhooks = recordedWebhooks(config);
+  return webhooks === null ? null : JSON.stringify(webhooks);
 }

@@ -9,7 +9,7 @@ import {
   WebhookSettingsSchema,
 } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
-import { type Clock, categoryOf, isMapping } from "@trainyard/kernel";
+import { type Clock, categoryOf } from "@trainyard/kernel";
 import type { ExperimentFacts } from "@trainyard/outbound";
 import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool } from "pg";
@@ -94,7 +94,11 @@ export class SubscriptionsView {
     return new Map(
       rows.map(({ id, workspace, labels, webhooks }) => [
         id,
-        { workspace, labels, webhooks: webhooks === null ? null : namedWebhooks(webhooks) },
+        {
+          workspace,
+          labels,
+          webhooks: webhooks === null ? null : (JSON.parse(webhooks) as NamedWebhooks),
+        },
       ]),
     );
   }
@@ -112,15 +116,5 @@ function subscriptionOf(row: Row): Subscription {
       webhook === null
         ? null
         : codecOf<Plain<WebhookSettings>>(WebhookSettingsSchema).decode(webhook),
-  };
-}
-
-function namedWebhooks(text: string): NamedWebhooks {
-  const value: unknown = JSON.parse(text);
-  if (!isMapping(value)) return { names: [], exclude: false };
-  const { webhook_name: names, exclude } = value;
-  return {
-    names: Array.isArray(names) ? names.map(String) : [],
-    exclude: exclude === true,
   };
 }

@@ -1,7 +1,7 @@
 /** The delivery `webhook`: it keeps URLs, headers and secrets, and sends each event as a row of its own. */
 import { isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
-import type { DeliveryFacts, DeliveryRoom } from "../subscriptions/delivery-room.ts";
+import type { DeliveryFacts, DeliveryRoom } from "../dispatch/delivery-room.ts";
 import { checkHeaders, checkSecret, checkSettings } from "./checks.ts";
 import type { DeliveryTable } from "./delivery-table.ts";
 import type { WebhookFormats } from "./format.ts";

@@ -13,7 +13,7 @@ import { newEventId } from "@trainyard/event-log";
 import type { Pool } from "pg";
 import { feedsLimits } from "../../limits.ts";
 import { subscriptions } from "../../streams.ts";
-import type { DeliveryRoom } from "../subscriptions/delivery-room.ts";
+import type { DeliveryRoom } from "../dispatch/delivery-room.ts";
 import type { WebhookDeps } from "./commands.ts";
 import { DeliveryTable } from "./delivery-table.ts";
 import type { WebhookFormats } from "./format.ts";

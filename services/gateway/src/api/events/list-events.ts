@@ -14,7 +14,7 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
-import { firstAt, type Numbered } from "./first-at.ts";
+import { firstAt, type Numbered } from "../first-at.ts";
 
 /** The events that a list reads at once: an event may have 256 KiB. */
 const listedEventsRead = 32;

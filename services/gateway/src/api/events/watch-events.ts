@@ -28,7 +28,7 @@ import type { RequestContext, StreamItem } from "../../http/request-context.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
 import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
-import { firstAtOrAfter } from "./first-at.ts";
+import { firstAtOrAfter } from "../first-at.ts";
 
 export type WatchParts = {
   readonly recent: RecentEvents;
@@ -45,7 +45,7 @@ export function eventWatching(backend: Backend): WatchParts {
 
 type Item = StreamItem<ReplyOf<"watchEvents">>;
 
-/** What a reader asks for. */
+/** The filter of a reader, and the place after which it begins. */
 type Asked = {
   readonly filter: Filter;
   readonly from: EventPlace;
@@ -101,12 +101,13 @@ async function* follow(
   { from, subscription, selected, noFollow }: Following,
   { signal }: RequestContext,
 ): AsyncGenerator<Item> {
+  const { clock } = backend.parts;
   let place = from;
   let told = from.position;
-  let toldMs = performance.now();
+  let toldMs = clock.monotonicMs();
   let { history } = recent;
   while (!signal.aborted) {
-    const restMs = Math.max(0, toldMs + apiLimits.eventBookmarkMs - performance.now());
+    const restMs = Math.max(0, toldMs + apiLimits.eventBookmarkMs - clock.monotonicMs());
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(restMs))]);
     const events = noFollow
       ? await recent.next(place.position)
@@ -119,16 +120,16 @@ async function* follow(
     for (const event of await selected(events)) {
       yield itemOf(event);
       told = event.stored.position;
-      toldMs = performance.now();
+      toldMs = clock.monotonicMs();
     }
     refuseEnded(subscription, events);
     const last = events.at(-1)?.stored;
     if (last !== undefined) place = { position: last.position, event: last.id };
     else if (noFollow) break;
-    if (performance.now() - toldMs < apiLimits.eventBookmarkMs) continue;
+    if (clock.monotonicMs() - toldMs < apiLimits.eventBookmarkMs) continue;
     if (place.position > 0) yield { id: placeText(place), message: null };
     told = place.position;
-    toldMs = performance.now();
+    toldMs = clock.monotonicMs();
   }
   if (noFollow && place.position > told) yield { id: placeText(place), message: null };
 }

@@ -1,6 +1,6 @@
 /**
- * The calls about subscriptions. The feeds service decides and keeps the positions, so that every answer is its own; the
- * gateway adds who asks, and turns places into texts.
+ * The calls about subscriptions. The feeds service decides and keeps the positions, so every answer is its own. The
+ * gateway adds the caller, and turns places into texts.
  */
 import { feedSubject, feedUserConfig, feedUserOf } from "@trainyard/bus";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
@@ -13,7 +13,7 @@ import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
-import { firstAtOrAfter } from "../events/first-at.ts";
+import { firstAtOrAfter } from "../first-at.ts";
 import { apiLimits } from "../limits.ts";
 
 export function subscriptionHandlers(backend: Backend) {

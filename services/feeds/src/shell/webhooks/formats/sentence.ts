@@ -1,4 +1,4 @@
-/** What people read of an event in a chat: a title and a few lines, without any markup. */
+/** The text of an event for people in a chat: a title and a few lines, without any markup. */
 import type { LeavingEvent } from "@trainyard/outbound";
 
 export type Sentence = { readonly title: string; readonly lines: readonly string[] };

@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 
 type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** What an address is to the service: null if nothing may be sent to it. */
+/** The kind of an address; null if nothing may be sent to it. */
 export type AddressKind = "public" | "allowed" | null;
 
 export class Addresses {

@@ -1,4 +1,4 @@
-import { Addresses, literalOf } from "./addresses.ts";
+import { type Addresses, literalOf } from "./addresses.ts";
 
 /**
  * Returns why events may not be sent to a URL, in one sentence that does not repeat it; null if they may. A name is

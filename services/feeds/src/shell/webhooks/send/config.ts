@@ -28,6 +28,6 @@ function isListOfNetworks(text: string): boolean {
     new Addresses(text);
     return true;
   } catch {
-    return false; // It names the text that is no network.
+    return false; // The error names the text that is no network.
   }
 }

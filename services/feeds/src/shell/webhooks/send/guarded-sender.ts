@@ -26,7 +26,7 @@ export type SenderSettings = {
 
 class Refused extends Error {}
 
-/** What is known about the connection of a request. */
+/** The facts about the connection of a request. */
 type Connection = { isPrivate: boolean };
 
 export class GuardedSender implements Sender {

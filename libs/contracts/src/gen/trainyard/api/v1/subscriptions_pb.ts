@@ -197,8 +197,8 @@ export type CreateSubscriptionRequest = Message<"trainyard.api.v1.CreateSubscrip
   filter?: EventFilter | undefined;
 
   /**
-   * The place after which the events begin: an id of WatchEvents, a bare log position, or now; empty for now. 0 is the
-   * log's beginning.
+   * The place after which the events begin: an id of WatchEvents, or a bare log position (0 for all events). With "now"
+   * or nothing they begin with the next event.
    *
    * @generated from field: string after = 4;
    */

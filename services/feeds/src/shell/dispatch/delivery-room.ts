@@ -1,4 +1,4 @@
-/** What a kind of delivery does beside the events of a subscription: it keeps secrets, and it has a sink. */
+/** A kind of delivery: it has a sink, and keeps what is in no event, such as secrets. */
 import type { Plain } from "@trainyard/contracts";
 import type {
   ChangeSubscription,
@@ -6,9 +6,9 @@ import type {
   SubscriptionFacts,
 } from "@trainyard/contracts/commands";
 import type { Rejection } from "@trainyard/kernel";
-import type { OpenSink } from "../dispatch/sink.ts";
+import type { OpenSink } from "./sink.ts";
 
-/** What a delivery adds to the facts of its subscription. */
+/** The facts that a delivery adds to those of its subscription. */
 export type DeliveryFacts = Partial<
   Pick<Plain<SubscriptionFacts>, "url" | "headerNames" | "oldSecretUntilMs" | "waiting">
 >;
