@@ -153,9 +153,7 @@ export async function createService(
       purging,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
-    started: async () => {
-      await view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {});
-    },
+    started: async () => view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {}),
     unready: () => freshness.unready(),
   });
 }
