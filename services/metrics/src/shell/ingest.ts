@@ -5,10 +5,10 @@
  *   copies
  *                               └► the others are refused
  *
- * An acknowledged report is in the table and, if it is a validation or an alert, in the log. The event comes first: its commit
- * guards the trial's stream, so the log's order alone decides whether a validation still counts when a later run is
- * requested. A crash between event and row leaves an event of an unacknowledged report. The report is sent again; its
- * event is recognised by its commit id, and its row by its key.
+ * An acknowledged report is in the table and, if it is a validation or an alert, in the log. The event comes first: its
+ * commit guards the trial's stream, so the log's order alone decides whether a validation still counts when a later run
+ * is requested. A crash between event and row leaves an event of an unacknowledged report. The report is sent again;
+ * its event is recognised by its commit id, and its row by its key.
  */
 import type { Bus } from "@trainyard/bus";
 import { metricSubject } from "@trainyard/bus";

@@ -2,8 +2,8 @@
  * The stream measurement-<trial>: its validations, the step from which a run repeats the work of earlier runs, and the
  * progress and alerts that the runs report.
  *
- * A validation or alert is recorded once because its commit id derives from the run and the report's key. A validation that does
- * not count is not recorded because of the guard on the trial's stream.
+ * A validation or alert is recorded once because its commit id derives from the run and the report's key. A validation
+ * that does not count is not recorded because of the guard on the trial's stream.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
