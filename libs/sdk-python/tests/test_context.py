@@ -73,6 +73,37 @@ class TooLarge(ContextCase):
         self.assertIn("at most 131,072", err)
 
 
+class Alerts(ContextCase):
+    def test_alerts_are_reports_and_only_the_first_hundred_of_a_run_are_sent(self):
+        _, err = self.run_script("""
+            import trainyard
+            with trainyard.init() as ctx:
+                ctx.alert("loss is NaN", "at step 3", level="error")
+                for n in range(105):
+                    ctx.alert(f"{n} " + "x" * 300)
+        """)
+        alerts = [report for report in self.spooled() if report["group"] == "alert"]
+        self.assertEqual(
+            alerts[0]["metrics"], {"title": "loss is NaN", "text": "at step 3", "level": "error"}
+        )
+        self.assertEqual(len(alerts), 100)
+        self.assertEqual(len(alerts[1]["metrics"]["title"]), 255)
+        self.assertEqual(err.count("at most 100 alerts"), 1, err)
+
+    def test_bad_alerts_are_refused_in_the_script(self):
+        self.run_script("""
+            import trainyard
+            with trainyard.init() as ctx:
+                for bad in (("",), ("a", "", "fatal"), ("a", 1)):
+                    try:
+                        ctx.alert(*bad)
+                    except (TypeError, ValueError):
+                        continue
+                    raise AssertionError(bad)
+        """)
+        self.assertEqual(self.spooled(), [])
+
+
 class Ends(ContextCase):
     def test_a_script_that_completes_delivers_its_reports_and_ends_as_finished(self):
         out, err = self.run_script(

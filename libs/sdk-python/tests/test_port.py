@@ -141,7 +141,6 @@ class Elsewhere(Ported):
     def test_a_missing_name_raises_and_names_its_replacement(self):
         with det.init() as core_context:
             for owner, name, remedy in (
-                (core_context, "alert", "report_metrics"),
                 (core_context, "experimental", "ctx.train"),
                 (core_context.train, "get_experiment_best_validation", "yard experiment describe"),
                 (core_context.train, "set_metadata", "report_metrics"),

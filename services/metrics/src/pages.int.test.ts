@@ -91,3 +91,19 @@ test("reported progress is an event of the trial, once in 10 s", async () => {
     { type: "ProgressReported", data: { run: 1, percent: 45, atMs: 11_000 } },
   ]);
 });
+
+test("an alert is an event of the trial, once, and a report without a title is none", async () => {
+  const trial = await newTrial();
+  const alert = { title: "loss is NaN", text: "at step 3", level: "error" };
+  const reports = [
+    { ...report(0, "alert", 0), metrics: alert },
+    { ...report(1, "alert", 0), metrics: { note: "no title" } },
+  ];
+  for (let i = 0; i < 2; i += 1) await metrics.send(service, `${trial}#1`, { reports });
+  expect(await metrics.stage.events(`measurement-${trial}`)).toMatchObject([
+    {
+      type: "AlertRaised",
+      data: { trial, run: 1, title: "loss is NaN", text: "at step 3", level: 4, reportKey: "0-0" },
+    },
+  ]);
+});

@@ -220,6 +220,12 @@ class Context:
         named = f"rank {self.distributed.rank}: {message}"
         self._end.write(_end.ERROR, named, follows=follows)
 
+    def alert(self, title: str, text: str = "", level: str = "info") -> None:
+        """Raises an alert, an event that webhooks send: ``level`` is ``"debug"``, ``"info"``, ``"warn"`` or
+        ``"error"``. It is delivered like a report of ``ctx.train``, by the chief, at most 100 times in a run.
+        """
+        self.train.alert(title, text, level)
+
     def close(self) -> None:
         """Ends the run as finished, for scripts that cannot use ``with``. A second call does
         nothing.

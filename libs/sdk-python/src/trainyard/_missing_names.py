@@ -27,7 +27,6 @@ DISTRIBUTED: dict[str, str] = dict.fromkeys(
     "start the script with trainyard.launch.torch, and take from_torch_distributed()",
 )
 CONTEXT = {
-    "alert": "report important events with ctx.train.report_metrics('alert', steps, {…})",
     "experimental": "a script reports with ctx.train",
 }
 TRAIN = {

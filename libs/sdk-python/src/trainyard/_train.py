@@ -20,6 +20,12 @@ from .tensorboard._context import files_of
 TRAINING = "training"
 VALIDATION = "validation"
 PROGRESS = "progress"
+ALERT = "alert"
+ALERT_LEVELS = ("debug", "info", "warn", "error")
+# The platform records this many alerts of a run.
+ALERTS_MAX = 100
+ALERT_TITLE_CHARACTERS_MAX = 255
+ALERT_TEXT_CHARACTERS_MAX = 16_384
 AGGREGATIONS = ("mean", "sum", "min", "max")
 
 
@@ -66,6 +72,7 @@ class TrainContext:
         self._end = end
         self._latest_steps = steps
         self._reports = 0
+        self._alerts = 0
         self._tensorboard = tensorboard
         # A forked child writes to the spool, and its parent's sender delivers the reports.
         self._sender_pid = os.getpid()
@@ -189,6 +196,28 @@ class TrainContext:
         if not math.isfinite(value) or value < 0 or value > 1:
             raise ValueError(f"progress must be from 0 to 1, not {value}")
         self._append(PROGRESS, self._latest_steps, {"progress": value})
+
+    def alert(self, title: str, text: str = "", level: str = "info") -> None:
+        """``ctx.alert``."""
+        if not isinstance(title, str) or not isinstance(text, str):
+            raise TypeError("the title and the text of an alert must be str")
+        if level not in ALERT_LEVELS:
+            raise ValueError(f"level must be one of {ALERT_LEVELS}, not {level!r}")
+        if not title:
+            raise ValueError("an alert needs a title")
+        if not self._is_chief:
+            return
+        self._alerts += 1
+        if self._alerts > ALERTS_MAX:
+            if self._alerts == ALERTS_MAX + 1:
+                log.warning("a run raises at most %d alerts: later ones are left out", ALERTS_MAX)
+            return
+        content = {
+            "title": title[:ALERT_TITLE_CHARACTERS_MAX],
+            "text": text[:ALERT_TEXT_CHARACTERS_MAX],
+            "level": level,
+        }
+        self._append(ALERT, self._latest_steps, _values.metrics_of(content))
 
     def set_status(self, status: str) -> None:
         """Does nothing: the script can print its status to the trial's log."""

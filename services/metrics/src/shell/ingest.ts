@@ -5,10 +5,10 @@
  *   copies
  *                               └► the others are refused
  *
- * An acknowledged report is in the table and, if it is a validation, in the log. The event comes first: its commit
- * guards the trial's stream, so the log's order alone decides whether a validation still counts when a later run is
- * requested. A crash between event and row leaves an event of an unacknowledged report. The report is sent again; its
- * event is recognised by its commit id, and its row by its key.
+ * An acknowledged report is in the table and, if it is a validation or an alert, in the log. The event comes first: its
+ * commit guards the trial's stream, so the log's order alone decides whether a validation still counts when a later run
+ * is requested. A crash between event and row leaves an event of an unacknowledged report. The report is sent again;
+ * its event is recognised by its commit id, and its row by its key.
  */
 import type { Bus } from "@trainyard/bus";
 import { metricSubject } from "@trainyard/bus";
@@ -25,6 +25,7 @@ import {
   type RunTokenContent,
   serviceMeta,
 } from "@trainyard/runtime";
+import { alertsOf } from "../core/alerts.ts";
 import { measurement } from "../core/measurement/measurement.ts";
 import { validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
@@ -61,7 +62,7 @@ const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
     : 256 + 160 * system.values.length;
 
 /** The identity of the commit of a report's event. */
-function identityOf(run: RunContext, kind: "report" | "progress", key: string) {
+function identityOf(run: RunContext, kind: "report" | "progress" | "alert", key: string) {
   const { grantPosition: position, grantId: id } = run.grant;
   return {
     commitId: deriveCommitId(kind, run.id, id, key),
@@ -109,6 +110,7 @@ export class Ingest {
     // System samples count even at steps that a later run repeats.
     const counting = reports.filter(({ system, step }) => system !== null || step <= lastStep);
     await this.#announceProgress(run, counting);
+    await this.#announceAlerts(run, counting);
     const kept = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
         await this.#queue.run(run.trial, () => this.#announceAndStore(run, counting))
@@ -158,6 +160,20 @@ export class Ingest {
       const rejected = await work.decide(measurements, run.trial, command);
       return isRejection(rejected) ? rejected : undefined;
     });
+  }
+
+  /** Records the alerts of a request, before it is acknowledged. */
+  async #announceAlerts(run: RunContext, reports: readonly NewReport[]): Promise<void> {
+    for (const alert of alertsOf(reports)) {
+      const command = {
+        kind: "raise_alert",
+        alert: { trial: run.trial, run: run.run, ...alert },
+      } as const;
+      await this.#executor.execute(identityOf(run, "alert", alert.reportKey), async (work) => {
+        const rejected = await work.decide(measurements, run.trial, command);
+        return isRejection(rejected) ? rejected : undefined;
+      });
+    }
   }
 
   async #announce(run: RunContext, report: NewReport): Promise<boolean> {

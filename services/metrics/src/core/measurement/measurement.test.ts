@@ -1,3 +1,4 @@
+import { AlertLevel } from "@trainyard/contracts/events";
 import { given } from "@trainyard/testing";
 import { test } from "vitest";
 import { reported, superseded } from "../../testing/events.ts";
@@ -61,4 +62,25 @@ test("a later run reports its progress at once, and an earlier run no more", () 
   given(measurement, second)
     .when(progress(1, 0.5, 50_000))
     .thenNothing();
+});
+
+const raised = (run: number, key: string) =>
+  ({
+    type: "AlertRaised",
+    data: { trial: "a.1", run, title: "loss", text: "", level: AlertLevel.WARN, reportKey: key },
+  }) as const;
+
+test("a run raises at most 100 alerts, and its next run as many again", () => {
+  const full = Array.from({ length: 100 }, (_, n) => raised(1, `0-${n}`));
+  const raise = (run: number) =>
+    ({ kind: "raise_alert", alert: raised(run, "0-100").data }) as const;
+  given(measurement, ...full.slice(1))
+    .when(raise(1))
+    .then(raised(1, "0-100"));
+  given(measurement, ...full)
+    .when(raise(1))
+    .thenNothing();
+  given(measurement, ...full)
+    .when(raise(2))
+    .then(raised(2, "0-100"));
 });
