@@ -16,7 +16,7 @@ import {
   texts,
 } from "../parts/values.ts";
 import { dataLayer, dataLayerParts } from "./data-layer.ts";
-import { IN_CONTAINERS, NOT_YET } from "./module.ts";
+import { IN_CONTAINERS } from "./module.ts";
 
 const bindMount: Part = {
   schema: entry(
@@ -128,7 +128,11 @@ export const unusedSections: Readonly<Record<string, Part & { readonly warning: 
     ...optimizations,
     warning: "has no effect: the training code decides how gradients are put together",
   },
-  integrations: { ...integrations, warning: NOT_YET },
+  integrations: {
+    ...integrations,
+    warning:
+      "has an effect on webhooks only: webhook_name picks them by name, and exclude leaves out all",
+  },
   slurm: { schema: slurm, warning: "has no effect: trials do not run under Slurm" },
   pbs: { schema: pbs, warning: "has no effect: trials do not run under PBS" },
   security: { ...security, warning: "has no effect" },

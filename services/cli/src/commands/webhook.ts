@@ -26,8 +26,6 @@ type CreateOptions = FilterOptions &
   StartOptions & {
     readonly format: string;
     readonly header?: readonly string[];
-    readonly logPattern?: string;
-    readonly queueWait?: string;
     readonly namedOnly?: boolean;
     readonly secret?: string;
   };
@@ -42,8 +40,6 @@ export function addWebhookCommands(program: Command): void {
     .argument("<url>", "where to send the events; it is stored as a secret")
     .option("--format <name>", "standard, slack, discord or determined", "standard")
     .option("--header <name:value>", "a header to send; may be repeated", collect)
-    .option("--log-pattern <regex>", "also for log lines that match, once for each run and node")
-    .option("--queue-wait <duration>", "also for runs that wait for their slots for longer, once")
     .option("--named-only", "only for experiments that name it in integrations.webhooks")
     .option("--secret <text>", "the signing secret; by default one is drawn");
   addStartOptions(addFilterOptions(create))
@@ -88,18 +84,13 @@ async function createWebhook(
   options: CreateOptions,
 ): Promise<void> {
   const [name, url] = [argument(args, 0), argument(args, 1)];
-  const { format, logPattern = "", queueWait, namedOnly = false, secret = "" } = options;
+  const { format, namedOnly = false, secret = "" } = options;
   const answer = await client.call("createSubscription", {
     ...{ name, delivery: "webhook", filter: filterOf(options) },
     ...startOf(options),
     webhook: {
       ...{ url, secret, headers: headersOf(options.header ?? []) },
-      settings: {
-        ...{ format, logPattern, namedOnly },
-        ...(queueWait === undefined
-          ? {}
-          : { queueWaitMs: millisecondsOf("--queue-wait", queueWait) }),
-      },
+      settings: { format, logPattern: "", namedOnly },
     },
   });
   if (output.json) {
