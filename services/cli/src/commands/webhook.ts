@@ -107,7 +107,7 @@ async function createWebhook(
 function headersOf(given: readonly string[]): Record<string, string> {
   const pairs = given.map((text) => {
     const at = text.indexOf(":");
-    if (at < 1) throw new UsageError(`--header takes NAME:VALUE, not ${JSON.stringify(text)}.`);
+    if (at < 1) throw new UsageError("--header takes NAME:VALUE, Authorization:… for example.");
     return [text.slice(0, at).trim(), text.slice(at + 1).trim()] as const;
   });
   return Object.fromEntries(pairs);
