@@ -192,6 +192,7 @@ describe("yard", () => {
       "chain",
       "gateway.documents",
       "checkpoint-gc.checkpoints",
+      "feeds.subscriptions",
       "registry.unfinished",
       "scheduler.saved-cluster",
       "searcher.search-snapshots",
@@ -218,6 +219,7 @@ describe("yard", () => {
     expect(views.map(({ service, name, problem }) => `${service} ${name}${problem}`)).toEqual([
       "gateway documents",
       "checkpoint-gc checkpoints",
+      "feeds subscriptions",
       "registry unfinished",
       "registry placed",
     ]);

@@ -71,7 +71,7 @@ class FakeSearch:
         with self.changed:
             version = len(self.events) + 1
             kind = f"dev.trainyard.search.{name}.v1"
-            self.events.append({"type": kind, "version": version, "data": data})
+            self.events.append({"type": kind, "streamversion": str(version), "data": data})
             self.changed.notify_all()
 
     def validate(self, trial: int, time: float, loss: float) -> None:
@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
                 if search.stream_breaks_after == sent:
                     search.stream_breaks_after = None
                     return
-                after, sent = event["version"], sent + 1
+                after, sent = int(event["streamversion"]), sent + 1
                 text = json.dumps(event)
                 self.wfile.write(f"id: {after}\ndata: {text}\n\n".encode())
                 self.wfile.flush()

@@ -44,7 +44,7 @@ export const commandGroups: readonly Group[] = [
     load: async () => (await import("./commands/operations.ts")).addOperationCommands,
   },
   {
-    words: ["subscription", "sub", "webhook"],
+    words: ["subscription", "webhook"],
     load: async () => (await import("./commands/subscription.ts")).addSubscriptionCommands,
   },
   { words: ["view"], load: async () => (await import("./commands/view.ts")).addViewCommands },

@@ -9,6 +9,7 @@ import {
   ListTokensResponseSchema,
   type LogAnchor,
   LogAnchorSchema,
+  RevokeTokenResponseSchema,
   type VerifyProgress,
   VerifyProgressSchema,
 } from "@trainyard/contracts/api";
@@ -21,8 +22,8 @@ import { secondsOf, timeOf } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure, UsageError } from "../usage-error.ts";
-import { addFilterOptions, type FilterOptions, filterOf } from "./event-filter.ts";
 import { addEventsList, eventLine } from "./events-list.ts";
+import { addFilterOptions, type FilterOptions, filterOf } from "./subscription-options.ts";
 
 export function addOperationCommands(program: Command): void {
   const log = addFilterOptions(program.command("events"))
@@ -82,7 +83,7 @@ async function events(
   if (ack && subscription === "") throw new UsageError("--ack needs --subscription.");
   const signal = detachSignal(output);
   const request = {
-    ...filterOf(options),
+    ...(filterOf(options) ?? {}),
     ...{ after: from, subscription, noFollow: options.follow !== true },
     ...(since === undefined ? {} : { fromMs: timeOf("--since", since) }),
   };
@@ -195,13 +196,14 @@ function addTokenCommands(program: Command): void {
     .description("revoke it, and all tokens that were created with it: their calls are refused")
     .action(
       withPlatform(async ({ client, output }, args) => {
-        const { subscriptions } = await client.call("revokeToken", { token: argument(args, 0) });
+        const answer = await client.call("revokeToken", { token: argument(args, 0) });
+        if (output.json) output.message(RevokeTokenResponseSchema, answer);
         output.note(`token ${argument(args, 0)} is revoked`);
-        if (subscriptions.length === 0) return;
-        const names = subscriptions.join(", ");
-        output.note(
-          `these subscriptions stop with it: ${names}; yard subscription adopt continues one`,
-        );
+        for (const name of answer.subscriptions) {
+          output.note(
+            `subscription ${name} stops with it: yard subscription adopt ${name} continues it`,
+          );
+        }
       }),
     );
 }
