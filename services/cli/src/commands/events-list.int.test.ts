@@ -8,14 +8,14 @@ const event = (sequence: number, name: string) => ({
   id: "e",
   type: `dev.trainyard.experiment.${name}.v1`,
   subject: "experiment-12",
-  timeMs: 1_700_000_000_000,
+  time: "2023-11-14T22:13:20.000Z",
   sequence: String(sequence),
 });
 
 const file = { path: "train.py", bytes: 12, sha256: "ab".repeat(32) };
 
 const picture = {
-  version: 7,
+  streamversion: "7",
   units: 18,
   algorithm: "asha",
   metric: "loss",

@@ -83,7 +83,7 @@ async function events(
   if (ack && subscription === "") throw new UsageError("--ack needs --subscription.");
   const signal = detachSignal(output);
   const request = {
-    ...(filterOf(options) ?? {}),
+    ...filterOf(options),
     ...{ after: from, subscription, noFollow: options.follow !== true },
     ...(since === undefined ? {} : { fromMs: timeOf("--since", since) }),
   };

@@ -1,4 +1,4 @@
-/** The commands about subscriptions. Webhooks are subscriptions, so that their group has the same verbs, and its own. */
+/** The commands about subscriptions. Webhooks are subscriptions: their group has the same verbs, and its own. */
 import { randomUUID } from "node:crypto";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import {
