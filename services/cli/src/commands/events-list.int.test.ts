@@ -15,7 +15,7 @@ const event = (sequence: number, name: string) => ({
 const file = { path: "train.py", bytes: 12, sha256: "ab".repeat(32) };
 
 const picture = {
-  streamversion: "7",
+  version: 7,
   units: 18,
   algorithm: "asha",
   metric: "loss",

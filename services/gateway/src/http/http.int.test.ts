@@ -197,7 +197,7 @@ describe("the HTTP server", () => {
         errors: [{ path: "pageSize" }],
       },
     });
-    const watched = await gateway.call("GET", "/api/v1/events?experiment=true&noFollow=true");
+    const watched = await gateway.call("GET", "/api/v1/events?label=true&noFollow=true");
     expect(watched.status).toBe(200);
   });
 

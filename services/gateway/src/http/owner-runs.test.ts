@@ -69,14 +69,14 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
 
 /** Calls that a run never makes for its owner, by the words in their names. */
 const forbidden =
-  /Token|Session|Task|Parked|Storage|Deletions$|Hold$|Log$|Anchor|Events$|View|(create|update|remove)Pool|(trust|disable|drain|enable|remove)Agent/;
+  /Token|Session|Task|Parked|Storage|Deletions$|Hold$|Log$|Anchor|Events?$|View|Subscription|Webhook|[dD]eliver|rotateSecret|(create|update|remove)Pool|(trust|disable|drain|enable|remove)Agent/;
 /** Reads of them that every client of a search needs. */
 const allowed = new Set(["watchSearchEvents"]);
 /** Calls of runs about themselves. */
 const ofRuns =
   /^(getSignals|recordEnvironment|writeReports|failCheckpoint|readCheckpointAhead|reportDamagedCheckpoint|planTensorBoard|listTensorBoard.*|readTensorBoardFile)$/;
 
-test("a run makes every call of people for its task's owner except those about tokens, sessions, tasks, pools, agents, storages and the log", async () => {
+test("a run makes every call of people for its task's owner except those about tokens, sessions, tasks, pools, agents, storages, subscriptions and the log", async () => {
   for (const { call, facts } of gatewayRoutes()) {
     const isOpen = facts.open || (forbidden.test(call) && !allowed.has(call)) || ofRuns.test(call);
     expect([call, facts.forOwner]).toEqual([call, !isOpen]);

@@ -104,9 +104,9 @@ async function watched(query: string, headers: Readonly<Record<string, string>> 
   });
   const text = String(body["text"]);
   const data = [...text.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(([, id = "", event = ""]) => {
-    const { version, type } = JSON.parse(event) as { version: number; type: string };
-    expect(Number(id)).toBe(version);
-    return `${version} ${type.split(".")[3]}`;
+    const { streamversion, type } = JSON.parse(event) as { streamversion: string; type: string };
+    expect(id).toBe(streamversion);
+    return `${streamversion} ${type.split(".")[3]}`;
   });
   return { events: data, ended: text.includes("event: end") };
 }

@@ -26,6 +26,7 @@ describe("the read models", () => {
     expect(await views()).toMatchObject([
       { service: "gateway", name: "documents", position: "3", caughtUp: true, problem: "" },
       { service: "checkpoint-gc", name: "", problem: expect.stringContaining("does not answer") },
+      { service: "feeds", name: "", problem: expect.stringContaining("does not answer") },
       { service: "registry", name: "", problem: expect.stringContaining("does not answer") },
     ]);
   });
