@@ -4,8 +4,8 @@
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
-import { EventFeed, type LogEpoch, type Logger } from "@trainyard/runtime";
+import { type Clock, retrying } from "@trainyard/kernel";
+import { endsTerm, EventFeed, type LogEpoch, type Logger } from "@trainyard/runtime";
 import { LeavingEvent } from "./leaving-event.ts";
 import { outboundLimits } from "./limits.ts";
 
@@ -29,12 +29,25 @@ export class RecentEvents {
     this.#deps = deps;
   }
 
-  /** Follows the log until the signal aborts. Throws LogRewound if the log lost events. */
+  /**
+   * Follows the log until the signal aborts, also while the log is away. Throws LogRewound if the log lost events, and
+   * LeaseLost with the lease.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const aborted = Promise.withResolvers<void>();
     signal.addEventListener("abort", () => aborted.resolve(), { once: true });
     if (!signal.aborted) await Promise.race([this.#asked.promise, aborted.promise]);
     if (signal.aborted) return;
+    const { clock, logger } = this.#deps;
+    const failed = (error: unknown, waitMs: number): void => {
+      if (endsTerm(error)) throw error;
+      logger.warn({ err: error, waitMs }, "recent_events_retried");
+    };
+    const policy = outboundLimits.retry;
+    await retrying({ policy, clock, signal, failed }, () => this.#follow(signal));
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
     const { log, bus, clock, logger, epoch } = this.#deps;
     this.#events = [];
     this.#history += 1;

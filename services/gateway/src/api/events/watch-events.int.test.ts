@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { drawInteger } from "@trainyard/kernel";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { created } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
@@ -28,10 +29,13 @@ const ended = (outcome: keyof typeof outcomes) =>
 type Block = { readonly id: string; readonly data: string };
 
 /** Yields the blocks of the stream; a reader that returns early disconnects. */
-async function* blocks(query: Readonly<Record<string, string>>): AsyncGenerator<Block> {
+async function* blocks(
+  query: Readonly<Record<string, string>>,
+  url = gateway.url,
+): AsyncGenerator<Block> {
   const stop = new AbortController();
   try {
-    const address = `${gateway.url}/api/v1/events?${new URLSearchParams(query)}`;
+    const address = `${url}/api/v1/events?${new URLSearchParams(query)}`;
     const headers = { authorization: `Bearer ${gateway.token}` };
     const response = await fetch(address, { headers, signal: stop.signal });
     if (response.status !== 200) throw new Error(await response.text());
@@ -189,18 +193,17 @@ test("a stream of a subscription has its filter and place, and ends with it", as
 });
 
 test("while nothing matches, an id without data moves the reader's place", async () => {
-  vi.useFakeTimers({ toFake: ["performance"] });
-  try {
-    const stream = blocks({ types: "ModelCreated", after: String(await gateway.log.head()) });
-    const first = stream.next();
-    await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
-    vi.advanceTimersByTime(11_000);
-    const last = await gateway.append("experiment-1", { type: "ExperimentPaused", data: {} });
-    const { id, data } = (await first).value as Block;
-    expect(data).toBe("");
-    expect(Number(id.split(":")[0])).toBeLessThanOrEqual(last);
-    await stream.return(undefined);
-  } finally {
-    vi.useRealTimers();
-  }
+  let aheadMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+  const url = await gateway.startAnother({ clock });
+  const stream = blocks({ types: "ModelCreated", after: String(await gateway.log.head()) }, url);
+  const first = stream.next();
+  await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
+  await new Promise((done) => setTimeout(done, 100));
+  aheadMs = 11_000;
+  const last = await gateway.append("experiment-1", { type: "ExperimentPaused", data: {} });
+  const { id, data } = (await first).value as Block;
+  expect(data).toBe("");
+  expect(Number(id.split(":")[0])).toBeLessThanOrEqual(last);
+  await stream.return(undefined);
 });
