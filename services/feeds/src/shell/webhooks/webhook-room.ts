@@ -88,6 +88,10 @@ function checkSecretOf(
   format: string,
 ): Rejection | null {
   if (formatNamed(formats, format).checkSecret(secret) === null) return null;
+  if (secret === "") {
+    const detail = `the webhook has no secret, and the format ${format} signs: delete the webhook and create it in this format`;
+    return reject("invalid_request", detail);
+  }
   const detail = `the secret of the webhook does not suit the format ${format}: rotate it to one that begins with whsec_ first`;
   return reject("invalid_request", detail);
 }

@@ -8,6 +8,7 @@ import { sentenceOf } from "./sentence.ts";
 
 /** The longest text of a block of Slack, and of a message of Discord. */
 const slackCharactersMax = 2_900;
+const titleCharactersMax = 500;
 const discordCharactersMax = 1_900;
 
 export const slack: WebhookFormat = chat((event) => {
@@ -15,11 +16,11 @@ export const slack: WebhookFormat = chat((event) => {
   const body = lines.filter((line) => line !== "").join("\n");
   const block = (text: string) => ({
     type: "section",
-    text: { type: "plain_text", text: text.slice(0, slackCharactersMax), emoji: false },
+    text: { type: "plain_text", text: unlinked(text).slice(0, slackCharactersMax), emoji: false },
   });
   return {
     // Clients without blocks, and notifications, show this text.
-    text: escapedForSlack(title).slice(0, slackCharactersMax),
+    text: escapedForSlack(title.slice(0, titleCharactersMax)),
     blocks: [block(title), ...(body === "" ? [] : [block(body)])],
     unfurl_links: false,
     unfurl_media: false,
@@ -43,25 +44,26 @@ function chat(messageOf: (event: LeavingEvent) => object): WebhookFormat {
       headers: { "content-type": "application/json; charset=utf-8" },
       body: JSON.stringify(messageOf(event)),
     }),
-    checkSecret: () => "the URL is the secret of this format: leave out a signing secret",
+    checkSecret: () => null,
     newSecret: () => "",
   };
 }
 
 /** Slack reads `&`, `<` and `>` as control characters, and a link or a mention begins with them. */
 export function escapedForSlack(text: string): string {
-  return text
+  return unlinked(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
-    .replace(/[*_~`]/g, "$&\u200b")
-    .replace(/:\/\//g, ":\u200b//");
+    .replace(/[*_~`]/g, "$&\u200b");
 }
 
-/** A backslash takes a character's meaning; a space without width breaks mentions and addresses. */
+/** A backslash takes a character's meaning. */
 export function escapedForDiscord(text: string): string {
-  return text
-    .replace(/[\\*_~`|>#[\]()<-]/g, "\\$&")
-    .replaceAll("@", "@\u200b")
-    .replace(/:\/\//g, ":\u200b//");
+  return unlinked(text).replace(/[\\*_~`|>#[\]()<-]/g, "\\$&");
+}
+
+/** A space without width breaks mentions, addresses and the names of hosts, which chats turn into links. */
+function unlinked(text: string): string {
+  return text.replace(/@|:(?=\/\/)|\.(?=[a-z])/giu, "$&\u200b");
 }

@@ -24,7 +24,7 @@ export const determined: WebhookFormat = {
       body,
     };
   },
-  checkSecret: () => null,
+  checkSecret: (secret) => (secret === "" ? "the secret must not be empty" : null),
   newSecret: () => randomBytes(32).toString("hex"),
 };
 

@@ -84,7 +84,7 @@ test("Determined's signature is over timestamp, comma and body", () => {
 
 describe("texts of training code in a chat", () => {
   const hostile = fc.stringMatching(
-    /^(<!channel>|<@U123>|@everyone|@here|<https:\/\/evil\.example\|here>|https:\/\/evil\.example|\[a\]\(https:\/\/evil\.example\)|<#1>|[*_~`\\>&a-z ]){0,12}$/,
+    /^(<!channel>|evil\.example|<@U123>|@everyone|@here|<https:\/\/evil\.example\|here>|https:\/\/evil\.example|\[a\]\(https:\/\/evil\.example\)|<#1>|[*_~`\\>&a-z ]){0,12}$/,
   );
 
   test("mention and link nobody in Slack", () => {
@@ -94,6 +94,7 @@ describe("texts of training code in a chat", () => {
         const message = JSON.parse(body) as { text: string; blocks: { text: { type: string } }[] };
         expect(message.text).not.toMatch(/[<>]|:\/\//);
         expect(message.blocks.every((block) => block.text.type === "plain_text")).toBe(true);
+        expect(body).not.toMatch(/:\/\/|@(everyone|here|U)|evil\.example/);
         expect(message).toMatchObject({ unfurl_links: false, unfurl_media: false });
       }),
     );
@@ -104,7 +105,9 @@ describe("texts of training code in a chat", () => {
       fc.property(hostile, hostile, (title, text) => {
         const { body } = requestOf("discord", alert(title, text));
         const message = JSON.parse(body) as { content: string };
-        expect(message.content).not.toMatch(/@(everyone|here)|:\/\/|(?<!\\)[<[\]*_~`]/);
+        expect(message.content).not.toMatch(
+          /@(everyone|here)|evil\.example|:\/\/|(?<!\\)[<[\]*_~`]/,
+        );
         expect(message).toMatchObject({ allowed_mentions: { parse: [] } });
       }),
     );
@@ -115,4 +118,10 @@ describe("texts of training code in a chat", () => {
     expect(requestOf("discord", alert(long, long)).body.length).toBeLessThan(4_000);
     expect(requestOf("slack", alert(long, long)).body.length).toBeLessThan(10_000);
   });
+});
+
+test("a webhook of a chat has no secret, and one of Determined has some", () => {
+  expect(formats["slack"]?.checkSecret("")).toBeNull();
+  expect(formats["discord"]?.newSecret()).toBe("");
+  expect(formats["determined"]?.checkSecret("")).toBe("the secret must not be empty");
 });

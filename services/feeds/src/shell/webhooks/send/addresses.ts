@@ -6,6 +6,9 @@ type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 /** The kind of an address; null if nothing may be sent to it. */
 export type AddressKind = "public" | "allowed" | null;
 
+/** The only part of IPv6 whose addresses are given to networks of the Internet. */
+const given6 = ipaddr.IPv6.parseCIDR("2000::/3");
+
 export class Addresses {
   readonly #allowed: readonly Network[];
 
@@ -30,7 +33,8 @@ export class Addresses {
       ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
     );
     if (isAllowed) return "allowed";
-    return address.range() === "unicast" ? "public" : null;
+    const isGiven = address instanceof ipaddr.IPv4 || address.match(...given6);
+    return isGiven && address.range() === "unicast" ? "public" : null;
   }
 }
 

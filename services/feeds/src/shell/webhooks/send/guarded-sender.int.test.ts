@@ -1,8 +1,12 @@
+import type dns from "node:dns";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterEach, describe, expect, test } from "vitest";
+import { certificate } from "../../../testing/kafka.ts";
 import { Addresses } from "./addresses.ts";
 import { urlProblem } from "./check-url.ts";
 import { GuardedSender } from "./guarded-sender.ts";
@@ -141,6 +145,160 @@ test.each([
   expect(bytes).toBe(0);
 });
 
+describe("a name", () => {
+  /** The name has the first address once, and the second one from then on. */
+  const changing = (first: string, then: string, asked: string[]): typeof dns.lookup => {
+    const lookup = (name: string, _options: unknown, done: (...found: unknown[]) => void): void => {
+      const address = asked.length === 0 ? first : then;
+      asked.push(name);
+      done(null, [{ address, family: 4 }]);
+    };
+    return lookup as typeof dns.lookup;
+  };
+  const named = (networks: string, lookup: typeof dns.lookup) =>
+    new GuardedSender({
+      addresses: new Addresses(networks),
+      ...{ proxy: null, clock: systemClock, timeoutMs: 2_000, lookup },
+    });
+
+  test("that has a refused address the second time leads no byte there", async () => {
+    const refused = await counting("127.0.0.1");
+    const allowed = await counting("127.0.0.2", refused.port);
+    const asked: string[] = [];
+    const guarded = named("127.0.0.2/32", changing("127.0.0.2", "127.0.0.1", asked));
+    const url = `http://receiver.example:${refused.port}/`;
+    expect(await guarded.send(post(url), signal)).toMatchObject({ status: 200 });
+    expect(asked).toEqual(["receiver.example"]);
+    expect(allowed).toMatchObject({ connections: 1 });
+    expect(allowed.bytes).toBeGreaterThan(0);
+    const { error } = await guarded.send(post(url), signal);
+    expect(error).toMatch(/TRAINYARD_FEEDS_ALLOWED_NETWORKS/);
+    expect(refused).toMatchObject({ connections: 0, bytes: 0 });
+  });
+
+  test("with a refused address does not say whether its port is open", async () => {
+    const open = await counting("127.0.0.1");
+    const guarded = named("10.1.0.0/16", changing("127.0.0.1", "127.0.0.1", []));
+    const [one, other] = await Promise.all(
+      [open.port, 1].map((port) => guarded.send(post(`https://receiver.example:${port}/`), signal)),
+    );
+    expect(one?.error).toMatch(/TRAINYARD_FEEDS_ALLOWED_NETWORKS/);
+    expect(other?.error).toBe(one?.error);
+    expect(open.connections).toBe(0);
+  });
+});
+
+describe("behind an egress proxy", () => {
+  async function proxied(url: string) {
+    const inner = new URL(await receiver((_request, response) => response.end("of its network")));
+    const asked: string[] = [];
+    const server = createServer();
+    server.on("connect", ({ url: target }, socket: Socket) => {
+      asked.push(target ?? "");
+      const onward = connect(Number(inner.port), "127.0.0.1");
+      for (const one of [socket, onward]) one.on("error", () => {});
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      onward.pipe(socket).pipe(onward);
+      stack.push(async () => void onward.destroy());
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    stack.push(async () => void server.close());
+    const proxy = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const addresses = new Addresses("10.1.0.0/16");
+    const guarded = new GuardedSender({ addresses, proxy, clock: systemClock, timeoutMs: 2_000 });
+    return { asked, answer: await guarded.send(post(url), signal) };
+  }
+
+  test("the request goes through its tunnel, and the answer is not shown", async () => {
+    const { asked, answer } = await proxied("http://10.1.2.3:8080/in");
+    expect(asked).toEqual(["10.1.2.3:8080"]);
+    expect(answer).toMatchObject({ status: 200, error: "", answer: "", isPrivate: true });
+  });
+
+  test.each([
+    ["http://receiver.example/in", /must begin with https/],
+    ["https://169.254.169.254/in", /TRAINYARD_FEEDS_ALLOWED_NETWORKS/],
+    ["https://[::ffff:127.0.0.1]/in", /TRAINYARD_FEEDS_ALLOWED_NETWORKS/],
+  ])("%s is refused before the proxy is asked", async (url, sentence) => {
+    const { asked, answer } = await proxied(url);
+    expect(asked).toEqual([]);
+    expect(answer.error).toMatch(sentence);
+  });
+});
+
+describe("over TLS", () => {
+  async function answerOf(until: "2020-01-02" | "2049-01-02", isKnown: boolean) {
+    using made = certificate(until);
+    const cert = readFileSync(made.certFile, "utf8");
+    const key = readFileSync(made.keyFile, "utf8");
+    const server = createTlsServer({ cert, key }, (_request, response) => response.end("ok"));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    stack.push(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const guarded = new GuardedSender({
+      addresses: new Addresses("127.0.0.0/8"),
+      ...{ proxy: null, clock: systemClock, timeoutMs: 5_000 },
+      ...(isKnown ? { authorities: cert } : {}),
+    });
+    const { port } = server.address() as AddressInfo;
+    return await guarded.send(post(`https://127.0.0.1:${port}/in`), signal);
+  }
+
+  test("a receiver whose certificate is known gets the request", async () => {
+    expect(await answerOf("2049-01-02", true)).toMatchObject({ status: 200, error: "" });
+  });
+
+  test.each([
+    ["2020-01-02", true, "the connection failed: CERT_HAS_EXPIRED"],
+    ["2049-01-02", false, "the connection failed: DEPTH_ZERO_SELF_SIGNED_CERT"],
+  ] as const)("a certificate until %s, known: %s, is refused", async (until, isKnown, error) => {
+    expect(await answerOf(until, isKnown)).toMatchObject({ error, answer: "" });
+  });
+});
+
+test.each([
+  ["resets the connection at once", null],
+  ["resets it in the body", "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nabc"],
+  ["sends what is not HTTP", "nothing\r\n\r\n"],
+  ["sends headers without end", `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(20_000)}`],
+])("a receiver that %s is a result, and ends no process", async (_name, sent) => {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      if (sent === null) socket.resetAndDestroy();
+      else socket.write(sent, () => socket.resetAndDestroy());
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  stack.push(async () => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { status, error } = await local(2_000).send(post(url), signal);
+  expect(status === 200 || error.startsWith("the connection failed: ")).toBe(true);
+});
+
+/** A receiver on one of this host's addresses that counts what reaches it. */
+async function counting(host: string, port = 0) {
+  const counts = { connections: 0, bytes: 0, port };
+  const server = createTcpServer((socket) => {
+    counts.connections += 1;
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      counts.bytes += chunk.byteLength;
+      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    });
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  stack.push(async () => void server.close());
+  counts.port = (server.address() as AddressInfo).port;
+  return counts;
+}
+
 describe("the address", () => {
   const addresses = new Addresses("10.1.0.0/16, fd00:1::/32");
   test.each([
@@ -160,6 +318,9 @@ describe("the address", () => {
     ["192.168.1.1", null],
     ["fe80::1", null],
     ["fd00:2::1", null],
+    ["::7f00:1", null],
+    ["4000::1", null],
+    ["2002:7f00:1::", null],
     ["224.0.0.1", null],
     ["255.255.255.255", null],
     ["", null],

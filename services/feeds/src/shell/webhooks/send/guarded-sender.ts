@@ -1,12 +1,14 @@
 /**
  * Sends requests to receivers, and guards the platform's own network from what a person names as one: before a byte is
  * sent, the address of the connected socket must be public, or in a network that the operator allows. A check of names
- * would miss literal addresses, and names that change their address. Redirects are not followed.
+ * would miss literal addresses, and names that change their address. Refused addresses of a name are not connected to
+ * either, since the errors would say which ports are open. Redirects are not followed.
  */
+import { lookup as lookUp } from "node:dns";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { connect, type Socket } from "node:net";
+import { connect, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Clock } from "@trainyard/kernel";
 import { feedsLimits } from "../../../limits.ts";
@@ -21,10 +23,20 @@ export type SenderSettings = {
   readonly clock: Clock;
   /** The certificates that may sign those of receivers, for tests; by default the public authorities. */
   readonly authorities?: string;
+  /** The names of receivers, for tests; by default those of this host. */
+  readonly lookup?: typeof lookUp;
   readonly timeoutMs?: number;
 };
 
 class Refused extends Error {}
+
+const refusals = {
+  address:
+    "the host has an address that events are not sent to: an operator may add its network to TRAINYARD_FEEDS_ALLOWED_NETWORKS",
+  http: "http is for networks in TRAINYARD_FEEDS_ALLOWED_NETWORKS: the URL must begin with https://",
+  httpByProxy:
+    "behind an egress proxy, http is for addresses in TRAINYARD_FEEDS_ALLOWED_NETWORKS: the URL must begin with https://",
+} as const;
 
 /** The facts about the connection of a request. */
 type Connection = { isPrivate: boolean };
@@ -80,7 +92,7 @@ export class GuardedSender implements Sender {
     const asking = (isSecure ? httpsRequest : httpRequest)(target, {
       method: "POST",
       signal,
-      agent: false,
+      // An agent, even `agent: false`, would not use this socket but open another one, whose address nobody checks.
       createConnection: () => socket,
       headers: {
         ...headers,
@@ -89,6 +101,7 @@ export class GuardedSender implements Sender {
         connection: "close",
       },
     });
+    asking.on("error", ignored);
     asking.end(payload);
     try {
       const [response] = (await once(asking, "response", { signal })) as [IncomingMessage];
@@ -105,6 +118,11 @@ export class GuardedSender implements Sender {
     const isSecure = target.protocol === "https:";
     const host = literalOf(target.hostname) ?? target.hostname;
     const port = target.port === "" ? (isSecure ? 443 : 80) : Number(target.port);
+    if (proxy !== null) {
+      // The proxy may reach private networks, so nobody can tell whose answer it is.
+      connection.isPrivate = true;
+      if (!isSecure && literalOf(target.hostname) === null) throw new Refused(refusals.httpByProxy);
+    }
     const plain =
       proxy === null
         ? await this.#direct(host, port, isSecure, connection, signal)
@@ -124,18 +142,46 @@ export class GuardedSender implements Sender {
     connection: Connection,
     signal: AbortSignal,
   ): Promise<Socket> {
-    const socket = await opened(connect({ host, port }), "connect", signal);
-    const kind = this.#settings.addresses.kindOf(socket.remoteAddress ?? "");
-    connection.isPrivate = kind === "allowed";
-    if (kind === "allowed" || (kind === "public" && isSecure)) return socket;
-    socket.destroy();
-    throw new Refused(
-      kind === "public"
-        ? "http is for networks in TRAINYARD_FEEDS_ALLOWED_NETWORKS: the URL must begin with https://"
-        : "the host has an address that events are not sent to: an operator may add its network to TRAINYARD_FEEDS_ALLOWED_NETWORKS",
-    );
+    const lookup = this.#lookup(isSecure);
+    const socket = await opened(connect({ host, port, lookup }), "connect", signal);
+    const address = socket.remoteAddress ?? "";
+    const problem = this.#problemOf(address, isSecure);
+    if (problem !== null) {
+      socket.destroy();
+      throw new Refused(problem);
+    }
+    connection.isPrivate = this.#settings.addresses.kindOf(address) === "allowed";
+    return socket;
+  }
+
+  /** Looks up the addresses of a name, without those that are refused. */
+  #lookup(isSecure: boolean): LookupFunction {
+    const { lookup = lookUp } = this.#settings;
+    return (name, options, done) => {
+      lookup(name, { ...options, all: true }, (error, found) => {
+        if (error !== null) {
+          done(error, []);
+          return;
+        }
+        const problems = found.map(({ address }) => this.#problemOf(address, isSecure));
+        const [first, ...others] = found.filter((_, i) => problems[i] === null);
+        if (first === undefined) done(new Refused(problems[0] ?? refusals.address), []);
+        else if (options.all === true) done(null, [first, ...others]);
+        else done(null, first.address, first.family);
+      });
+    };
+  }
+
+  /** Returns why nothing may be sent to an address, in one sentence; null if it may. */
+  #problemOf(address: string, isSecure: boolean): string | null {
+    const kind = this.#settings.addresses.kindOf(address);
+    if (kind === null) return refusals.address;
+    return kind === "public" && !isSecure ? refusals.http : null;
   }
 }
+
+/** An error is seen where it is waited for; one after the answer changes nothing, and must not end the process. */
+const ignored = (): void => {};
 
 async function opened(socket: Socket, event: string, signal: AbortSignal): Promise<Socket> {
   try {
@@ -165,6 +211,7 @@ async function tunnelled(
     agent: false,
     headers: username === "" ? {} : { "proxy-authorization": `Basic ${login.toString("base64")}` },
   });
+  asking.on("error", ignored);
   asking.end();
   const [response, socket] = (await once(asking, "connect", { signal })) as [
     IncomingMessage,
@@ -203,5 +250,7 @@ function retryAfterOf({ headers }: IncomingMessage, nowMs: number): number | nul
 function sentenceOf(error: unknown): string {
   if (error instanceof Refused) return error.message;
   if (error instanceof AggregateError) return sentenceOf(error.errors[0]);
-  return error instanceof Error ? error.message : "the connection failed";
+  // Messages of Node name addresses of the network, and places in the source of OpenSSL.
+  const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  return `the connection failed${code === "" ? "" : `: ${code}`}`;
 }
