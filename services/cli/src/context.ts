@@ -21,7 +21,9 @@ export function withPlatform<Options>(
       .slice(0, -2)
       .flat()
       .filter((arg): arg is string => typeof arg === "string");
-    await action({ client: connect(), output: outputOf(command) }, args, command.opts() as Options);
+    // An option that a command shares with the group above it belongs to the group, wherever it is written.
+    const options = command.optsWithGlobals<Options & object>();
+    await action({ client: connect(), output: outputOf(command) }, args, options);
   };
 }
 

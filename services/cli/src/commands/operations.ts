@@ -26,8 +26,7 @@ import { addEventsList, eventLine } from "./events-list.ts";
 import { addFilterOptions, type FilterOptions, filterOf } from "./subscription-options.ts";
 
 export function addOperationCommands(program: Command): void {
-  // The list has options of the same names, which come after its own word.
-  const log = addFilterOptions(program.command("events").enablePositionalOptions())
+  const log = addFilterOptions(program.command("events"))
     .option("--from <place>", "begin after this log position, or after an id of this stream")
     .option("--since <time>", "begin at a time: 10m (ago), or 2026-11-22T10:00:00Z")
     .option("--subscription <name>", "those of a pull subscription, after what is acknowledged")
