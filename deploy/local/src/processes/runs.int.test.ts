@@ -40,6 +40,10 @@ test("without their agent, runs end as shut down, are killed if they do not end,
   const gentle = await orphan(home, "gentle", `${up}; exec sleep 1000`);
   const stubborn = await orphan(home, "stubborn", stays);
   const alone = await orphan(home, "alone", stays);
+  // A supervisor records the process that it watches after it has started it.
+  const isWatched = (): boolean =>
+    livingRuns(home).every(({ supervisor, leader }) => supervisor !== null && leader !== null);
+  expect(await waitUntil(isWatched, 90_000)).toBe(true);
   const runs = livingRuns(home);
   const ofAlone = runs.find(({ folder }) => folder === alone)?.supervisor;
   if (ofAlone == null) throw new Error("the run has no supervisor");
