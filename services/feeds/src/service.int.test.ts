@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { experimentCreated, TestFeeds } from "./testing/test-feeds.ts";
 
@@ -153,6 +154,16 @@ test("a deleted subscription leaves nothing behind, and its name may be used aga
   expect(await feeds.facts("short")).toBeUndefined();
   await again();
   await arrive("short", [...before, ...before]);
+});
+
+test("a repeated creation gets the first answer, and of two creations at once one is refused", async () => {
+  const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+  const commitId = randomUUID();
+  const first = await feeds.create({ name: "twice", reader }, commitId);
+  expect(first).toMatchObject({ kind: "ok", reply: { secret: "s3cret" } });
+  expect(await feeds.create({ name: "twice", reader }, commitId)).toEqual(first);
+  const both = await Promise.all([1, 2].map(() => feeds.create({ name: "both", reader })));
+  expect(both.map(({ kind }) => kind).toSorted()).toEqual(["ok", "rejected"]);
 });
 
 test("bad requests are refused in one sentence", async () => {

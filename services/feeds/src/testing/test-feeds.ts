@@ -34,8 +34,11 @@ export class TestFeeds implements AsyncDisposable {
   }
 
   /** Creates a subscription; what is not given has the defaults of a person's request. */
-  create(request: Partial<CommandRequestOf<"feeds", "CreateSubscription">> & { name: string }) {
-    return this.stage.ask("feeds", "CreateSubscription", {
+  create(
+    request: Partial<CommandRequestOf<"feeds", "CreateSubscription">> & { name: string },
+    commitId?: string,
+  ) {
+    const message = {
       delivery: "nats",
       after: 0,
       reader: { owner: "admin", tokenId: "aa", ancestors: ["bb"], expiresAtMs: 0 },
@@ -43,7 +46,8 @@ export class TestFeeds implements AsyncDisposable {
       headers: {},
       secret: "",
       ...request,
-    });
+    };
+    return this.stage.ask("feeds", "CreateSubscription", message, commitId);
   }
 
   async facts(name: string) {

@@ -2,7 +2,7 @@
  * How far each subscription has come, and its last failure, in a table. Places are written together, a few times a
  * second, and only move forward: a place that was not stored comes again.
  */
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, pause } from "@trainyard/kernel";
 import { type EventPlace, logBeginning } from "@trainyard/outbound";
 import { EffectLoop, type Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
@@ -30,16 +30,18 @@ export class Progress {
   constructor(pool: Pool, clock: Clock, logger: Logger) {
     this.#pool = pool;
     this.#clock = clock;
-    this.loop = new EffectLoop("progress", { clock, logger }, async () => {
+    this.loop = new EffectLoop("progress", { clock, logger }, async (signal) => {
+      // What settles meanwhile is written together.
+      await pause(clock, feedsLimits.progressMs, signal);
       await this.flush();
-      return this.#places.size + this.#errors.size === 0 ? null : feedsLimits.progressMs;
+      return null;
     });
   }
 
   /** Stores the place soon. */
   settled({ name, life }: Named, place: EventPlace): void {
     this.#places.set(name, { name, life, ...place });
-    this.#wakeSoon();
+    this.loop.wake();
   }
 
   /** Stores the sentence as the last error soon; null clears it. */
@@ -49,19 +51,15 @@ export class Progress {
       life,
       sentence: (sentence ?? "").slice(0, feedsLimits.errorCharactersMax),
     });
-    this.#wakeSoon();
-  }
-
-  #wakeSoon(): void {
-    if (this.#places.size + this.#errors.size === 1) this.loop.wake();
+    this.loop.wake();
   }
 
   async flush(): Promise<void> {
     const places = [...this.#places.values()];
     const errors = [...this.#errors.values()];
-    for (const { name, life, position, event } of places) {
-      await this.acknowledge({ name, life }, { position, event });
-      if (this.#places.get(name)?.position === position) this.#places.delete(name);
+    if (places.length > 0) await this.#store(places);
+    for (const one of places) {
+      if (this.#places.get(one.name) === one) this.#places.delete(one.name);
     }
     for (const one of errors) {
       await this.#writeError(one);
@@ -70,10 +68,15 @@ export class Progress {
   }
 
   /** Stores a place at once, unless a later one is stored. Returns the stored one. */
-  async acknowledge({ name, life }: Named, { position, event }: EventPlace): Promise<EventPlace> {
+  async acknowledge(named: Named, place: EventPlace): Promise<EventPlace> {
+    const [stored] = await this.#store([{ name: named.name, life: named.life, ...place }]);
+    return stored ?? logBeginning;
+  }
+
+  async #store(places: readonly (Named & EventPlace)[]): Promise<readonly EventPlace[]> {
     const { rows } = await this.#pool.query<EventPlace>(
       `insert into feeds.progress as p (name, life, position, event, acknowledged_at_ms)
-       values ($1, $2, $3, $4, $5)
+       select *, $5::float8 from unnest($1::text[], $2::float8[], $3::float8[], $4::text[])
        on conflict (name) do update set
          position = case when p.life <> excluded.life then excluded.position
                          else greatest(p.position, excluded.position) end,
@@ -83,9 +86,15 @@ export class Progress {
          last_error = case when p.life = excluded.life then p.last_error else '' end,
          life = excluded.life
        returning position, event`,
-      [name, life, position, event, this.#clock.nowMs()],
+      [
+        places.map(({ name }) => name),
+        places.map(({ life }) => life),
+        places.map(({ position }) => position),
+        places.map(({ event }) => event),
+        this.#clock.nowMs(),
+      ],
     );
-    return rows[0] ?? logBeginning;
+    return rows;
   }
 
   async #writeError({ name, life, sentence }: Named & { readonly sentence: string }) {

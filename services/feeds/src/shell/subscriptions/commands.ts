@@ -17,6 +17,7 @@ import {
   type CommandTable,
   type Executor,
   foldOf,
+  KeyedQueue,
   type Work,
 } from "@trainyard/runtime";
 import { isSubscriptionName } from "../../core/subscription/name.ts";
@@ -40,8 +41,11 @@ export type SubscriptionDeps = {
 };
 
 export function subscriptionCommands(deps: SubscriptionDeps) {
+  const creations = new KeyedQueue();
   return {
-    CreateSubscription: (request, context) => create(deps, request, context),
+    // Two creations of one name would otherwise store their secrets over each other.
+    CreateSubscription: (request, context) =>
+      creations.run(request.name, () => create(deps, request, context)),
     ChangeSubscription: (request, context) => change(deps, request, context),
     AckSubscription: (request) => acknowledge(deps, request),
     ListSubscriptions: (request) => listSubscriptions(deps, request),
@@ -82,6 +86,8 @@ async function create(
 ): Promise<Plain<SubscriptionMade> | Rejection> {
   const { name, filter, after, reader, expiresAfterMs, webhook } = request;
   const delivery = deliveries[request.delivery];
+  const repeated = await repeatOf(deps, request, identity.commitId);
+  if (repeated !== null) return repeated;
   const problem = await problemOf(deps, request, delivery);
   if (problem !== null) return problem;
   if (reader === undefined || delivery === undefined) {
@@ -103,6 +109,22 @@ async function create(
     });
   });
   return isRejection(result) ? result : { position: result.position, secret: prepared.secret };
+}
+
+/** Returns the first answer if this commit has created the subscription already; null otherwise. */
+async function repeatOf(
+  deps: SubscriptionDeps,
+  request: Plain<CreateSubscription>,
+  commitId: string,
+): Promise<Plain<SubscriptionMade> | Rejection | null> {
+  if ((await stateOf(deps, request.name)) === null) return null;
+  const found = await ofView(deps, request.name);
+  if (found === undefined) return null;
+  const [created] = await deps.log.readAll(found.life - 1, 1);
+  if (created?.commitId !== commitId) return null;
+  const room = found.delivery === "pull" ? null : deps.rooms[found.delivery];
+  const prepared = (await room?.prepare(request, commitId)) ?? { secret: "" };
+  return isRejection(prepared) ? prepared : { position: found.life, secret: prepared.secret };
 }
 
 /** Checks what the stream of the subscription cannot know. */

@@ -6,7 +6,7 @@ import type { SubscriptionCommand } from "../../core/subscription/commands.ts";
 import { feedsLimits } from "../../limits.ts";
 import { subscriptions } from "../../streams.ts";
 import type { Rooms } from "../dispatch/dispatcher.ts";
-import type { Progress } from "../dispatch/progress.ts";
+import type { Progress, ProgressRow } from "../dispatch/progress.ts";
 import type { Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
 
 export type EndingDeps = {
@@ -31,8 +31,10 @@ export function endingLoop(deps: EndingDeps): EffectLoop {
   // Nobody could acknowledge anything while the service was away.
   const beganMs = deps.clock.nowMs();
   return new EffectLoop("endings", deps, async () => {
-    for (const one of await deps.subscriptions.list()) {
-      const command = await endOf(deps, one, beganMs);
+    const known = await deps.subscriptions.list();
+    const rows = await deps.progress.rows(known.map(({ name }) => name));
+    for (const one of known) {
+      const command = endOf(deps.clock.nowMs(), one, rows.get(one.name), beganMs);
       if (command === null) continue;
       const identity = { commitId: newEventId(), meta: serviceMeta("feeds") };
       await deps.executor.execute(identity, async (work) => {
@@ -54,18 +56,17 @@ async function forgetStrays(deps: EndingDeps): Promise<void> {
   }
 }
 
-async function endOf(
-  { clock, progress }: EndingDeps,
-  { name, life, reader, expiresAfterMs, createdAtMs, stopped }: Subscription,
+function endOf(
+  nowMs: number,
+  { life, reader, expiresAfterMs, createdAtMs, stopped }: Subscription,
+  row: ProgressRow | undefined,
   beganMs: number,
-): Promise<SubscriptionCommand | null> {
-  const nowMs = clock.nowMs();
+): SubscriptionCommand | null {
   const { expiresAtMs, tokenId } = reader;
   if (stopped === null && expiresAtMs > 0 && expiresAtMs <= nowMs) {
     return { type: "Stop", tokenId, reason: `its token ${tokenId} has expired` };
   }
   if (expiresAfterMs === null) return null;
-  const row = (await progress.rows([name])).get(name);
   const acknowledgedAtMs = row?.life === life ? (row.acknowledgedAtMs ?? 0) : 0;
   const lastMs = Math.max(acknowledgedAtMs, createdAtMs, beganMs);
   if (lastMs + expiresAfterMs > nowMs) return null;
