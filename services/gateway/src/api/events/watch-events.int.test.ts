@@ -26,17 +26,19 @@ const outcomes = { COMPLETED: 1, FAILED: 3 } as const;
 const ended = (outcome: keyof typeof outcomes) =>
   ({ type: "ExperimentEnded", data: { outcome: outcomes[outcome], reason: "" } }) as const;
 
+const removed = { type: "PoolRemoved", data: {} } as const;
+
 type Block = { readonly id: string; readonly data: string };
 
 /** Yields the blocks of the stream; a reader that returns early disconnects. */
 async function* blocks(
   query: Readonly<Record<string, string>>,
-  url = gateway.url,
+  { url, token }: Pick<TestGateway, "url" | "token"> = gateway,
 ): AsyncGenerator<Block> {
   const stop = new AbortController();
   try {
     const address = `${url}/api/v1/events?${new URLSearchParams(query)}`;
-    const headers = { authorization: `Bearer ${gateway.token}` };
+    const headers = { authorization: `Bearer ${token}` };
     const response = await fetch(address, { headers, signal: stop.signal });
     if (response.status !== 200) throw new Error(await response.text());
     let rest = "";
@@ -196,7 +198,10 @@ test("while nothing matches, an id without data moves the reader's place", async
   let aheadMs = 0;
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
   const url = await gateway.startAnother({ clock });
-  const stream = blocks({ types: "ModelCreated", after: String(await gateway.log.head()) }, url);
+  const stream = blocks(
+    { types: "ModelCreated", after: String(await gateway.log.head()) },
+    { url, token: gateway.token },
+  );
   const first = stream.next();
   await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
   await new Promise((done) => setTimeout(done, 100));
@@ -207,3 +212,18 @@ test("while nothing matches, an id without data moves the reader's place", async
   expect(Number(id.split(":")[0])).toBeLessThanOrEqual(last);
   await stream.return(undefined);
 });
+
+test("a reader whose place a restored log no longer has is refused, also while it is connected", async () => {
+  await using restored = await startTestGateway();
+  for (let n = 0; n < 5; n += 1) await restored.append("pool-a", removed);
+  const stream = blocks({ object: "pool" }, restored);
+  const places: string[] = [];
+  while (places.length < 5) places.push((await stream.next()).value?.id ?? "");
+  const next = stream.next();
+  await restored.sql("delete from log.events where position > 3");
+  await restored.sql("delete from log.commits where position > 3");
+  for (let n = 0; n < 4; n += 1) await restored.append("pool-b", removed);
+  await expect(next).rejects.toThrow("position_unknown");
+  const again = blocks({ object: "pool", after: places.at(-1) ?? "" }, restored);
+  await expect(again.next()).rejects.toThrow("position_unknown");
+}, 60_000);

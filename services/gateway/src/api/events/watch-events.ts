@@ -6,7 +6,7 @@
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { EventFilter } from "@trainyard/contracts/events";
 import type { SomeStreams } from "@trainyard/event-log";
-import { isExperimentId, isRejection } from "@trainyard/kernel";
+import { isExperimentId, isRejection, isTaskId } from "@trainyard/kernel";
 import {
   checkedPlace,
   type ExperimentFacts,
@@ -22,7 +22,7 @@ import {
   type RecentEvents,
 } from "@trainyard/outbound";
 import { streamsOfExperiment } from "@trainyard/runtime";
-import type { Backend } from "../../backend.ts";
+import { type Backend, isDeleted } from "../../backend.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
@@ -234,15 +234,17 @@ async function factsOf(
   const last = events.at(-1);
   if (!needsFacts(filter) || last === undefined) return new Map();
   await backend.reach(last.stored.position);
+  const { documents, pool } = backend.parts;
+  const ids = [...new Set(events.map(({ experiment }) => experiment))];
+  const keys = [
+    ...ids.filter(isExperimentId).map((id) => ({ kind: "experiment", id }) as const),
+    ...ids.filter(isTaskId).map((id) => ({ kind: "task", id }) as const),
+  ];
   const facts = new Map<string, ExperimentFacts>();
-  for (const key of new Set(events.map(({ experiment }) => experiment))) {
-    if (isExperimentId(key)) {
-      const found = await backend.find("experiment", key);
-      if (found !== undefined) facts.set(key, { workspace: found.workspace, labels: found.labels });
-      continue;
-    }
-    const task = /^t\d+$/.test(key) ? await backend.find("task", key) : undefined;
-    if (task !== undefined) facts.set(key, { workspace: task.workspace, labels: [] });
+  for (const { kind, id, doc } of await documents.fetch(pool, keys)) {
+    if (kind === "task") facts.set(id, { workspace: doc.workspace, labels: [] });
+    if (kind !== "experiment" || isDeleted(doc)) continue;
+    facts.set(id, { workspace: doc.workspace, labels: doc.labels });
   }
   return facts;
 }
