@@ -31,7 +31,7 @@ export class Progress {
     this.#pool = pool;
     this.#clock = clock;
     this.loop = new EffectLoop("progress", { clock, logger }, async (signal) => {
-      // What settles meanwhile is written together.
+      // Places that settle meanwhile are written together.
       await pause(clock, feedsLimits.progressMs, signal);
       await this.flush();
       return null;
