@@ -131,9 +131,10 @@ test("one event is read with its whole body, and a large one is a reference in t
 
 test("a reader that loses connection and memory at 50 random points sees each event once, in order", async () => {
   const from = await gateway.append("pool-a", { type: "PoolRemoved", data: {} });
+  const count = 350;
   const wanted: number[] = [];
   const appending = (async () => {
-    for (let n = 0; n < 150; n += 1) {
+    for (let n = 0; n < count; n += 1) {
       const position = await gateway.append("pool-b", { type: "PoolRemoved", data: {} });
       wanted.push(position);
       await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
@@ -142,17 +143,19 @@ test("a reader that loses connection and memory at 50 random points sees each ev
   const seen: number[] = [];
   let place = String(from);
   const seed = 7;
-  for (let life = 0; life < 50 || seen.length < 150; life += 1) {
+  let life = 0;
+  for (; seen.length < count; life += 1) {
     let left = drawInteger(seed, "left", life, 6);
     for await (const { id, data } of blocks({ after: place, object: "pool" })) {
       if (data !== "") seen.push(Number((JSON.parse(data) as { sequence: string }).sequence));
       place = id;
-      if (left <= 0 || seen.length === 150) break;
+      if (left <= 0 || seen.length === count) break;
       left -= 1;
     }
   }
   await appending;
   expect(seen).toEqual(wanted);
+  expect(life).toBeGreaterThanOrEqual(50);
 }, 120_000);
 
 test("a stream of a subscription has its filter and place, and ends with it", async () => {
