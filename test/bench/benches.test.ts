@@ -48,7 +48,12 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "latency_2000_vs_direct",
     "latency_2000_p99",
   ],
-  feeds: hasKcat() ? ["kafka_vs_kafkajs"] : [],
+  feeds: [
+    ...(hasKcat() ? ["kafka_vs_kafkajs"] : []),
+    "feeds_p99_ms",
+    "cost_per_delivery_flatness",
+    "filtered_replay_flatness",
+  ],
   web: [
     "bundle_gzip_kb",
     ...(findChromium().program === null

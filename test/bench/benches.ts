@@ -12,7 +12,8 @@ export const benches = {
     load: async (): Promise<Bench> => (await import("./delivery/bench.ts")).run,
   },
   feeds: {
-    about: "the whole log sent to Kafka beside a bare producer of the same bytes",
+    about:
+      "readers of the stream of events: latency, cost, replays; the whole log to Kafka beside a bare producer",
     load: async (): Promise<Bench> => (await import("./feeds/bench.ts")).run,
   },
   replay: {
