@@ -38,7 +38,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   await createGatewayDatabase(postgres, database);
   const connectionString = postgres.url({ database });
   const log = stack.use(createPostgresLog({ connectionString }));
-  startRelay(stack, connectionString, nats);
+  startRelay(stack, postgres.url({ user: "ty_relay", database }), nats);
   const gateway = await openGateway(stack, postgres, database, { natsUrl: nats.url });
   const stage = { gateway, log, ids: { next: 0 } };
   return [

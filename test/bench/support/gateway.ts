@@ -17,7 +17,7 @@ export async function createGatewayDatabase(
   database: string,
 ): Promise<string> {
   await withClient(postgres.url(), async (client) => {
-    for (const role of ["ty_migrator", "ty_gateway login"]) {
+    for (const role of ["ty_migrator", "ty_gateway login", "ty_relay login"]) {
       await client.query(
         `do $$ begin create role ${role}; exception when duplicate_object then null; end $$`,
       );
@@ -33,7 +33,7 @@ export async function createGatewayDatabase(
     for (const [category, owner] of Object.entries(categoryOwners)) {
       categories[category] = owner === "gateway" ? "ty_gateway" : user;
     }
-    await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway" } } });
+    await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway", relay: "ty_relay" } } });
   });
   return url;
 }
