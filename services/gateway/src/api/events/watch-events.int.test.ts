@@ -9,11 +9,9 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-  await gateway.append(
-    "experiment-1",
-    created({ name: "one", labels: ["nightly"], workspace: "1" }),
-  );
-  await gateway.append("experiment-12", created({ name: "twelve", workspace: "2" }));
+  await gateway.call("POST", "/api/v1/workspaces", { body: { name: "Vision" } });
+  await gateway.append("experiment-1", created({ name: "one", labels: ["nightly"] }));
+  await gateway.append("experiment-12", created({ name: "twelve", workspace: "Vision" }));
   await gateway.append("experiment-1", ended("FAILED"), {
     type: "ExperimentArchived",
     data: { reason: "" },
@@ -84,7 +82,7 @@ test("a filter selects events by type, object, experiment, workspace, label and 
   expect(await positions({ ...after, label: "nightly", types: "ExperimentEnded" })).toEqual([
     first + 2,
   ]);
-  expect(await positions({ ...after, workspace: "2" })).toEqual([first + 1, first + 4]);
+  expect(await positions({ ...after, workspace: "vision" })).toEqual([first + 1, first + 4]);
   expect(await positions({ ...after, where: "outcome=FAILED" })).toEqual([first + 2]);
   expect(await positions({ ...after, where: "outcome=EXPERIMENT_OUTCOME_COMPLETED" })).toEqual([
     first + 4,
@@ -106,6 +104,7 @@ test.each([
   [{ object: "nothing" }, "invalid_filter"],
   [{ where: "colour=red" }, "invalid_filter"],
   [{ where: "outcome" }, "invalid_filter"],
+  [{ workspace: "nowhere" }, "workspace_not_found"],
   [{ after: "soon" }, "invalid_request"],
   [{ after: "1", fromMs: "5" }, "invalid_request"],
   [{ after: "999999" }, "position_unknown"],

@@ -23,12 +23,16 @@ import {
 } from "@trainyard/outbound";
 import { streamsOfExperiment } from "@trainyard/runtime";
 import { type Backend, isDeleted } from "../../backend.ts";
+import { countedAs } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
 import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
 import { firstAtOrAfter } from "../first-at.ts";
+import { placeOf } from "../shown.ts";
+import { withNamedWorkspace } from "./named-workspace.ts";
+import { readerOf } from "./reader.ts";
 
 export type WatchParts = {
   readonly recent: RecentEvents;
@@ -59,7 +63,7 @@ export async function* watchEvents(
   request: RequestOf<"watchEvents">,
   context: RequestContext,
 ): AsyncGenerator<Item> {
-  using _open = openStreams.open(context.caller.authid);
+  using _open = openStreams.open(countedAs(context.caller));
   const asked = await askedOf(backend, request, context);
   const reader = readerOf(context);
   const selected = async (events: readonly LeavingEvent[]): Promise<readonly LeavingEvent[]> => {
@@ -157,7 +161,7 @@ async function askedOf(
     throw new Problem(400, "invalid_request", "after and from_ms exclude each other");
   }
   const found = subscription === "" ? null : await openSubscription(backend, subscription, context);
-  const filter = readFilter(found?.filter ?? given);
+  const filter = readFilter(found?.filter ?? (await withNamedWorkspace(backend, given)));
   if (isRejection(filter)) throw problemOf(filter);
   const text = context.lastEventId ?? (after === "" ? (found?.position ?? "") : after);
   const isTimed = fromMs !== undefined && context.lastEventId === undefined;
@@ -220,11 +224,6 @@ function streamsOf({ experiment, categories, id }: Filter): SomeStreams | null {
   return isExperimentId(experiment) ? streamsOfExperiment(experiment) : null;
 }
 
-function readerOf({ caller }: RequestContext) {
-  const isUser = caller.kind === "user";
-  return { owner: isUser ? caller.owner : caller.authid, tokenId: isUser ? caller.token : "" };
-}
-
 /** Returns what the filter asks of the experiments and tasks of some events, as of the last event or later. */
 async function factsOf(
   backend: Backend,
@@ -244,7 +243,7 @@ async function factsOf(
   for (const { kind, id, doc } of await documents.fetch(pool, keys)) {
     if (kind === "task") facts.set(id, { workspace: doc.workspace, labels: [] });
     if (kind !== "experiment" || isDeleted(doc)) continue;
-    facts.set(id, { workspace: doc.workspace, labels: doc.labels });
+    facts.set(id, { workspace: placeOf(doc).workspace, labels: doc.labels });
   }
   return facts;
 }
