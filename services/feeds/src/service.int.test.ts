@@ -78,6 +78,20 @@ test("workspace and labels are those at delivery", async () => {
   expect(feeds.sink.of("nightly")).not.toContain(third);
 });
 
+test("the events of a deleted experiment are selected by its last workspace and labels", async () => {
+  const events = [
+    experimentCreated({ labels: ["weekly"], workspace: "8" }),
+    ended(1),
+    { type: "ExperimentDeleted", data: {} } as const,
+  ];
+  const positions: number[] = [];
+  for (const event of events) positions.push(await feeds.stage.tell("experiment-80", event));
+  await feeds.create({ name: "weekly", filter: { ...noFilter, label: "weekly" } });
+  await feeds.create({ name: "eighth", filter: { ...noFilter, workspace: "8" } });
+  await arrive("weekly", positions);
+  await arrive("eighth", positions);
+});
+
 test("a failed sink gets the events after its settled place again", async () => {
   await feeds.create({
     name: "broken",

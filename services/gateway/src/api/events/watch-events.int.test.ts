@@ -89,6 +89,22 @@ test("a filter selects events by type, object, experiment, workspace, label and 
   ]);
 });
 
+test("the events of a deleted experiment are selected by its last workspace and labels", async () => {
+  const request = {
+    type: "ExperimentDeletionRequested",
+    data: { graceEndMs: 1, reason: "" },
+  } as const;
+  const own = created({ name: "gone", labels: ["weekly"] });
+  const last = await gateway.append("experiment-30", own, ended("FAILED"));
+  expect(await positions({ label: "weekly" })).toEqual([last - 1, last]);
+  await gateway.append("experiment-30", request);
+  expect(await positions({ label: "weekly" })).toEqual([last - 1, last, last + 1]);
+  await gateway.append("experiment-30", { type: "ExperimentDeleted", data: {} });
+  const all = [last - 1, last, last + 1, last + 2];
+  expect(await positions({ label: "weekly" })).toEqual(all);
+  expect(await positions({ label: "weekly", workspace: "default" })).toEqual(all);
+});
+
 test("the events begin at a time, and after an id of an earlier stream", async () => {
   const all: Block[] = [];
   for await (const block of blocks({ noFollow: "true" })) all.push(block);

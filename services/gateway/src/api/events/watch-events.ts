@@ -6,23 +6,21 @@
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { EventFilter } from "@trainyard/contracts/events";
 import type { SomeStreams } from "@trainyard/event-log";
-import { isExperimentId, isRejection, isTaskId } from "@trainyard/kernel";
+import { isExperimentId, isRejection } from "@trainyard/kernel";
 import {
   checkedPlace,
-  type ExperimentFacts,
   type EventPlace,
   type Filter,
   type LeavingEvent,
   matches,
   mayRead,
-  needsFacts,
   placeText,
   readFilter,
   readPlace,
   type RecentEvents,
 } from "@trainyard/outbound";
 import { streamsOfExperiment } from "@trainyard/runtime";
-import { type Backend, isDeleted } from "../../backend.ts";
+import type { Backend } from "../../backend.ts";
 import { countedAs } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
@@ -30,7 +28,7 @@ import { OpenStreams } from "../../live/open-streams.ts";
 import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
 import { firstAtOrAfter } from "../first-at.ts";
-import { placeOf } from "../shown.ts";
+import { factsOf } from "./facts.ts";
 import { withNamedWorkspace } from "./named-workspace.ts";
 import { readerOf } from "./reader.ts";
 
@@ -222,28 +220,4 @@ function streamsOf({ experiment, categories, id }: Filter): SomeStreams | null {
     return { names: [...categories].map((category) => `${category}-${id}`), beginnings: [] };
   }
   return isExperimentId(experiment) ? streamsOfExperiment(experiment) : null;
-}
-
-/** Returns what the filter asks of the experiments and tasks of some events, as of the last event or later. */
-async function factsOf(
-  backend: Backend,
-  filter: Filter,
-  events: readonly LeavingEvent[],
-): Promise<ReadonlyMap<string, ExperimentFacts>> {
-  const last = events.at(-1);
-  if (!needsFacts(filter) || last === undefined) return new Map();
-  await backend.reach(last.stored.position);
-  const { documents, pool } = backend.parts;
-  const ids = [...new Set(events.map(({ experiment }) => experiment))];
-  const keys = [
-    ...ids.filter(isExperimentId).map((id) => ({ kind: "experiment", id }) as const),
-    ...ids.filter(isTaskId).map((id) => ({ kind: "task", id }) as const),
-  ];
-  const facts = new Map<string, ExperimentFacts>();
-  for (const { kind, id, doc } of await documents.fetch(pool, keys)) {
-    if (kind === "task") facts.set(id, { workspace: doc.workspace, labels: [] });
-    if (kind !== "experiment" || isDeleted(doc)) continue;
-    facts.set(id, { workspace: placeOf(doc).workspace, labels: doc.labels });
-  }
-  return facts;
 }
