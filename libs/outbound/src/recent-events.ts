@@ -60,7 +60,7 @@ export class RecentEvents {
     await using feed = await EventFeed.open(log, bus, clock, logger);
     await this.#confirm(log);
     let after = await feed.head();
-    // What was appended meanwhile is not among the kept events: readers that wait read it from the log.
+    // Readers that wait read what was appended meanwhile from the log: it is not among the kept events.
     this.#wakeReaders();
     while (!signal.aborted) {
       const stored = await feed.next(after, signal);

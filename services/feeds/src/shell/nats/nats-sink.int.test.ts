@@ -170,6 +170,6 @@ test("nothing is kept of the pages without an event that come after an unanswere
   setFlagsFromString("--expose-gc");
   // A weak reference keeps its object until the turn ends.
   await new Promise(setImmediate);
-  runInNewContext("gc")();
+  (runInNewContext("gc") as () => void)();
   expect(kept.filter((place) => place.deref() !== undefined).length).toBeLessThan(10);
 });

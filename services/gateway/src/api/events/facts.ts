@@ -1,5 +1,5 @@
 /**
- * What filters ask of the experiments and tasks of events. The read model has no row of an experiment or task that was
+ * The facts of experiments and tasks that filters ask for. The read model has no row of an experiment or task that was
  * deleted for good: its stream then says what it was last, since its last events may still have to be delivered.
  */
 import { isExperimentId, isTaskId } from "@trainyard/kernel";

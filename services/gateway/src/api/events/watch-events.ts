@@ -25,11 +25,11 @@ import { countedAs } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
+import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
 import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
 import { firstAtOrAfter } from "../first-at.ts";
 import { factsOf } from "./facts.ts";
-import { withNamedWorkspace } from "./named-workspace.ts";
 import { readerOf } from "./reader.ts";
 
 export type WatchParts = {

@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway } from "../../testing/test-gateway.t
 
 let gateway: TestGateway;
 let position: number;
-/** What the gateway has sent to feeds, by command. */
+/** The requests that feeds has received. */
 let filters: (Plain<EventFilter> | undefined)[] = [];
 let acknowledged: CommandRequestOf<"feeds", "AckSubscription">[] = [];
 

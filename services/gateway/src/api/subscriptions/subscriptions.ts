@@ -13,7 +13,7 @@ import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
-import { withNamedWorkspace } from "../events/named-workspace.ts";
+import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
 import { firstAtOrAfter } from "../first-at.ts";
 import { apiLimits } from "../limits.ts";
 
@@ -121,7 +121,7 @@ async function create(
 }
 
 /** Returns the request with its filter's workspace as events name it. */
-async function namedIn<Request extends { readonly filter?: Plain<EventFilter> }>(
+async function namedIn<Request extends { readonly filter?: Plain<EventFilter> | undefined }>(
   backend: Backend,
   request: Request,
 ): Promise<Request> {

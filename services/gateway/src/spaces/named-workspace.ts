@@ -1,5 +1,5 @@
-import type { Backend } from "../../backend.ts";
-import { findWorkspace } from "../../spaces/spaces.ts";
+import type { Backend } from "../backend.ts";
+import { findWorkspace } from "./spaces.ts";
 
 /**
  * Returns the filter with the workspace's name as events have it: names ignore case. Throws a Problem if there is no
