@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Progress } from "./shell/dispatch/progress.ts";
 import { experimentCreated, TestFeeds } from "./testing/test-feeds.ts";
 
 const soon = { timeout: 15_000, interval: 50 };
@@ -88,8 +92,9 @@ test("the events of a deleted experiment are selected by its last workspace and 
   for (const event of events) positions.push(await feeds.stage.tell("experiment-80", event));
   await feeds.create({ name: "weekly", filter: { ...noFilter, label: "weekly" } });
   await feeds.create({ name: "eighth", filter: { ...noFilter, workspace: "8" } });
-  await arrive("weekly", positions);
-  await arrive("eighth", positions);
+  for (const name of ["weekly", "eighth"]) {
+    await vi.waitFor(() => expect(feeds.sink.of(name)).toEqual(positions), soon);
+  }
 });
 
 test("a failed sink gets the events after its settled place again", async () => {
@@ -168,6 +173,35 @@ test("a deleted subscription leaves nothing behind, and its name may be used aga
   expect(await feeds.facts("short")).toBeUndefined();
   await again();
   await arrive("short", [...before, ...before]);
+});
+
+test("the next subscription of a name is created after everything of the deleted one is forgotten", async () => {
+  const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+  const prepared = () => feeds.sink.prepared.filter((name) => name === "turn").length;
+  await feeds.create({ name: "turn", reader });
+  const removal = Promise.withResolvers<void>();
+  feeds.sink.removal = removal.promise;
+  const deleted = feeds.stage.ask("feeds", "DeleteSubscription", { name: "turn" });
+  await vi.waitFor(() => expect(feeds.sink.removed).toContain("turn"), soon);
+  const next = feeds.create({ name: "turn", reader });
+  // The command is served by now if it does not wait.
+  for (let n = 0; n < 10; n += 1) await feeds.facts("turn");
+  expect(prepared()).toBe(1);
+  removal.resolve();
+  expect(await deleted).toMatchObject({ kind: "ok" });
+  expect(await next).toMatchObject({ kind: "ok" });
+  expect(prepared()).toBe(2);
+});
+
+test("a place that settled late does not replace that of the next subscription of the name", async () => {
+  const pool = new pg.Pool({ connectionString: feeds.stage.url("ty_feeds") });
+  const progress = new Progress(pool, systemClock, createLogger("test", "silent"));
+  await progress.begin({ name: "late", life: 20 }, { position: 21, event: "b" });
+  progress.settled({ name: "late", life: 10 }, { position: 30, event: "a" });
+  await progress.flush();
+  const kept = (await progress.rows(["late"])).get("late");
+  await pool.end();
+  expect(kept).toMatchObject({ life: 20, position: 21, event: "b" });
 });
 
 test("a repeated creation gets the first answer, and of two creations at once one is refused", async () => {

@@ -220,7 +220,7 @@ export class Dispatcher implements Loop {
  * were restored, the events come again from the subscription's beginning.
  */
 export async function placeOf(
-  { log, progress }: Pick<DispatchDeps, "log" | "progress">,
+  { log, progress }: Pick<DispatchDeps, "log"> & { readonly progress: Pick<Progress, "rows"> },
   { name, life, after }: Pick<Subscription, "name" | "life" | "after">,
 ): Promise<EventPlace> {
   const row = (await progress.rows([name])).get(name);
