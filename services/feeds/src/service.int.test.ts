@@ -110,6 +110,27 @@ test("a failed sink gets the events after its settled place again", async () => 
   await vi.waitFor(() => expect(feeds.sink.of("broken")).toEqual([first, second]), soon);
 });
 
+test("a filter that this version does not know keeps the place of its subscription", async () => {
+  const pool = new pg.Pool({ connectionString: feeds.stage.url("ty_feeds") });
+  const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+  const after = await feeds.stage.head();
+  await feeds.create({ name: "newer", reader, after, filter: { ...noFilter, object: "pool" } });
+  await vi.waitFor(async () => expect((await feeds.facts("newer"))?.lagEvents).toBe(0), soon);
+  const text = JSON.stringify({ types: ["PoolFlooded"] });
+  await pool.query("update feeds.subscriptions set filter = $1 where name = 'newer'", [text]);
+  await pool.end();
+  await feeds.create({ name: "other", reader, delivery: "pull" });
+  const { position = 0 } = (await feeds.facts("newer")) ?? {};
+  await feeds.stage.tell("pool-a", { type: "PoolRemoved", data: {} });
+  await vi.waitFor(async () => {
+    const found = await feeds.facts("newer");
+    expect(found?.lastError).toContain("PoolFlooded");
+    expect(found?.lagEvents).toBeGreaterThan(0);
+    expect(found?.position).toBeLessThanOrEqual(position + 1);
+  }, soon);
+  await feeds.stage.ask("feeds", "DeleteSubscription", { name: "newer" });
+});
+
 test("a restarted service continues from the stored places", async () => {
   feeds.sink.positions.clear();
   await vi.waitFor(async () => expect((await feeds.facts("broken"))?.lagEvents).toBe(0), soon);

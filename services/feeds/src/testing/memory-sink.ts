@@ -7,7 +7,7 @@ export class MemorySink {
   readonly texts: string[] = [];
   readonly removed: string[] = [];
   readonly prepared: string[] = [];
-  /** What a removal waits for. */
+  /** A removal ends after this. */
   removal: Promise<void> = Promise.resolve();
   /** The number of pages after which the sink fails; null for never. */
   failsAfter: number | null = null;

@@ -203,7 +203,12 @@ test("a stream of a subscription has its filter and place, and ends with it", as
   const next = await gateway.append("pool-c", { type: "PoolRemoved", data: {} });
   const { id } = (await first).value as Block;
   expect(id.split(":")[0]).toBe(String(next));
-  const after = stream.next();
+  const unchanged = stream.next();
+  const change = { type: "SubscriptionChanged", data: { destinationChanged: false } } as const;
+  await gateway.append("subscription-a", change);
+  await expect(unchanged).rejects.toThrow("connect again for its new filter");
+  const again = blocks({ subscription: "a", after: String(await gateway.log.head()) });
+  const after = again.next();
   const data = { tokenId: "t", reason: "its token t was revoked" };
   await gateway.append("subscription-a", { type: "SubscriptionStopped", data });
   await expect(after).rejects.toThrow("its token t was revoked");

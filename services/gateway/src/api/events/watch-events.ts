@@ -119,12 +119,14 @@ async function* follow(
       history = recent.history;
       place = await placeOfText(backend, placeText(place));
     }
-    for (const event of await selected(events)) {
+    const end = events.findIndex((event) => endOf(subscription, event) !== null);
+    for (const event of await selected(end < 0 ? events : events.slice(0, end))) {
       yield itemOf(event);
       told = event.stored.position;
       toldMs = clock.monotonicMs();
     }
-    refuseEnded(subscription, events);
+    const ending = events[end];
+    if (ending !== undefined) throw endOf(subscription, ending);
     const last = events.at(-1)?.stored;
     if (last !== undefined) place = { position: last.position, event: last.id };
     else if (noFollow) break;
@@ -193,13 +195,13 @@ const endings: ReadonlySet<string> = new Set([
   "SubscriptionDeleted",
 ]);
 
-/** Ends the stream of a subscription that ended meanwhile. */
-function refuseEnded(subscription: string, events: readonly LeavingEvent[]): void {
-  if (subscription === "") return;
-  for (const { name, stored, data } of events) {
-    const isOwn = stored.stream === `subscription-${subscription}`;
-    if (isOwn && endings.has(name)) throw ended(subscription, String(data["reason"] ?? ""));
-  }
+/** Returns why the stream of a subscription ends with an event; null if it does not. */
+function endOf(subscription: string, { name, stored, data }: LeavingEvent): Problem | null {
+  if (subscription === "" || stored.stream !== `subscription-${subscription}`) return null;
+  if (endings.has(name)) return ended(subscription, String(data["reason"] ?? ""));
+  if (name !== "SubscriptionChanged") return null;
+  const detail = `the subscription ${subscription} was changed: connect again for its new filter`;
+  return new Problem(503, "subscription_changed", detail);
 }
 
 async function placeOfText(backend: Backend, text: string): Promise<EventPlace> {
