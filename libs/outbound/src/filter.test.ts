@@ -77,6 +77,8 @@ describe("a filter", () => {
       { types: Array.from({ length: 65 }, () => "TokenRevoked") },
       "a filter has at most 64 types and 64 conditions",
     ],
+    [{ label: "x".repeat(1_025) }, "a part of a filter is a text of at most 1024 characters"],
+    [{ object: "pool", id: "a\0b" }, "a part of a filter is a text of at most 1024 characters"],
   ])("%j is refused in one sentence", (part, detail) => {
     expect(readFilter({ ...none, ...part })).toEqual({ rejected: "invalid_filter", detail });
   });

@@ -51,6 +51,11 @@ export function readFilter(filter: Plain<EventFilter>): Filter | Rejection {
   if (types.length > most || filter.where.length > most) {
     return invalid(`a filter has at most ${most} types and ${most} conditions`);
   }
+  const { filterPartCharactersMax: longest } = outboundLimits;
+  const parts = [...types, ...filter.where, object, id, experiment, workspace, label];
+  if (parts.some((part) => part.length > longest || part.includes("\0"))) {
+    return invalid(`a part of a filter is a text of at most ${longest} characters`);
+  }
   const unknown = types.find((type) => !isEventName(type));
   if (unknown !== undefined) {
     return invalid(`"${unknown}" is not the type of an event: docs/events.md lists them`);

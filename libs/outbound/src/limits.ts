@@ -3,6 +3,8 @@ export const outboundLimits = {
   bodyBytesMax: 64 * 1024,
   /** The most types, and the most conditions, of a filter. */
   filterPartsMax: 64,
+  /** The most characters of a part: names and ids are shorter, and each change reads all filters. */
+  filterPartCharactersMax: 1_024,
   /** The latest events that are kept for the readers that are level with the log. */
   recentEventsMax: 4_096,
   /** The waits before the log is read again after it was unavailable. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { RecentEvents } from "@trainyard/outbound";
 import {
+  KeyedQueue,
   LogEpoch,
   type Loop,
   openParts,
@@ -58,7 +59,9 @@ export async function createService(
       ...overrides.rooms,
     };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
-    const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
+    const turns = new KeyedQueue();
+    const delivering = { log, clock, subscriptions, progress, rooms, operatorSinks };
+    const shared = { ...delivering, logger, executor, turns };
     const dispatcher = new Dispatcher({ ...shared, recent });
     const loops: readonly Loop[] = [
       recent,

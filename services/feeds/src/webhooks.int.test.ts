@@ -63,6 +63,20 @@ const areDelivered = (name: string, count: number) =>
     expect(items.map(({ state }) => state)).toEqual(Array(count).fill("DELIVERED"));
   }, soon);
 
+test("a refused change leaves the URL as it was", async () => {
+  await create("kept", { url: "https://kept.example/hook" });
+  const change = {
+    name: "kept",
+    url: "https://other.example/hook",
+    headers: {},
+    expiresAfterMs: 5,
+  };
+  expect(await feeds.stage.ask("feeds", "ChangeSubscription", change)).toMatchObject({
+    kind: "rejected",
+  });
+  expect(await feeds.facts("kept")).toMatchObject({ url: "https://kept.example" });
+});
+
 test("a webhook gets the events that its filter selects, and its list of deliveries shows them, the newest first", async () => {
   const url = "https://first.example/hook";
   outgoing.plays(url, () => ({ status: 202, answer: "thanks" }));

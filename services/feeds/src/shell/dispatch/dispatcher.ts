@@ -3,7 +3,7 @@
  * a slow one delays only itself.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { Backoff, type Clock, isRejection, pause } from "@trainyard/kernel";
+import { Backoff, type Clock, Fault, isRejection, pause } from "@trainyard/kernel";
 import {
   checkedPlace,
   type EventPlace,
@@ -197,7 +197,8 @@ export class Dispatcher implements Loop {
     events: readonly LeavingEvent[],
   ): Promise<readonly LeavingEvent[]> {
     const filter = readFilter(subscription.filter);
-    if (isRejection(filter)) return [];
+    // A filter that a newer version has stored may name a type that this one does not know.
+    if (isRejection(filter)) throw new Fault(filter.rejected, filter.detail, { retry: "later" });
     const { subscriptions } = this.#deps;
     const facts = factsNeeded(subscription, filter)
       ? await this.#factsOf(subscriptions, events)
@@ -220,7 +221,7 @@ export class Dispatcher implements Loop {
  * were restored, the events come again from the subscription's beginning.
  */
 export async function placeOf(
-  { log, progress }: Pick<DispatchDeps, "log" | "progress">,
+  { log, progress }: Pick<DispatchDeps, "log"> & { readonly progress: Pick<Progress, "rows"> },
   { name, life, after }: Pick<Subscription, "name" | "life" | "after">,
 ): Promise<EventPlace> {
   const row = (await progress.rows([name])).get(name);

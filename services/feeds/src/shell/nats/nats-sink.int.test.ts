@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { type Bus, createNatsBus, feedSubject } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
@@ -156,4 +158,18 @@ test("at most 256 events wait for answers", async () => {
   void program(1_000, () => {});
   await vi.waitFor(() => expect(settled.position).toBe(300), soon);
   expect(taken).toBe(true);
+});
+
+test("nothing is kept of the pages without an event that come after an unanswered one", async () => {
+  await sink.take(page(1, 1));
+  const places = Array.from({ length: 1_000 }, (_, n) => ({ position: n + 2, event: "" }));
+  const kept = places.map((place) => new WeakRef(place));
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    await sink.take({ events: [], upTo: place });
+  }
+  setFlagsFromString("--expose-gc");
+  // A weak reference keeps its object until the turn ends.
+  await new Promise(setImmediate);
+  (runInNewContext("gc") as () => void)();
+  expect(kept.filter((place) => place.deref() !== undefined).length).toBeLessThan(10);
 });
