@@ -53,6 +53,10 @@ export const feedsLimits = {
   webhookWaitingMax: 10_000,
   /** The interval at which a full webhook looks for room. */
   webhookRoomLookMs: 1 * seconds,
+  /** The runs of the queue that are read, and whose long waits are recorded, at a time. */
+  queuedPerPage: 250,
+  /** The shortest and the longest time between two looks at the queue. */
+  queueLookMs: { least: 100, most: 5 * seconds },
   /** How long a test of a webhook waits for its answer: less than the gateway waits for a command. */
   webhookTestMs: 4 * seconds,
   /** The time within which a receiver must have answered, and the part of its answer that is read. */
