@@ -7,6 +7,8 @@ export const feedsLimits = {
   expiresAfterMsMin: 60_000,
   /** The most subscriptions: each reads the log, and each change of one reads them all. */
   subscriptionsMax: 1_000,
+  /** The most webhooks with a log pattern: every log line is compared with all of them. */
+  logPatternsMax: 100,
   /** The items of a page of subscriptions. */
   pageMax: 100,
   /** How often an acknowledged place is stored. A place that was not stored comes again. */
