@@ -75,7 +75,7 @@ export function readFilter(filter: Plain<EventFilter>): Filter | Rejection {
   };
 }
 
-/** Whether the filter names events: by type, by object or by a condition. One that does not selects all in its scope. */
+/** Whether the filter names events: by type, object or condition. One that does not selects all in its scope. */
 export function namesEvents({ types, categories, where }: Filter): boolean {
   return types.size > 0 || categories !== null || where.length > 0;
 }

@@ -38,7 +38,7 @@ export const logsLimits = {
    * seconds.
    */
   policyMsPerBatch: 4_000,
-  /** Its processor time for the same batch and all patterns of webhooks. */
+  /** Processor time of the comparing thread for one batch and all patterns of webhooks. */
   webhookMsPerBatch: 2_000,
   /** How long a batch waits until this replica has read the log up to the grants of its runs. */
   followedWithinMs: 5_000,

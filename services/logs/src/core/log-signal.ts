@@ -1,7 +1,7 @@
 /**
- * The stream logsignal-<trial or task> records which log policies and which patterns of webhooks the lines have matched.
- * It has one event per policy or webhook and node of a run, for the first matching line: a process that prints the same
- * error ten thousand times adds one event.
+ * The stream logsignal-<trial or task> records which log policies and which patterns of webhooks the lines have
+ * matched. It has one event per policy or webhook and node of a run, for the first matching line: a process that prints
+ * the same error ten thousand times adds one event.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";

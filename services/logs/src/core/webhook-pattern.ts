@@ -1,4 +1,4 @@
-/** What the stream of a subscription says about the pattern of a webhook. */
+/** The pattern of a webhook, as the stream of its subscription says. */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 
 export type WebhookPattern = {

@@ -6,9 +6,10 @@
  * and recorded matches are recognised: a match is recorded once and never missed.
  *
  * Texts are compared in a worker thread, in turns that all runs share. A run with slow lines delays only itself, as its
- * agent sends the next batch after the answer. The thread's time per batch is bounded, for webhooks apart, so that their
- * patterns take no time from the policies: the remaining lines are not compared, but counted, since a batch that is never acknowledged would be resent forever. An agent that times out
- * resends the batch from the same line, and compared lines are not compared again.
+ * agent sends the next batch after the answer. The thread's time per batch is bounded, for webhooks apart, so that
+ * their patterns take no time from the policies: the remaining lines are not compared, but counted, since a batch that
+ * is never acknowledged would be resent forever. An agent that times out resends the batch from the same line, and
+ * compared lines are not compared again.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";

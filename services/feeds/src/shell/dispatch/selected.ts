@@ -1,6 +1,6 @@
 /**
- * The selection of the events that a subscription gets. A webhook with a trigger gets the triggers of its own, and other
- * events only if its filter names some. The filter's experiment, workspace and label restrict both.
+ * The selection of the events that a subscription gets. A webhook with a trigger gets the triggers of its own, and
+ * other events only if its filter names some. The filter's experiment, workspace and label restrict both.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { WebhookSettings } from "@trainyard/contracts/events";
