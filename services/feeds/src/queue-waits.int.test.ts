@@ -17,12 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => feeds[Symbol.asyncDispose]());
 
-async function watch(name: string, filter = {}, queueWaitMs = waitMs): Promise<string> {
+async function watch(name: string, filter = {}): Promise<string> {
   const url = `https://${name}.example/hook`;
   const answer = await feeds.create({
     ...{ name, delivery: "webhook", url, after: await feeds.stage.head() },
     filter: { ...all, ...filter },
-    webhook: { format: "standard", logPattern: "", queueWaitMs, namedOnly: false },
+    webhook: { format: "standard", logPattern: "", queueWaitMs: waitMs, namedOnly: false },
   });
   if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
   return url;
@@ -84,6 +84,7 @@ test("the workspace of a webhook's filter restricts the runs whose waits are rec
   for (const run of ["1.5#1", "2.5#1", "t8#1"]) await queued(run);
   await areNoted("theirs", ["2.5#1"]);
   await areNoted("one", ["1.5#1"]);
+  expect([await noted("theirs"), await noted("one")]).toEqual([["2.5#1"], ["1.5#1"]]);
   for (const run of ["1.5#1", "2.5#1", "t8#1"]) await ended(run);
 });
 
@@ -94,12 +95,13 @@ test("a run that passed the limit before the webhook was created is not recorded
   await watch("later", { experiment: "1" });
   await queued("1.7#1");
   await areNoted("later", ["1.7#1"]);
+  expect(await noted("before")).toContain("1.6#1");
   for (const run of ["1.6#1", "1.7#1"]) await ended(run);
 });
 
 test("the long wait of each of 300 runs is recorded once while the service ends at any time", async () => {
   const runs = Array.from({ length: 300 }, (_, n) => `2.${100 + n}#1`);
-  await watch("many", {}, 1);
+  await watch("many");
   for (let at = 0; at < runs.length; at += 50) {
     await Promise.all(runs.slice(at, at + 50).map((run) => queued(run)));
     await feeds.stop();

@@ -31,18 +31,25 @@ type Watching = {
 /** The runs up to a place were looked at for a webhook. They are not read again while its settings stay. */
 type Looked = { readonly key: string; readonly place: QueuePlace };
 
+type Look = {
+  readonly looked: Map<string, Looked>;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+};
+
 export function queueWaitLoop(deps: QueueWaitDeps): EffectLoop {
   const { log, clock, subscriptions: known } = deps;
   const looked = new Map<string, Looked>();
   return new EffectLoop("queue-waits", deps, async (signal) => {
     const watching = (await known.list()).flatMap(watchingOf);
     if (watching.length === 0) return null;
-    // Later events are of runs that wait for less than any limit.
+    // The time is taken first: events that the view lacks afterwards are of runs that wait for less than any limit.
+    const nowMs = clock.nowMs();
     await known.view.reach(await log.head());
-    let nextMs = clock.nowMs() + feedsLimits.queueLookMs.most;
+    let nextMs = nowMs + feedsLimits.queueLookMs.most;
     for (const one of watching) {
       if (signal.aborted) return null;
-      nextMs = Math.min(nextMs, await noteWaits(deps, one, looked, signal));
+      nextMs = Math.min(nextMs, await noteWaits(deps, one, { looked, nowMs, signal }));
     }
     return Math.max(feedsLimits.queueLookMs.least, nextMs - clock.nowMs());
   });
@@ -60,10 +67,9 @@ function watchingOf(subscription: Subscription): readonly Watching[] {
 
 /** Records the long waits for a webhook. Returns the time at which the next run may have waited for too long. */
 async function noteWaits(
-  { clock, executor, subscriptions: known }: QueueWaitDeps,
+  { executor, subscriptions: known }: QueueWaitDeps,
   { subscription, filter, waitMs }: Watching,
-  looked: Map<string, Looked>,
-  signal: AbortSignal,
+  { looked, nowMs, signal }: Look,
 ): Promise<number> {
   const { name, webhook, createdAtMs } = subscription;
   const key = JSON.stringify(subscription);
@@ -74,8 +80,7 @@ async function noteWaits(
   let place = lastOf(places) ?? start;
   while (!signal.aborted) {
     const page = await known.queuedBehind(place, feedsLimits.queuedPerPage);
-    const endMs = clock.nowMs() - waitMs;
-    const late = page.filter(({ queuedAtMs }) => queuedAtMs < endMs);
+    const late = page.filter(({ queuedAtMs }) => queuedAtMs < nowMs - waitMs);
     const facts = await known.facts([...new Set(late.map(({ subject }) => subject))]);
     const noted = late.filter(({ subject }) =>
       mayTrigger({ name, webhook }, filter, subject, facts.get(subject)),
@@ -87,7 +92,7 @@ async function noteWaits(
     if (next !== undefined) return next.queuedAtMs + waitMs;
     if (page.length < feedsLimits.queuedPerPage) break;
   }
-  return clock.nowMs() + waitMs;
+  return nowMs + waitMs;
 }
 
 async function note(
