@@ -231,6 +231,23 @@ test("bad webhooks are refused in one sentence", async () => {
   expect(await feeds.facts("bad")).toBeUndefined();
 });
 
+test("at most 100 webhooks have a log pattern", async () => {
+  const url = "https://patterns.example/hook";
+  const webhook = { format: "standard", logPattern: "OOM", namedOnly: false };
+  const names = Array.from({ length: 101 }, (_, n) => `pattern-${n}`);
+  const kinds: string[] = [];
+  for (const name of names) {
+    const answer = await feeds.create({ name, delivery: "webhook", url, webhook });
+    kinds.push(answer.kind === "rejected" ? answer.rejection.rejected : answer.kind);
+  }
+  expect(kinds).toEqual([...Array(100).fill("ok"), "too_many_log_patterns"]);
+  const change = { name: "first", webhook, url: "", headers: {} };
+  expect(await feeds.stage.ask("feeds", "ChangeSubscription", change)).toMatchObject({
+    rejection: { rejected: "too_many_log_patterns" },
+  });
+  for (const name of names) await feeds.stage.ask("feeds", "DeleteSubscription", { name });
+}, 30_000);
+
 test("no secret of generated URLs, headers and signatures is in an answer, an event or a line of the log", async () => {
   const word = fc.stringMatching(/^[A-Za-z0-9_~-]{12,40}$/);
   const hooks = fc.record({ path: word, key: word, header: word, secret: word });

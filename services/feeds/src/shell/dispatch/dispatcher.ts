@@ -13,6 +13,7 @@ import {
   readFilter,
 } from "@trainyard/outbound";
 import { endsTerm, type Logger, type Loop } from "@trainyard/runtime";
+import { subjectOf } from "../../core/triggers.ts";
 import { feedsLimits } from "../../limits.ts";
 import type { DeliveryRoom } from "./delivery-room.ts";
 import type { Facts, Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
@@ -212,7 +213,7 @@ export class Dispatcher implements Loop {
     events: readonly LeavingEvent[],
   ): Promise<ReadonlyMap<string, Facts>> {
     await subscriptions.view.reach(events.at(-1)?.stored.position ?? 0);
-    return subscriptions.facts([...new Set(events.map(({ experiment }) => experiment))]);
+    return subscriptions.facts([...new Set(events.map(subjectOf))]);
   }
 }
 

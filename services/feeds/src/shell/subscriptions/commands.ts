@@ -167,7 +167,23 @@ async function problemOf(
   if ((await deps.subscriptions.list()).length >= most) {
     return reject("too_many_subscriptions", `a cluster has at most ${most} subscriptions`);
   }
-  return null;
+  return patternsProblem(deps, name, webhook);
+}
+
+/** Every log line is compared with the patterns of all webhooks, so their number is limited. */
+async function patternsProblem(
+  deps: SubscriptionDeps,
+  name: string,
+  webhook: Plain<CreateSubscription>["webhook"],
+): Promise<Rejection | null> {
+  if ((webhook?.logPattern ?? "") === "") return null;
+  const { logPatternsMax: most } = feedsLimits;
+  const others = (await deps.subscriptions.list()).filter(
+    (one) => one.name !== name && (one.webhook?.logPattern ?? "") !== "",
+  );
+  if (others.length < most) return null;
+  const detail = `a cluster has at most ${most} webhooks with a log pattern`;
+  return reject("too_many_log_patterns", detail);
 }
 
 async function change(
@@ -180,6 +196,8 @@ async function change(
   if (state === null) return notFound(name);
   const read = filter === undefined ? null : readFilter(filter);
   if (read !== null && isRejection(read)) return read;
+  const tooMany = await patternsProblem(deps, name, webhook);
+  if (tooMany !== null) return tooMany;
   const destinationChanged = url !== "" || Object.keys(headers).length > 0;
   const command: SubscriptionCommand = {
     type: "Change",

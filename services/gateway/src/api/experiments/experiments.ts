@@ -176,9 +176,15 @@ async function matchedPolicies(
   trial: string,
 ): Promise<readonly Plain<MatchedLogPolicy>[]> {
   const stream = streamName("logsignal", trial);
-  const events = await parts.log.read(stream, 0, logPoliciesShown);
-  return events.flatMap((stored) => {
-    const event = decodeEvent(stored);
-    return event.type === "LogPolicyMatched" ? [{ ...event.data, atMs: stored.timeMs }] : [];
-  });
+  const found: Plain<MatchedLogPolicy>[] = [];
+  // The stream also has the matches of webhooks.
+  for (let after = 0; found.length < logPoliciesShown; after += logPoliciesShown) {
+    const page = await parts.log.read(stream, after, logPoliciesShown);
+    for (const stored of page) {
+      const event = decodeEvent(stored);
+      if (event.type === "LogPolicyMatched") found.push({ ...event.data, atMs: stored.timeMs });
+    }
+    if (page.length < logPoliciesShown) break;
+  }
+  return found.slice(0, logPoliciesShown);
 }

@@ -6,7 +6,7 @@ import { feedSubject, feedUserConfig, feedUserOf } from "@trainyard/bus";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { NatsAccess, Subscription } from "@trainyard/contracts/api";
 import type { AttemptFacts, SubscriptionFacts } from "@trainyard/contracts/commands";
-import type { EventFilter, SubscriptionReader, WebhookSettings } from "@trainyard/contracts/events";
+import type { EventFilter, SubscriptionReader } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { checkedPlace, placeText, readPlace } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
@@ -23,7 +23,6 @@ export function subscriptionHandlers(backend: Backend) {
     listSubscriptions: (request, context) => list(backend, request, context),
     getSubscription: ({ name }, context) => subscriptionOf(backend, name, context),
     changeSubscription: async (request, context) => {
-      refuseTriggers(request.webhook);
       const named = await namedIn(backend, request);
       const { position } = await backend.command("feeds", "ChangeSubscription", named, context);
       return withSubscription(backend, request.name, position, context);
@@ -93,7 +92,6 @@ async function create(
   if (delivery !== "webhook" && webhook !== undefined) {
     throw new Problem(400, "invalid_request", "only the delivery webhook has a URL");
   }
-  refuseTriggers(webhook?.settings);
   const { filter } = await namedIn(backend, request);
   const settings = webhook?.settings ?? { format: "standard", logPattern: "", namedOnly: false };
   const made = await backend.command(
@@ -128,13 +126,6 @@ async function namedIn<Request extends { readonly filter?: Plain<EventFilter> | 
   const { filter } = request;
   if (filter === undefined) return request;
   return { ...request, filter: await withNamedWorkspace(backend, filter) };
-}
-
-/** No service records these triggers yet: a webhook that waits for them would wait forever. */
-function refuseTriggers(settings: Plain<WebhookSettings> | undefined): void {
-  if ((settings?.logPattern ?? "") === "" && settings?.queueWaitMs === undefined) return;
-  const detail = "log_pattern and queue_wait_ms are not available yet: select events by a filter";
-  throw new Problem(400, "invalid_request", detail);
 }
 
 /** Returns the position after which a new subscription begins. */
