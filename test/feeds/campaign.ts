@@ -20,7 +20,7 @@ export const campaigns: readonly Campaign[] = [
         kills({ seed, kills: 1_000, consumers: { pull: 2, nats: 8, kafka: 8 }, log }),
     },
   ]),
-  ...wholeAndParts("feeds-short", "of feeds: the same in five minutes", [
+  ...wholeAndParts("feeds-short", "the same as feeds in ten minutes", [
     {
       name: "feeds-short-outages",
       description: "of feeds: each part is killed, and away for 3 s",

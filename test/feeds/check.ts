@@ -7,13 +7,13 @@ type Event = Pick<Entry, "sequence" | "id" | "stream">;
 export type Truth = {
   /** All events of the log in their order. */
   readonly all: readonly Event[];
-  /** Those that the subscriptions select. */
+  /** The events that the subscriptions select. */
   readonly selected: readonly Event[];
 };
 
 /**
- * Returns a sentence for each violation: a lost event, a strange one, or one that is out of order once repeats of its id
- * are left out. The order is that of the log; for Kafka that of each stream, without any repeat; for a webhook none.
+ * Returns a sentence for each violation: a lost event, a strange one, or one that is out of order once repeats of its
+ * id are left out. The order is that of the log; for Kafka that of each stream, without any repeat; for a webhook none.
  */
 export function violationsOf(
   name: string,

@@ -12,7 +12,7 @@ import { WebhookReceiver } from "./webhook-receiver.ts";
 
 const topic = "events";
 
-/** What the subscriptions select; Kafka gets the whole log. */
+/** The filter of all subscriptions; Kafka gets the whole log. */
 const filter = { object: "experiment" };
 
 export type ReaderCounts = { readonly pull: number; readonly nats: number; readonly kafka: number };

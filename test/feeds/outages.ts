@@ -1,6 +1,6 @@
 /**
- * Events flow while each part is killed, and is away. Readers that do not need the part get events meanwhile, and all of
- * them do afterwards.
+ * Events flow while each part is killed, and is away. Readers that do not need the part get events meanwhile, and all
+ * of them do afterwards.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { drawInteger } from "@trainyard/kernel";

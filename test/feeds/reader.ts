@@ -1,4 +1,4 @@
-/** Whatever gets the events: a consumer or the receiver of a webhook. It may be away. */
+/** A reader of events, which may be away: a consumer, or the receiver of a webhook. */
 export interface Reader {
   readonly name: string;
   readonly kind: "pull" | "nats" | "kafka" | "webhook";

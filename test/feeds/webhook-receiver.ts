@@ -46,7 +46,7 @@ export class WebhookReceiver implements Reader, AsyncDisposable {
   }
 
   look(): void {
-    // What has arrived is known already.
+    // The server notes each event as it arrives.
   }
 
   async stop(): Promise<void> {

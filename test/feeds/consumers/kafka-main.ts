@@ -16,7 +16,7 @@ const kafka = new Kafka({ brokers: brokers.split(","), logLevel: logLevel.NOTHIN
 const consumer = kafka.consumer({ groupId, sessionTimeout: 6_000 });
 consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
   process.stderr.write(`${String(error)}\n`);
-  if (!restart) process.exit(1); // Its supervisor starts it again.
+  if (!restart) process.exit(1); // The supervisor starts it again.
 });
 await consumer.connect();
 await consumer.subscribe({ topic, fromBeginning: true });

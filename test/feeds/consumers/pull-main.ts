@@ -1,4 +1,4 @@
-/** Reads a pull subscription as the notifier of docs/integrate/subscriptions.md does, and opens a broken stream again. */
+/** Reads a pull subscription as the notifier of docs/integrate/subscriptions.md, and opens a broken stream again. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Journal } from "./journal.ts";
 
