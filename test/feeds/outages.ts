@@ -25,12 +25,13 @@ const parts = {
   "nats-server": [],
 } as const satisfies Readonly<Record<string, readonly Kind[]>>;
 
-type Part = keyof typeof parts;
+export type Part = keyof typeof parts;
+export const partsOfFeeds = Object.keys(parts) as readonly Part[];
 type Trouble = { readonly part: Part; readonly awayMs: number };
 
 export type OutageOptions = {
   readonly seed: number;
-  /** 0 for a kill alone. */
+  readonly parts: readonly Part[];
   readonly awayMs: number;
   readonly eventsMin: number;
   readonly log: (line: string) => void;
@@ -44,12 +45,13 @@ const afterwardsMs = 120_000;
 /** The third attempt of a webhook is made 5 to 6 minutes after the second. */
 const endMs = 480_000;
 
-export async function outages({ seed, awayMs, eventsMin, log }: OutageOptions): Promise<Outcome> {
+export async function outages(options: OutageOptions): Promise<Outcome> {
+  const { awayMs, eventsMin, log } = options;
   await using stage = await FeedsStage.start({ pull: 1, nats: 1, kafka: 1 }, changesPerSecond);
   const violations: string[] = [];
   const started = await stage.lacking(stage.readers, await stage.changes.mark(), afterwardsMs);
   violations.push(...started.map(({ name }) => `${name} got no event at first`));
-  const troubles = troublesOf(seed, awayMs);
+  const troubles = troublesOf(options);
   for (const trouble of troubles) {
     const what = `${trouble.part} ${trouble.awayMs === 0 ? "killed" : `away for ${awayMs / 1_000} s`}`;
     const { found, sentence } = await strike(stage, trouble);
@@ -116,17 +118,18 @@ function switchOf({ world, kafka, readers }: FeedsStage, part: Part): Switch {
  * Each part but the brokers is killed and away: the mock brokers would lose all messages, so they are only frozen. What
  * a webhook's receiver missed twice comes minutes later, so its outage is the first trouble, and its kill the last.
  */
-function troublesOf(seed: number, awayMs: number): readonly Trouble[] {
-  const left = (Object.keys(parts) as Part[]).filter((part) => part !== "webhook");
+function troublesOf({ seed, parts: chosen, awayMs }: OutageOptions): readonly Trouble[] {
+  const left = chosen.filter((part) => part !== "webhook");
   const rest = Array.from({ length: left.length }, (_, n) =>
     left.splice(drawInteger(seed, "parts", n, left.length), 1),
   );
+  const webhook = chosen.filter((part) => part === "webhook");
   return [
-    { part: "webhook", awayMs },
+    ...webhook.map((part) => ({ part, awayMs })),
     ...rest.flat().flatMap((part): readonly Trouble[] => {
       const away = { part, awayMs };
       return part === "brokers" ? [away] : [{ part, awayMs: 0 }, away];
     }),
-    { part: "webhook", awayMs: 0 },
+    ...webhook.map((part) => ({ part, awayMs: 0 })),
   ];
 }
