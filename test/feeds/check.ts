@@ -5,7 +5,7 @@ import type { Reader } from "./reader.ts";
 type Event = Pick<Entry, "sequence" | "id" | "stream">;
 
 export type Truth = {
-  /** All events of the log in their order. */
+  /** All events of the log in their order. Later ones are not looked at. */
   readonly all: readonly Event[];
   /** The events that the subscriptions select. */
   readonly selected: readonly Event[];
@@ -18,9 +18,11 @@ export type Truth = {
 export function violationsOf(
   name: string,
   kind: Reader["kind"],
-  entries: readonly Pick<Entry, "sequence" | "id">[],
+  read: readonly Pick<Entry, "sequence" | "id">[],
   truth: Truth,
 ): readonly string[] {
+  const head = truth.all.at(-1)?.sequence ?? 0;
+  const entries = read.filter(({ sequence }) => sequence <= head);
   const wanted = kind === "kafka" ? truth.all : truth.selected;
   const known = new Map(wanted.map((event) => [event.id, event]));
   const first = [...new Map(entries.toReversed().map((one) => [one.id, one])).values()];
