@@ -3,7 +3,7 @@
  * reader that is behind reads its own pages. Nothing is read before the first reader asks.
  */
 import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
+import { bytesOfEvents, type EventLog } from "@trainyard/event-log";
 import { type Clock, retrying } from "@trainyard/kernel";
 import { endsTerm, EventFeed, type LogEpoch, type Logger } from "@trainyard/runtime";
 import { LeavingEvent } from "./leaving-event.ts";
@@ -21,6 +21,7 @@ export class RecentEvents {
   readonly #deps: Deps;
   /** Events without gaps, the latest last. */
   #events: LeavingEvent[] = [];
+  #bytes = 0;
   #moved = Promise.withResolvers<void>();
   #history = 0;
   readonly #asked = Promise.withResolvers<void>();
@@ -50,18 +51,31 @@ export class RecentEvents {
   async #follow(signal: AbortSignal): Promise<void> {
     const { log, bus, clock, logger, epoch } = this.#deps;
     this.#events = [];
+    this.#bytes = 0;
     this.#history += 1;
     await using feed = await EventFeed.open(log, bus, clock, logger);
     let after = await feed.head();
     while (!signal.aborted) {
       const stored = await feed.next(after, signal);
       const present = await epoch.current();
-      this.#events.push(...stored.map((event) => new LeavingEvent(event, present)));
-      this.#events = this.#events.slice(-outboundLimits.recentEventsMax);
+      this.#keep(stored.map((event) => new LeavingEvent(event, present)));
       after = stored.at(-1)?.position ?? after;
       this.#moved.resolve();
       this.#moved = Promise.withResolvers();
     }
+  }
+
+  #keep(more: readonly LeavingEvent[]): void {
+    const { recentBytesMax, recentEventsMax } = outboundLimits;
+    const events = [...this.#events, ...more];
+    this.#bytes += bytesOfEvents(more.map(({ stored }) => stored));
+    let dropped = 0;
+    for (const { stored } of events) {
+      if (events.length - dropped <= recentEventsMax && this.#bytes <= recentBytesMax) break;
+      this.#bytes -= Buffer.byteLength(stored.body);
+      dropped += 1;
+    }
+    this.#events = events.slice(dropped);
   }
 
   /** A number that changes when the log may have gone back: a reader then checks that the log has its place. */
