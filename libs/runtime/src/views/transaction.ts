@@ -24,6 +24,8 @@ export async function withoutTimeLimits<Result>(
     // A pool hides its password from copies.
     ...(options.password === undefined ? {} : { password: options.password }),
     max: 1,
+    // Also instead of a limit that the operator gave the role.
+    options: "-c statement_timeout=0",
     statement_timeout: 0,
     query_timeout: 0,
     keepAliveInitialDelayMillis: runtimeLimits.keepAliveMs,
