@@ -7,6 +7,8 @@ export const outboundLimits = {
   filterPartCharactersMax: 1_024,
   /** The latest events that are kept for the readers that are level with the log. */
   recentEventsMax: 4_096,
+  /** The most bytes of their bodies. */
+  recentBytesMax: 16 * 1024 * 1024,
   /** The waits before the log is read again after it was unavailable. */
   retry: { firstMs: 100, lastMs: 5_000, spread: 0.2 },
   /** The events that a reader gets at once, from the log or from the latest events. */

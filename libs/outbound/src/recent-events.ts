@@ -3,7 +3,7 @@
  * reader that is behind reads its own pages. Nothing is read before the first reader asks.
  */
 import type { Bus } from "@trainyard/bus";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { bytesOfEvents, type EventLog, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, isRejection, retrying } from "@trainyard/kernel";
 import { endsTerm, EventFeed, type LogEpoch, type Logger, LogRewound } from "@trainyard/runtime";
 import { checkedPlace } from "./event-place.ts";
@@ -22,6 +22,7 @@ export class RecentEvents {
   readonly #deps: Deps;
   /** Events without gaps, the latest last. */
   #events: LeavingEvent[] = [];
+  #bytes = 0;
   /** The last event that was read from the log; null before the first. */
   #last: StoredEvent | null = null;
   #moved = Promise.withResolvers<void>();
@@ -56,6 +57,7 @@ export class RecentEvents {
   async #follow(signal: AbortSignal): Promise<void> {
     const { log, bus, clock, logger, epoch } = this.#deps;
     this.#events = [];
+    this.#bytes = 0;
     this.#history += 1;
     await using feed = await EventFeed.open(log, bus, clock, logger);
     await this.#confirm(log);
@@ -65,8 +67,7 @@ export class RecentEvents {
     while (!signal.aborted) {
       const stored = await feed.next(after, signal);
       const present = await epoch.current();
-      this.#events.push(...stored.map((event) => new LeavingEvent(event, present)));
-      this.#events = this.#events.slice(-outboundLimits.recentEventsMax);
+      this.#keep(stored.map((event) => new LeavingEvent(event, present)));
       const last = stored.at(-1);
       after = last?.position ?? after;
       if (last !== undefined) this.#last = last;
@@ -85,6 +86,19 @@ export class RecentEvents {
   #wakeReaders(): void {
     this.#moved.resolve();
     this.#moved = Promise.withResolvers();
+  }
+
+  #keep(more: readonly LeavingEvent[]): void {
+    const { recentBytesMax, recentEventsMax } = outboundLimits;
+    const events = [...this.#events, ...more];
+    this.#bytes += bytesOfEvents(more.map(({ stored }) => stored));
+    let dropped = 0;
+    for (const { stored } of events) {
+      if (events.length - dropped <= recentEventsMax && this.#bytes <= recentBytesMax) break;
+      this.#bytes -= Buffer.byteLength(stored.body);
+      dropped += 1;
+    }
+    this.#events = events.slice(dropped);
   }
 
   /** A number that changes when the log may have gone back: a reader then checks that the log has its place. */

@@ -4,7 +4,7 @@
  * stream, so the end of a time range is found by binary search.
  */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { type EventLog, logLimits, type StoredEvent } from "@trainyard/event-log";
 import { isExperimentId } from "@trainyard/kernel";
 import { categoriesOf, LeavingEvent, mayRead } from "@trainyard/outbound";
 import { experimentKey } from "@trainyard/runtime";
@@ -17,8 +17,8 @@ import { pageSize } from "../paging.ts";
 import { firstAt, type Numbered } from "../first-at.ts";
 import { readerOf } from "./reader.ts";
 
-/** The events that a list reads at once: an event may have 256 KiB. */
-const listedEventsRead = 32;
+/** The events that a list reads at once: the log returns as many in one page, whatever their size. */
+const listedEventsRead = logLimits.pageBytesMax / logLimits.bodyBytesMax;
 /** The events that one page scans; rare types take several pages. */
 const listedEventsLookedAt = 10_000;
 

@@ -77,9 +77,11 @@ export async function* watchEvents(
     // The head is read first: what is appended meanwhile comes after the replay.
     const head = await backend.parts.log.head();
     const positions = await backend.parts.log.positionsOf(streams, place.position);
-    for (let at = 0; at < positions.length && !context.signal.aborted; at += replayPage) {
+    for (let at = 0; at < positions.length && !context.signal.aborted; ) {
       const events = await recent.at(positions.slice(at, at + replayPage));
+      if (events.length === 0) break;
       for (const event of await selected(events)) yield itemOf(event);
+      at += events.length;
     }
     const reached = Math.max(head, positions.at(-1) ?? 0);
     if (reached > place.position) place = await placeAt(backend, reached);
