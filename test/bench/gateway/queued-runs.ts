@@ -1,4 +1,4 @@
-/** The read model's fold of a job with many runs in the queue: the next runs of a long queue beside those of a short one. */
+/** The read model's fold of runs that join a long queue, beside those that join a short one. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import { startTestPostgres } from "@trainyard/testing";

@@ -164,8 +164,8 @@ function shownOf(doc: JobDocument): JobDocument {
 const poolCharacters = 128;
 
 /**
- * Returns a key whose text order is the queue order, pool by pool: jobs with a waiting run first, then by priority, then
- * by place. A job without runs has none.
+ * Returns a key whose text order is the queue order, pool by pool: jobs with a waiting run first, then by priority and
+ * place. A job without runs has none.
  */
 function queueKey(doc: JobDocument): string {
   if (!hasRuns(doc)) return "";
