@@ -22,6 +22,7 @@ import { forkExperiment } from "./fork-experiment.ts";
 import { labelExperiments } from "./label-experiments.ts";
 import { withParents } from "./parents.ts";
 import { updateExperiment } from "./update-experiment.ts";
+import { wholeTrial } from "./whole.ts";
 
 /** The most matched log policies that a trial's description shows; there may be one per policy, node and run. */
 const logPoliciesShown = 100;
@@ -159,7 +160,7 @@ async function listTrials(
 
 async function getTrial(backend: Backend, request: RequestOf<"getTrial">, context: RequestContext) {
   await backend.reachText(request.minPosition);
-  const doc = await backend.get("trial", request.trial);
+  const doc = await wholeTrial(backend, await backend.get("trial", request.trial));
   const shown = shownTrial(
     doc,
     await backend.find("experiment", doc.experiment),
