@@ -128,7 +128,8 @@ async function* follow(
       toldMs = clock.monotonicMs();
     }
     const ending = events[end];
-    if (ending !== undefined) throw endOf(subscription, ending);
+    const problem = ending === undefined ? null : endOf(subscription, ending);
+    if (problem !== null) throw problem;
     const last = events.at(-1)?.stored;
     if (last !== undefined) place = { position: last.position, event: last.id };
     else if (noFollow) break;
