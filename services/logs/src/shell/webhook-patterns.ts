@@ -38,11 +38,14 @@ export class WebhookPatterns {
   async read(position: number): Promise<void> {
     this.#patterns.clear();
     const streams = { names: [], beginnings: ["subscription-"] };
-    const positions = await this.#log.positionsOf(streams, 0);
-    const { pageEvents } = runtimeLimits;
-    for (let at = 0; at < positions.length; at += pageEvents) {
-      const page = positions.slice(at, at + pageEvents).filter((one) => one <= position);
-      for (const stored of await this.#log.readAt(page)) this.observe(stored);
+    const found = await this.#log.positionsOf(streams, 0);
+    const positions = found.filter((one) => one <= position);
+    // A page may have fewer events than positions: it ends by bytes, too.
+    for (let at = 0; at < positions.length; ) {
+      const page = await this.#log.readAt(positions.slice(at, at + runtimeLimits.pageEvents));
+      if (page.length === 0) return;
+      for (const stored of page) this.observe(stored);
+      at += page.length;
     }
   }
 

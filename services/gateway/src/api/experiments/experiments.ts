@@ -2,6 +2,7 @@ import { decodeEvent, type Plain, type ReplyOf, type RequestOf } from "@trainyar
 import type { MatchedLogPolicy } from "@trainyard/contracts/api";
 import { StopKind } from "@trainyard/contracts/events";
 import { isExperimentId, streamName } from "@trainyard/kernel";
+import { streamEvents } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
 import { notFound, Problem } from "../../http/problem.ts";
@@ -176,16 +177,12 @@ async function matchedPolicies(
   { parts }: Backend,
   trial: string,
 ): Promise<readonly Plain<MatchedLogPolicy>[]> {
-  const stream = streamName("logsignal", trial);
   const found: Plain<MatchedLogPolicy>[] = [];
   // The stream also has the matches of webhooks.
-  for (let after = 0; found.length < logPoliciesShown; after += logPoliciesShown) {
-    const page = await parts.log.read(stream, after, logPoliciesShown);
-    for (const stored of page) {
-      const event = decodeEvent(stored);
-      if (event.type === "LogPolicyMatched") found.push({ ...event.data, atMs: stored.timeMs });
-    }
-    if (page.length < logPoliciesShown) break;
+  for await (const stored of streamEvents(parts.log, streamName("logsignal", trial))) {
+    const event = decodeEvent(stored);
+    if (event.type === "LogPolicyMatched") found.push({ ...event.data, atMs: stored.timeMs });
+    if (found.length === logPoliciesShown) break;
   }
-  return found.slice(0, logPoliciesShown);
+  return found;
 }
