@@ -31,6 +31,7 @@ import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
 import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
+import { Costs } from "./http/costs.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
@@ -113,6 +114,8 @@ export async function createService(
   const serving = servingRuns(backend, runTokenKeys);
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: knownToken });
   const face = {
+    costs: new Costs(),
+    reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
