@@ -7,10 +7,10 @@ import { type Caller, countedAs } from "./caller.ts";
 import { FairQueue, type FairQueueBounds } from "./fair-queue.ts";
 import { Problem } from "./problem.ts";
 
-/** Calls that wait for their turn, or streams and downloads that are counted while they are open. */
-type Row =
-  | { readonly turns: FairQueueBounds }
-  | { readonly open: { readonly ofOneMax: number; readonly ofAllMax: number } };
+/** Calls that wait for their turn, or are counted while they are open. */
+type Row = { readonly turns: FairQueueBounds } | { readonly open: OpenBounds };
+
+type OpenBounds = { readonly ofOneMax: number; readonly ofAllMax: number };
 
 export const costRows: Readonly<Record<number, Row>> = {
   [Cost.READ]: { turns: { max: 64, ofOneMax: 32, waitingOfOneMax: 512 } },
@@ -30,7 +30,7 @@ export const costRows: Readonly<Record<number, Row>> = {
   [Cost.RUN]: { turns: { max: 20_000, ofOneMax: 16, waitingOfOneMax: 256 } },
   [Cost.STREAM]: { open: { ofOneMax: 100, ofAllMax: 2_000 } },
   [Cost.WATCH]: { open: { ofOneMax: 64, ofAllMax: 512 } },
-  [Cost.PASS]: { open: { ofOneMax: 1, ofAllMax: 1 } },
+  [Cost.PASS]: { turns: { max: 1, ofOneMax: 1, waitingOfOneMax: 4 } },
 };
 
 export class Costs {
@@ -42,52 +42,57 @@ export class Costs {
     this.#rows = rows;
   }
 
-  /** Runs a call in its caller's turn. A call whose client leaves before that gives up its turn. */
-  turn<Result>(
+  /**
+   * Makes a call in its caller's turn, or counts it while it is made. A call whose client leaves before its turn gives
+   * it up. Throws a Problem of 503 if too many calls of the caller wait, and of 429 at the limit of the caller or of
+   * the gateway for open ones.
+   */
+  async during<Result>(
     cost: Cost,
     { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
     call: () => Promise<Result>,
   ): Promise<Result> {
-    const row = this.#row(cost);
-    if (!("turns" in row)) throw new TypeError(`calls of cost ${cost} are counted`);
+    const row = this.#rows[cost];
+    if (row === undefined) throw new TypeError(`no row has the cost ${cost}`);
+    const who = countedAs(caller);
+    if ("open" in row) {
+      using _counted = this.#count(cost, who, row.open);
+      return await call();
+    }
     const queue = this.#queues.get(cost) ?? new FairQueue(row.turns);
     this.#queues.set(cost, queue);
-    return queue.run(countedAs(caller), call, signal);
+    return await queue.run(who, call, signal);
   }
 
-  /**
-   * Counts a stream or a download until it is disposed. Throws a Problem of 429 at the limit of the caller or of the
-   * gateway.
-   */
-  open(cost: Cost, caller: Caller): Disposable {
-    const row = this.#row(cost);
-    if (!("open" in row)) throw new TypeError(`calls of cost ${cost} have turns`);
+  /** Counts a stream until its reader leaves it. */
+  async *opened<Item>(
+    cost: Cost,
+    caller: Caller,
+    items: AsyncIterable<Item>,
+  ): AsyncGenerator<Item> {
+    const row = this.#rows[cost];
+    if (row === undefined || !("open" in row))
+      throw new TypeError(`calls of cost ${cost} have turns`);
+    using _counted = this.#count(cost, countedAs(caller), row.open);
+    yield* items;
+  }
+
+  #count(cost: Cost, who: string, { ofOneMax, ofAllMax }: OpenBounds): Disposable {
     const open = this.#open.get(cost) ?? new Map<string, number>();
     this.#open.set(cost, open);
-    const who = countedAs(caller);
     const own = open.get(who) ?? 0;
-    const { ofOneMax, ofAllMax } = row.open;
     const what = cost === Cost.DOWNLOAD ? "downloads" : "such streams";
     if (own >= ofOneMax) throw tooMany(`one caller has at most ${ofOneMax} ${what} at once`);
     const all = [...open.values()].reduce((sum, count) => sum + count, 0);
     if (all >= ofAllMax) throw tooMany(`a gateway has at most ${ofAllMax} ${what} at once`);
     open.set(who, own + 1);
-    let isOpen = true;
     return {
       [Symbol.dispose]: () => {
-        if (!isOpen) return;
-        isOpen = false;
         const left = (open.get(who) ?? 0) - 1;
         if (left > 0) open.set(who, left);
         else open.delete(who);
       },
     };
-  }
-
-  #row(cost: Cost): Row {
-    const row = this.#rows[cost];
-    if (row === undefined) throw new TypeError(`no row has the cost ${cost}`);
-    return row;
   }
 }
 

@@ -37,7 +37,7 @@ export function startGrpc(
     <Asked, Answer>(name: string, call: (asked: Asked, own: RequestContext) => Promise<Answer>) =>
     (asked: Asked, context: GrpcContext<Caller>): Promise<Answer> => {
       const own = contextOf(context);
-      return face.costs.turn(costOf(name), own, () => call(asked, own));
+      return face.costs.during(costOf(name), own, () => call(asked, own));
     };
   const metrics = grpcService<typeof ExperimentService, Caller>(ExperimentService, {
     listTrialMetrics: inTurn("listTrialMetrics", unary.listTrialMetrics),
@@ -91,10 +91,10 @@ async function* whileAdmitted(
   context: GrpcContext<Caller>,
   start: (context: RequestContext) => Messages,
 ): AsyncGenerator<MessageOf<Messages>> {
-  using _counted = costs.open(Cost.STREAM, context.caller);
   using open = await openCalls.open(context.caller);
   const signal = AbortSignal.any([context.signal, open.signal]);
-  for await (const { message } of start(contextOf({ ...context, signal }))) {
+  const messages = start(contextOf({ ...context, signal }));
+  for await (const { message } of costs.opened(Cost.STREAM, context.caller, messages)) {
     if (message !== null) yield message;
   }
   if (open.signal.aborted) throw new Problem(401, "no_token", "this token is not valid any more");

@@ -134,7 +134,7 @@ async function serveUnary<Name extends UnaryName>(
       body: JSON.stringify(selectFields(route.reply, json, fieldsAsked(message))),
     };
   };
-  const { status, body } = await costs.turn(route.facts.cost, context, () =>
+  const { status, body } = await costs.during(route.facts.cost, context, () =>
     route.facts.ignoresKey
       ? attempt(context.commitId)
       : once(idempotency, request, context, attempt, route.facts.storesAnswer),
@@ -170,13 +170,14 @@ async function serveStream<Name extends StreamName>(
   asked: Asked,
 ): Promise<void> {
   const { route, request, reply, context } = asked;
-  using _counted = deps.costs.open(route.facts.cost, context.caller);
-  using open = await deps.openCalls.open(context.caller);
-  const signal = AbortSignal.any([context.signal, open.signal]);
-  const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
-  const problemText = (error: unknown): string => deps.problemText(error, request);
-  const codec = codecOf<ReplyOf<Name>>(route.reply);
-  await sendStream(reply, codec, items, { clock: deps.clock, signal, problemText });
+  await deps.costs.during(route.facts.cost, context, async () => {
+    using open = await deps.openCalls.open(context.caller);
+    const signal = AbortSignal.any([context.signal, open.signal]);
+    const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
+    const problemText = (error: unknown): string => deps.problemText(error, request);
+    const codec = codecOf<ReplyOf<Name>>(route.reply);
+    await sendStream(reply, codec, items, { clock: deps.clock, signal, problemText });
+  });
 }
 
 async function serveRaw<Name extends RawName>(
@@ -185,13 +186,13 @@ async function serveRaw<Name extends RawName>(
   asked: Asked,
 ): Promise<void> {
   const { route, context, reply } = asked;
-  const counted = costs.open(route.facts.cost, context.caller);
-  reply.raw.once("close", () => counted[Symbol.dispose]());
-  const answer = await handlers.raw[name](messageOf<Name>(asked), context);
-  await reply
-    .header("content-disposition", `attachment; filename="${answer.fileName}"`)
-    .type(answer.contentType)
-    .send(answer.body);
+  await costs.during(route.facts.cost, context, async () => {
+    const answer = await handlers.raw[name](messageOf<Name>(asked), context);
+    await reply
+      .header("content-disposition", `attachment; filename="${answer.fileName}"`)
+      .type(answer.contentType)
+      .send(answer.body);
+  });
 }
 
 function fieldsOf(route: Route, request: FastifyRequest): JsonObject {
