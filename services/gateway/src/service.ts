@@ -67,7 +67,8 @@ export async function createService(
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
   const { http, runTokenKeys, firstTokenFile, peerUrl, taskDomain } = config;
-  const pool = openTables(parts, config, overrides);
+  const pool = openTables(parts, config, overrides, readModelLimits.connections);
+  const callers = openTables(parts, config, overrides, readModelLimits.callerConnections);
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
   const documents = new DocumentStore();
@@ -95,8 +96,8 @@ export async function createService(
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
-  const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
-  const sessions = new Sessions(pool);
+  const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
+  const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
   const lookups = {
     runTokenKeys,
