@@ -14,11 +14,11 @@ import {
 import { http } from "./gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "./gen/google/api/http_pb.ts";
 import { HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";
-import { BodyLimit, call as callOptions } from "./gen/trainyard/options/v1/call_pb.ts";
+import { BodyLimit, Cost, call as callOptions } from "./gen/trainyard/options/v1/call_pb.ts";
 import type { CallOptions } from "./gen/trainyard/options/v1/call_pb.ts";
 import type { Plain } from "./plain.ts";
 
-export { BodyLimit };
+export { BodyLimit, Cost };
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -48,9 +48,16 @@ export type Route = Kinds & {
 /** The options of a call, which proto/trainyard/options/v1/call.proto describes. */
 export type CallFacts = Plain<CallOptions>;
 
-/** Returns all routes of the gateway; a method with additional bindings has several. */
+/**
+ * Returns all routes of the gateway; a method with additional bindings has several. Throws if a call does not say what
+ * it costs.
+ */
 export function gatewayRoutes(): readonly Route[] {
-  return routesOf(gatewayServices);
+  const routes = routesOf(gatewayServices);
+  for (const { name, facts } of routes) {
+    assert(facts.cost !== Cost.UNSPECIFIED, `${name} says what it costs`);
+  }
+  return routes;
 }
 
 /** Returns the routes of the methods of some services. */

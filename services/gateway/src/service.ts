@@ -31,6 +31,7 @@ import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
 import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
+import { Costs } from "./http/costs.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
@@ -66,7 +67,8 @@ export async function createService(
   const parts = await openParts("gateway", config, overrides);
   const { stack, log, bus, clock, logger, registry } = parts;
   const { http, runTokenKeys, firstTokenFile, peerUrl, taskDomain } = config;
-  const pool = openTables(parts, config, overrides);
+  const pool = openTables(parts, config, overrides, readModelLimits.connections);
+  const callers = openTables(parts, config, overrides, readModelLimits.callerConnections);
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
   const documents = new DocumentStore();
@@ -94,8 +96,8 @@ export async function createService(
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
-  const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
-  const sessions = new Sessions(pool);
+  const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
+  const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
   const lookups = {
     runTokenKeys,
@@ -113,6 +115,8 @@ export async function createService(
   const serving = servingRuns(backend, runTokenKeys);
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: knownToken });
   const face = {
+    costs: new Costs(),
+    reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),

@@ -85,12 +85,17 @@ export function openBus(
   });
 }
 
-/** Opens the pool for the service's tables. */
-export function openPool(config: DatabaseConfig, service: string, logger: Logger): pg.Pool {
+/** Opens a pool for the service's tables. */
+export function openPool(
+  config: DatabaseConfig,
+  service: string,
+  logger: Logger,
+  connections: number = runtimeLimits.tableConnectionsMax,
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: config.postgresUrl,
     application_name: `${service} tables`,
-    max: runtimeLimits.tableConnectionsMax,
+    max: connections,
     idleTimeoutMillis: runtimeLimits.idleConnectionMs,
     connectionTimeoutMillis: runtimeLimits.connectTimeoutMs,
     statement_timeout: runtimeLimits.statementTimeoutMs,

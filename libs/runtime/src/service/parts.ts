@@ -59,6 +59,8 @@ export function openTables(
   { name, stack, logger }: ServingParts,
   config: ConnectionsConfig,
   overrides: Pick<TableOverrides, "pool">,
+  connections?: number,
 ): Pool {
-  return overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
+  if (overrides.pool !== undefined) return overrides.pool;
+  return stack.adopt(openPool(config, name, logger, connections), (opened) => opened.end());
 }

@@ -10,7 +10,6 @@ import { clusterHandlers } from "./cluster/cluster.ts";
 import { codeHandlers } from "./code/code.ts";
 import { comparisonHandlers } from "./comparison/comparison.ts";
 import { eventHandlers } from "./events/events.ts";
-import { eventWatching } from "./events/watch-events.ts";
 import { experimentLifeHandlers } from "./experiment-life/experiment-life.ts";
 import { experimentHandlers } from "./experiments/experiments.ts";
 import { jobHandlers } from "./jobs/jobs.ts";
@@ -51,9 +50,9 @@ export function apiHandlers(
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend);
-  const events = eventHandlers(backend, eventWatching(backend));
-  const logs = logHandlers(backend);
-  const tasks = taskHandlers(backend, checkpointStorage);
+  const events = eventHandlers(backend);
+  const logs = logHandlers(backend, moved);
+  const tasks = taskHandlers(backend, moved, checkpointStorage);
   const taskSessions = taskSessionHandlers(backend, door.taskSessions, config.taskDomain);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);

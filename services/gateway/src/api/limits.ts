@@ -14,8 +14,6 @@ export const apiLimits = {
   shownRuns: 50,
   /** The interval at which a stream of events names its place while no event matches. */
   eventBookmarkMs: 10_000,
-  /** The streams of events of one caller, and of all callers of a gateway. */
-  eventStreams: { ofOneMax: 100, ofAllMax: 2_000, topicsOfOneMax: 0, topicsOfAllMax: 0 },
   /** The time for which the old signing secret of a webhook signs beside the new one, unless the caller says more. */
   oldSecretMs: 24 * 3_600_000,
   /** A signals call is held open for at most this long. */
@@ -36,11 +34,6 @@ export const apiLimits = {
   combinedQueries: { max: 2, ofOneMax: 1 },
   /** The most metrics of a comparison, which is also the metrics service's limit for one answer. */
   comparedMetricsMax: 500,
-  /**
-   * The comparisons of trials that run at once: a page that shows one reads it again with each change of its
-   * experiments.
-   */
-  comparisons: { max: 4, ofOneMax: 1, waitingOfOneMax: 8 },
   /** The environments of a comparison that are read at once. */
   environmentsAtOnce: 8,
   /** About the most characters of a page of events; large events take several pages. */
@@ -64,19 +57,12 @@ export const apiLimits = {
   packageTextCharactersMax: 200,
   /** The most bytes of all overrides of a submission, which is also the limit of the configuration. */
   overridesBytesMax: 96 * 1024,
-  /** The comparisons of model code that run at once: each unpacks two archives. */
-  diffs: { max: 2, ofOneMax: 1, waitingOfOneMax: 8 },
   /**
    * The most files that a comparison of code names, the most that it compares as text, and the largest of the latter.
    */
   diffFilesMax: 1_000,
   diffTextFilesMax: 100,
   diffFileBytesMax: 64 * 1024,
-  /**
-   * The readers of stored code at once: each may unpack 2 GiB, which pass through this process. The callers take turns,
-   * and further requests of one caller are answered with 503.
-   */
-  codeReads: { max: 1, ofOneMax: 1, waitingOfOneMax: 32 },
   /** The files in the kept lists of stored code, in total: two of the longest lists. */
   codeFilesKept: 200_000,
   /** The bytes of one file of stored code that an answer has as text; a longer file is cut off. */

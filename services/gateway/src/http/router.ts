@@ -23,6 +23,7 @@ import { type Caller, countedAs } from "./caller.ts";
 import { etagOf } from "./etag.ts";
 import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import { httpLimits } from "./limits.ts";
+import type { Costs } from "./costs.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { Problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
@@ -36,6 +37,9 @@ export type RouterDeps = AccessDeps & {
   readonly idempotency: IdempotencyStore;
   readonly draining: AbortSignal;
   readonly openCalls: OpenCalls;
+  readonly costs: Costs;
+  /** Waits until the read model has reached a position, before a call has its turn. */
+  readonly reached: (position: string) => Promise<void>;
   readonly clock: Clock;
 };
 
@@ -116,11 +120,12 @@ type Asked = {
 
 async function serveUnary<Name extends UnaryName>(
   name: Name,
-  { handlers, idempotency }: RouterDeps,
+  { handlers, idempotency, costs, reached }: RouterDeps,
   asked: Asked,
 ): Promise<void> {
   const { route, request, reply, context } = asked;
   const message = messageOf<Name>(asked);
+  if ("minPosition" in message) await reached(String(message.minPosition));
   const attempt = async (commitId: string): Promise<Answer> => {
     const answer = await handlers.unary[name](message, { ...context, commitId });
     const json = codecOf<ReplyOf<Name>>(route.reply).toFullJson(answer);
@@ -129,9 +134,11 @@ async function serveUnary<Name extends UnaryName>(
       body: JSON.stringify(selectFields(route.reply, json, fieldsAsked(message))),
     };
   };
-  const { status, body } = route.facts.ignoresKey
-    ? await attempt(context.commitId)
-    : await once(idempotency, request, context, attempt, route.facts.storesAnswer);
+  const { status, body } = await costs.during(route.facts.cost, context, () =>
+    route.facts.ignoresKey
+      ? attempt(context.commitId)
+      : once(idempotency, request, context, attempt, route.facts.storesAnswer),
+  );
   const etag = etagOf(route.reply, body);
   if (etag !== "") reply.header("etag", etag);
   await reply.status(status).type("application/json; charset=utf-8").send(body);
@@ -163,24 +170,29 @@ async function serveStream<Name extends StreamName>(
   asked: Asked,
 ): Promise<void> {
   const { route, request, reply, context } = asked;
-  using open = await deps.openCalls.open(context.caller);
-  const signal = AbortSignal.any([context.signal, open.signal]);
-  const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
-  const problemText = (error: unknown): string => deps.problemText(error, request);
-  const codec = codecOf<ReplyOf<Name>>(route.reply);
-  await sendStream(reply, codec, items, { clock: deps.clock, signal, problemText });
+  await deps.costs.during(route.facts.cost, context, async () => {
+    using open = await deps.openCalls.open(context.caller);
+    const signal = AbortSignal.any([context.signal, open.signal]);
+    const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
+    const problemText = (error: unknown): string => deps.problemText(error, request);
+    const codec = codecOf<ReplyOf<Name>>(route.reply);
+    await sendStream(reply, codec, items, { clock: deps.clock, signal, problemText });
+  });
 }
 
 async function serveRaw<Name extends RawName>(
   name: Name,
-  { handlers }: RouterDeps,
+  { handlers, costs }: RouterDeps,
   asked: Asked,
 ): Promise<void> {
-  const answer = await handlers.raw[name](messageOf<Name>(asked), asked.context);
-  await asked.reply
-    .header("content-disposition", `attachment; filename="${answer.fileName}"`)
-    .type(answer.contentType)
-    .send(answer.body);
+  const { route, context, reply } = asked;
+  await costs.during(route.facts.cost, context, async () => {
+    const answer = await handlers.raw[name](messageOf<Name>(asked), context);
+    await reply
+      .header("content-disposition", `attachment; filename="${answer.fileName}"`)
+      .type(answer.contentType)
+      .send(answer.body);
+  });
 }
 
 function fieldsOf(route: Route, request: FastifyRequest): JsonObject {

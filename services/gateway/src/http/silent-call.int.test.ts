@@ -2,7 +2,7 @@ import { create, type DescMethod, type DescService, setExtension } from "@bufbui
 import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import fastifyCookie from "@fastify/cookie";
 import { ClusterService, HttpRuleSchema, http } from "@trainyard/contracts/api";
-import { gatewayRoutes, pathOf, type Route, routesOf } from "@trainyard/contracts/routes";
+import { Cost, gatewayRoutes, pathOf, type Route, routesOf } from "@trainyard/contracts/routes";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import fastify, { type FastifyInstance } from "fastify";
 import type { Pool } from "pg";
@@ -11,6 +11,7 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { Access, type AccessDeps, callerOf } from "./access.ts";
 import { acceptJson } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
+import { Costs } from "./costs.ts";
 import { IdempotencyStore } from "./idempotency.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { Problem } from "./problem.ts";
@@ -45,7 +46,7 @@ const accessDeps: AccessDeps = {
   unreadable: () => null,
 };
 
-/** Returns the route of a made-up call that returns a secret, and whose proto has an HTTP rule and no other option. */
+/** Returns the route of a made-up call that returns a secret, and whose proto has an HTTP rule and says its cost only. */
 function silentRoute(): Route {
   const { createToken } = ClusterService.method;
   const options = create(MethodOptionsSchema);
@@ -59,7 +60,7 @@ function silentRoute(): Route {
   };
   const [route] = routesOf([{ ...ClusterService, methods: [revealSecret] } as DescService]);
   if (route === undefined) throw new Error("the made-up call has no route");
-  return route;
+  return { ...route, facts: { ...route.facts, cost: Cost.COMMAND } };
 }
 
 let gateway: TestGateway;
@@ -92,6 +93,8 @@ beforeAll(async () => {
     idempotency: new IdempotencyStore({ query: gateway.sql } as unknown as Pool),
     draining: new AbortController().signal,
     openCalls: {} as OpenCalls,
+    costs: new Costs(),
+    reached: async () => {},
     clock: systemClock,
     problemText: String,
   };

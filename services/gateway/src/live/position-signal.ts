@@ -1,25 +1,41 @@
 import type { StoredEvent } from "@trainyard/event-log";
 
-/** Wakes those who wait for the next event of a stream, or of the log. */
-export class PositionSignal {
-  readonly #waiting = new Map<string, AbortController>();
+/** A wait for the next event of a stream. It ends when it is disposed. */
+export type NextEvent = Disposable & {
+  /** Aborts at the event. */
+  readonly signal: AbortSignal;
+};
 
-  /**
-   * Returns a signal that aborts at the next event of the stream, or of any for "*". Call it before reading the state.
-   */
-  next(stream: string): AbortSignal {
-    const known = this.#waiting.get(stream);
-    if (known !== undefined) return known.signal;
-    const controller = new AbortController();
-    this.#waiting.set(stream, controller);
-    return controller.signal;
+/** Wakes those who wait for the next event of a stream. */
+export class PositionSignal {
+  /** The streams that somebody waits for, each with the number of those who do. */
+  readonly #waiting = new Map<string, { readonly moved: AbortController; waiters: number }>();
+
+  /** Begins to wait for the next event of the stream. Call it before reading the state. */
+  next(stream: string): NextEvent {
+    const waiting = this.#waiting.get(stream) ?? { moved: new AbortController(), waiters: 0 };
+    this.#waiting.set(stream, waiting);
+    waiting.waiters += 1;
+    return {
+      signal: waiting.moved.signal,
+      [Symbol.dispose]: () => {
+        waiting.waiters -= 1;
+        if (waiting.waiters === 0 && this.#waiting.get(stream) === waiting) {
+          this.#waiting.delete(stream);
+        }
+      },
+    };
   }
 
   notify(events: readonly StoredEvent[]): void {
-    if (events.length === 0) return;
-    for (const stream of new Set(["*", ...events.map((event) => event.stream)])) {
-      this.#waiting.get(stream)?.abort();
+    for (const stream of new Set(events.map((event) => event.stream))) {
+      this.#waiting.get(stream)?.moved.abort();
       this.#waiting.delete(stream);
     }
+  }
+
+  /** The number of streams that somebody waits for. */
+  get streams(): number {
+    return this.#waiting.size;
   }
 }

@@ -11,6 +11,12 @@ export const readModelLimits = {
   removalRestMs: 200,
   /** The time limit of one query of a list; beyond it the error names the slowest condition. */
   listQueryMs: 3_000,
+  /**
+   * The connections to the database: those of lists, of watchers and of the view's loop, and as many for commands and
+   * single documents. The callers are looked up on connections of their own, so that nobody's queries delay them.
+   */
+  connections: 16,
+  callerConnections: 2,
   /** The list queries that run at once; the other connections are for commands, single documents and the read model. */
   listQueries: { max: 4, ofOneMax: 3, waitingOfOneMax: 32 },
   /** The most rows that are counted exactly; beyond it the total is an estimate. */

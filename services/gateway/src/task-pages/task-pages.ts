@@ -142,7 +142,6 @@ export class TaskPages {
     }
     refuseForeignRequest({ method, headers, isUpgrade: false });
     const client = asked.socket.remoteAddress ?? "";
-    this.#wrongCodes.admit(client);
     const secret = await this.#deps.sessions.redeem({ task, port }, await codeIn(asked));
     if (secret === null) {
       this.#wrongCodes.count(client);

@@ -3,11 +3,9 @@ import { Readable } from "node:stream";
 import { type CodeFile, codeFile, codeFiles } from "@trainyard/blob";
 import { LRUCache } from "lru-cache";
 import type { Backend } from "../../backend.ts";
-import { FairQueue } from "../../http/fair-queue.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import { readContent } from "../../spaces/contents.ts";
-import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
 import { textOfBytes } from "../text-of-bytes.ts";
@@ -18,20 +16,17 @@ export function codeHandlers(backend: Backend) {
     maxSize: apiLimits.codeFilesKept,
     sizeCalculation: (files) => files.length + 1,
   });
-  const turns = new FairQueue(apiLimits.codeReads);
   const list = async (
     { experiment, digest }: Code,
     context: RequestContext,
   ): Promise<readonly CodeFile[]> => {
     if (digest === "") return [];
-    return inTurn(turns, context, async () => {
-      const known = lists.get(digest);
-      if (known !== undefined) return known;
-      const packed = await packedCode(backend, { experiment, digest });
-      const files = await codeFiles(packed, context.signal);
-      lists.set(digest, files);
-      return files;
-    });
+    const known = lists.get(digest);
+    if (known !== undefined) return known;
+    const packed = await packedCode(backend, { experiment, digest });
+    const files = await codeFiles(packed, context.signal);
+    lists.set(digest, files);
+    return files;
   };
   return {
     listCodeFiles: async ({ experiment, pageSize: asked, pageToken }, context) => {
@@ -53,9 +48,8 @@ export function codeHandlers(backend: Backend) {
         throw new Problem(400, "invalid_request", detail);
       }
       const { codeFileBytesMax } = apiLimits;
-      const content = await inTurn(turns, context, async () =>
-        codeFile(await packedCode(backend, code), path, codeFileBytesMax, context.signal),
-      );
+      const packed = await packedCode(backend, code);
+      const content = await codeFile(packed, path, codeFileBytesMax, context.signal);
       const truncated = file.bytes > codeFileBytesMax;
       const text = textOfBytes(content ?? Buffer.alloc(0), truncated);
       return { file, text: text ?? "", truncated, binary: text === null };

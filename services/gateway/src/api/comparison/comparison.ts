@@ -4,7 +4,6 @@ import type { ComparedEnvironment, ComparedExperiment, Trial } from "@trainyard/
 import { maskedDocument } from "@trainyard/experiment-config";
 import { limits, mapConcurrently } from "@trainyard/kernel";
 import { type Backend, isDeleted } from "../../backend.ts";
-import { FairQueue } from "../../http/fair-queue.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import type {
@@ -14,17 +13,14 @@ import type {
   TrialDocument,
 } from "../../read-model/core/views/documents.ts";
 import { EnvironmentCache } from "../../spaces/environments.ts";
-import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { placeOf, shownTrial } from "../shown.ts";
 import { type NamedSource, readSources, trialsOfSource } from "./sources.ts";
 
 export function comparisonHandlers(backend: Backend) {
-  const turns = new FairQueue(apiLimits.comparisons);
   const environments = new EnvironmentCache();
   return {
-    compareTrials: (request, context) =>
-      inTurn(turns, context, () => compareTrials({ backend, environments }, request, context)),
+    compareTrials: (request, context) => compareTrials({ backend, environments }, request, context),
   } satisfies Partial<UnaryHandlers>;
 }
 

@@ -7,16 +7,16 @@ import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { listEvents } from "./list-events.ts";
 import { readerOf } from "./reader.ts";
-import { type WatchParts, watchEvents } from "./watch-events.ts";
+import { watchEvents } from "./watch-events.ts";
 
-export function eventHandlers(backend: Backend, parts: WatchParts) {
+export function eventHandlers(backend: Backend) {
   return {
     unary: {
       listEvents: (request, context) => listEvents(backend, request, context),
       getEvent: (request, context) => getEvent(backend, request, context),
     },
     streams: {
-      watchEvents: (request, context) => watchEvents(backend, parts, request, context),
+      watchEvents: (request, context) => watchEvents(backend, request, context),
     },
   } satisfies SomeHandlers;
 }

@@ -21,29 +21,14 @@ import {
 } from "@trainyard/outbound";
 import { streamsOfExperiment } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
-import { countedAs } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
-import { OpenStreams } from "../../live/open-streams.ts";
 import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
 import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
 import { firstAtOrAfter } from "../first-at.ts";
 import { factsOf } from "./facts.ts";
 import { readerOf } from "./reader.ts";
-
-export type WatchParts = {
-  readonly recent: RecentEvents;
-  readonly openStreams: OpenStreams;
-};
-
-/** Returns what the streams of events share. */
-export function eventWatching(backend: Backend): WatchParts {
-  return {
-    recent: backend.parts.recent,
-    openStreams: new OpenStreams(apiLimits.eventStreams),
-  };
-}
 
 type Item = StreamItem<ReplyOf<"watchEvents">>;
 
@@ -57,11 +42,10 @@ type Asked = {
 
 export async function* watchEvents(
   backend: Backend,
-  { recent, openStreams }: WatchParts,
   request: RequestOf<"watchEvents">,
   context: RequestContext,
 ): AsyncGenerator<Item> {
-  using _open = openStreams.open(countedAs(context.caller));
+  const { recent } = backend.parts;
   const asked = await askedOf(backend, request, context);
   const reader = readerOf(context);
   const selected = async (events: readonly LeavingEvent[]): Promise<readonly LeavingEvent[]> => {

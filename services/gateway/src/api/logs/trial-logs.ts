@@ -2,16 +2,22 @@ import { type Bus, logSubject, logTaskOf } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { TrialLogLine } from "@trainyard/contracts/api";
 import { LogSource, type StoredLine } from "@trainyard/contracts/commands";
-import { isTaskId, parseTrialId, pause } from "@trainyard/kernel";
+import { isTaskId, parseTrialId, pause, streamName } from "@trainyard/kernel";
 import type { Asker, Backend } from "../../backend.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
+import type { PositionSignal } from "../../live/position-signal.ts";
 import { pageSize } from "../paging.ts";
 import { conditionsOf, type LogFilter, levelNames, sourceNames } from "./log-filter.ts";
 
 /** Log lines in one page from the logs service. */
 const logPageLines = 1_000;
-/** The interval at which a follower queries lines without announcements. */
-const logPollMs = 1_000;
+/**
+ * The interval at which a follower queries lines without announcements. Both the bus and the log wake it before, so this
+ * is for what a broken connection to the bus has missed.
+ */
+const logPollMs = 5_000;
+/** The same after an event of the task, which the read model may not have yet. */
+const logPollSoonMs = 1_000;
 
 /** The states in which a trial, an experiment or a task writes no more lines. */
 const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "KILLED", "ERROR"]);
@@ -67,7 +73,7 @@ export async function lastLines(
   return page.lines.map(({ line }) => line?.text ?? "");
 }
 
-export function logHandlers(backend: Backend) {
+export function logHandlers(backend: Backend, moved: PositionSignal) {
   return {
     unary: {
       listTrialLogs: async (asked, context) => {
@@ -84,13 +90,13 @@ export function logHandlers(backend: Backend) {
         const { trial } = asked;
         await backend.get("trial", trial);
         const over = async () => hasEnded(await backend.get("trial", trial));
-        yield* followLines(backend, { task: trial, ...asked }, over, context);
+        yield* followLines({ backend, moved }, { task: trial, ...asked }, over, context);
       },
       followExperimentLogs: async function* (asked, context) {
         const { experiment } = asked;
         await backend.get("experiment", experiment);
         const over = async () => hasEnded(await backend.get("experiment", experiment));
-        yield* followLines(backend, { task: experiment, ...asked }, over, context);
+        yield* followLines({ backend, moved }, { task: experiment, ...asked }, over, context);
       },
     },
   } satisfies SomeHandlers;
@@ -126,12 +132,18 @@ export async function listLines(
 
 type Followed = LogFilter & { readonly task: string; readonly after: string };
 
+type Following = { readonly backend: Backend; readonly moved: PositionSignal };
+
+/** Returns the stream in which the end of a trial, an experiment or a task is recorded. */
+const streamOf = (task: string): string =>
+  streamName(parseTrialId(task) !== null ? "trial" : isTaskId(task) ? "task" : "experiment", task);
+
 /**
  * Streams lines until the task is over, and then reads once more. Lines are read from the store; announcements on the
- * bus only shorten the wait.
+ * bus and events of the task only shorten the wait.
  */
 export async function* followLines(
-  backend: Backend,
+  { backend, moved }: Following,
   { task, after: from, ...filter }: Followed,
   over: () => Promise<boolean>,
   context: RequestContext,
@@ -140,8 +152,10 @@ export async function* followLines(
   let announced = new AbortController();
   await using _tail = await tailOwnLines(bus, task, () => announced.abort());
   let after = context.lastEventId ?? from;
+  let restMs = logPollMs;
   for (let last = false; ; ) {
     announced = new AbortController();
+    using change = moved.next(streamOf(task));
     last = await over();
     for (let more = true; more && !context.signal.aborted; ) {
       const page = await query(backend, { task, after, limit: logPageLines, filter }, context);
@@ -150,7 +164,9 @@ export async function* followLines(
       more = page.more;
     }
     if (last || context.signal.aborted) return;
-    await pause(clock, logPollMs, AbortSignal.any([announced.signal, context.signal]));
+    const woken = [announced.signal, change.signal, context.signal];
+    await pause(clock, restMs, AbortSignal.any(woken));
+    restMs = change.signal.aborted ? logPollSoonMs : logPollMs;
   }
 }
 

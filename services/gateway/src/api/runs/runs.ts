@@ -92,7 +92,8 @@ async function waitForSignal(
   const { clock, executor } = backend.parts;
   const untilMs = clock.monotonicMs() + Math.min(waitMs, apiLimits.signalsWaitMsMax);
   for (;;) {
-    const changes = [moved.next(`${fold.category}-${owner}`), moved.next(`allocation-${id}`)];
+    using changed = moved.next(`${fold.category}-${owner}`);
+    using ofAllocation = moved.next(`allocation-${id}`);
     const [own, allocation] = await Promise.all([
       executor.cache.load(fold, owner),
       executor.cache.load(stopOfAllocation, id),
@@ -102,6 +103,7 @@ async function waitForSignal(
     if (why !== null) return { stop: true, why: whyNames[why] ?? "" };
     const leftMs = untilMs - clock.monotonicMs();
     if (leftMs <= 0 || context.signal.aborted) return { stop: false, why: "" };
-    await pause(clock, leftMs, AbortSignal.any([...changes, context.signal]));
+    const change = [changed.signal, ofAllocation.signal, context.signal];
+    await pause(clock, leftMs, AbortSignal.any(change));
   }
 }

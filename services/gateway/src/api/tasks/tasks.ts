@@ -7,6 +7,7 @@ import type { RequestContext, SomeHandlers } from "../../http/request-context.ts
 import { taskList } from "../../read-model/core/lists/lists.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
 import { shownRuns } from "../experiments/whole.ts";
+import type { PositionSignal } from "../../live/position-signal.ts";
 import { rowsPage } from "../lists.ts";
 import { followLines, hasEnded, lastLines, listLines } from "../logs/trial-logs.ts";
 import { shownTask } from "../shown.ts";
@@ -18,6 +19,7 @@ const shownLogLines = 20;
 
 export function taskHandlers(
   backend: Backend,
+  moved: PositionSignal,
   checkpointStorage: GatewayConfig["checkpointStorage"],
 ) {
   const changed = async ({ position }: { readonly position: number }, id: string) => {
@@ -68,7 +70,7 @@ export function taskHandlers(
         const { task } = asked;
         await usableTask(backend, task, context.caller);
         const over = async () => hasEnded(await backend.get("task", task));
-        yield* followLines(backend, asked, over, context);
+        yield* followLines({ backend, moved }, asked, over, context);
       },
     },
   } satisfies SomeHandlers;

@@ -12,10 +12,10 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/options/v1/call.proto.
  */
 export const file_trainyard_options_v1_call: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSKcAgoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgSEQoJZm9yX293bmVyGAwgASgIKlMKCUJvZHlMaW1pdBIaChZCT0RZX0xJTUlUX1VOU1BFQ0lGSUVEEAASFAoQQk9EWV9MSU1JVF9TTUFMTBABEhQKEEJPRFlfTElNSVRfTEFSR0UQAjpXCgRjYWxsEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCzIhLnRyYWlueWFyZC5vcHRpb25zLnYxLkNhbGxPcHRpb25zUgRjYWxsYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSLGAgoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgSEQoJZm9yX293bmVyGAwgASgIEigKBGNvc3QYDSABKA4yGi50cmFpbnlhcmQub3B0aW9ucy52MS5Db3N0KokCCgRDb3N0EhQKEENPU1RfVU5TUEVDSUZJRUQQABINCglDT1NUX1JFQUQQARINCglDT1NUX0xJU1QQAhIPCgtDT1NUX1NFUklFUxADEhEKDUNPU1RfQU5BTFlTSVMQBBITCg9DT1NUX0NPTVBBUklTT04QBRINCglDT1NUX0NPREUQBhINCglDT1NUX0RJRkYQBxIQCgxDT1NUX0NPTU1BTkQQCBITCg9DT1NUX1NVQk1JU1NJT04QCRIRCg1DT1NUX0RPV05MT0FEEAoSDAoIQ09TVF9SVU4QCxIPCgtDT1NUX1NUUkVBTRAMEg4KCkNPU1RfV0FUQ0gQDRINCglDT1NUX1BBU1MQDipTCglCb2R5TGltaXQSGgoWQk9EWV9MSU1JVF9VTlNQRUNJRklFRBAAEhQKEEJPRFlfTElNSVRfU01BTEwQARIUChBCT0RZX0xJTUlUX0xBUkdFEAI6VwoEY2FsbBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyIS50cmFpbnlhcmQub3B0aW9ucy52MS5DYWxsT3B0aW9uc1IEY2FsbGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
- * A call that says nothing takes a user's token only, a read of it waits for the read model, a repeat under an
+ * A call that says nothing but its cost takes a user's token only, a read of it waits for the read model, a repeat under an
  * idempotency key has no second effect, and its answer is not stored. So a forgotten option closes a call, and a secret
  * is stored only if the call says so.
  *
@@ -106,6 +106,13 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
    * @generated from field: bool for_owner = 12;
    */
   forOwner: boolean;
+
+  /**
+   * What the call costs. The gateway does not start while a call says nothing.
+   *
+   * @generated from field: trainyard.options.v1.Cost cost = 13;
+   */
+  cost: Cost;
 };
 
 /**
@@ -114,6 +121,129 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
  */
 export const CallOptionsSchema: GenMessage<CallOptions> = /*@__PURE__*/
   messageDesc(file_trainyard_options_v1_call, 0);
+
+/**
+ * The classes of cost. The gateway has a row of limits for each: how many calls run at once, and of one caller.
+ *
+ * @generated from enum trainyard.options.v1.Cost
+ */
+export const Cost = {
+  /**
+   * @generated from enum value: COST_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A few documents, or a short answer of another service.
+   *
+   * @generated from enum value: COST_READ = 1;
+   */
+  READ: 1,
+
+  /**
+   * A page of a list.
+   *
+   * @generated from enum value: COST_LIST = 2;
+   */
+  LIST: 2,
+
+  /**
+   * Points and lines from the stores of the metrics and logs services.
+   *
+   * @generated from enum value: COST_SERIES = 3;
+   */
+  SERIES: 3,
+
+  /**
+   * A computation over a whole search.
+   *
+   * @generated from enum value: COST_ANALYSIS = 4;
+   */
+  ANALYSIS: 4,
+
+  /**
+   * Trials of several experiments, with their environments.
+   *
+   * @generated from enum value: COST_COMPARISON = 5;
+   */
+  COMPARISON: 5,
+
+  /**
+   * Files of stored code, of which each may unpack 2 GiB.
+   *
+   * @generated from enum value: COST_CODE = 6;
+   */
+  CODE: 6,
+
+  /**
+   * Two archives of code, compared file by file.
+   *
+   * @generated from enum value: COST_DIFF = 7;
+   */
+  DIFF: 7,
+
+  /**
+   * A decision.
+   *
+   * @generated from enum value: COST_COMMAND = 8;
+   */
+  COMMAND: 8,
+
+  /**
+   * A submission, which is unpacked and checked.
+   *
+   * @generated from enum value: COST_SUBMISSION = 9;
+   */
+  SUBMISSION: 9,
+
+  /**
+   * Bytes of a file or an archive. It counts until its last byte.
+   *
+   * @generated from enum value: COST_DOWNLOAD = 10;
+   */
+  DOWNLOAD: 10,
+
+  /**
+   * What runs deliver and ask, some of which wait.
+   *
+   * @generated from enum value: COST_RUN = 11;
+   */
+  RUN: 11,
+
+  /**
+   * A stream of events, points or lines.
+   *
+   * @generated from enum value: COST_STREAM = 12;
+   */
+  STREAM: 12,
+
+  /**
+   * A stream of changes of lists and series.
+   *
+   * @generated from enum value: COST_WATCH = 13;
+   */
+  WATCH: 13,
+
+  /**
+   * A pass over the whole log.
+   *
+   * @generated from enum value: COST_PASS = 14;
+   */
+  PASS: 14,
+} as const;
+
+/**
+ * The classes of cost. The gateway has a row of limits for each: how many calls run at once, and of one caller.
+ *
+ * @generated from enum trainyard.options.v1.Cost
+ */
+export type Cost = (typeof Cost)[keyof typeof Cost] | UnknownEnum;
+
+/**
+ * Describes the enum trainyard.options.v1.Cost.
+ */
+export const CostSchema: GenEnum<Cost> = /*@__PURE__*/
+  enumDesc(file_trainyard_options_v1_call, 0);
 
 /**
  * How large the body of a request may be.
@@ -154,7 +284,7 @@ export type BodyLimit = (typeof BodyLimit)[keyof typeof BodyLimit] | UnknownEnum
  * Describes the enum trainyard.options.v1.BodyLimit.
  */
 export const BodyLimitSchema: GenEnum<BodyLimit> = /*@__PURE__*/
-  enumDesc(file_trainyard_options_v1_call, 0);
+  enumDesc(file_trainyard_options_v1_call, 1);
 
 /**
  * Facts about a call of the public API, beside its HTTP rule. The gateway reads and enforces them.

@@ -1,0 +1,56 @@
+import { Cost, gatewayRoutes } from "@trainyard/contracts/routes";
+import { expect, test, vi } from "vitest";
+import type { Caller } from "./caller.ts";
+import { costRows, Costs } from "./costs.ts";
+
+const callerOf = (token: string): Caller => ({
+  ...{ kind: "user", authid: "ada", owner: "ada", run: null, token, ancestors: [] },
+  ...{ session: null, tokenExpiresAtMs: undefined },
+});
+const signal = new AbortController().signal;
+const asked = (token: string) => ({ caller: callerOf(token), signal });
+
+test("each call says what it costs, and its class has turns, or is counted while it is open", () => {
+  for (const { name, kind, facts } of gatewayRoutes()) {
+    const row = costRows[facts.cost];
+    expect(row, name).toBeDefined();
+    if (kind === "unary") expect(row, name).toHaveProperty("turns");
+  }
+});
+
+test("a caller with many calls waits for its own, and another has its turn at once", async () => {
+  const costs = new Costs({ [Cost.CODE]: { turns: { max: 2, ofOneMax: 1, waitingOfOneMax: 2 } } });
+  const ends = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const call = (token: string) =>
+    costs.during(Cost.CODE, asked(token), async () => {
+      begun.push(token);
+      await ends.promise;
+    });
+  const many = [call("1"), call("1"), call("1")];
+  const other = call("2");
+  await vi.waitFor(() => expect(begun.toSorted()).toEqual(["1", "2"]));
+  await expect(call("1")).rejects.toMatchObject({ status: 503 });
+  ends.resolve();
+  await Promise.all([...many, other]);
+  expect(begun).toHaveLength(4);
+});
+
+test("streams and downloads are counted by caller and in all, until they end", async () => {
+  const costs = new Costs({ [Cost.STREAM]: { open: { ofOneMax: 2, ofAllMax: 3 } } });
+  const ends = Promise.withResolvers<void>();
+  const open = (token: string, until = ends.promise) =>
+    costs.during(Cost.STREAM, asked(token), () => until);
+  const refused = { status: 429, code: "too_many_streams" };
+  const first = Promise.withResolvers<void>();
+  const opened = [open("1", first.promise), open("1")];
+  await expect(open("1")).rejects.toMatchObject(refused);
+  opened.push(open("2"));
+  await expect(open("3")).rejects.toMatchObject(refused);
+  first.resolve();
+  await opened[0];
+  opened.push(open("3"));
+  await expect(open("1")).rejects.toMatchObject(refused);
+  ends.resolve();
+  await Promise.all(opened);
+});

@@ -1,0 +1,99 @@
+/**
+ * What calls cost, by class. Each call names its class in its option `cost`. The router gives turns by this table, so
+ * that no caller keeps the others waiting, whatever it asks for.
+ */
+import { Cost } from "@trainyard/contracts/routes";
+import { type Caller, countedAs } from "./caller.ts";
+import { FairQueue, type FairQueueBounds } from "./fair-queue.ts";
+import { Problem } from "./problem.ts";
+
+/** Calls that wait for their turn, or are counted while they are open. */
+type Row = { readonly turns: FairQueueBounds } | { readonly open: OpenBounds };
+
+type OpenBounds = { readonly ofOneMax: number; readonly ofAllMax: number };
+
+export const costRows: Readonly<Record<number, Row>> = {
+  [Cost.READ]: { turns: { max: 64, ofOneMax: 32, waitingOfOneMax: 512 } },
+  // The queries of lists have a queue of their own, because other calls make them, too.
+  [Cost.LIST]: { turns: { max: 128, ofOneMax: 64, waitingOfOneMax: 64 } },
+  // Each takes at most about 0.1 s of its service's time; combined series have a queue of their own.
+  [Cost.SERIES]: { turns: { max: 16, ofOneMax: 8, waitingOfOneMax: 128 } },
+  [Cost.ANALYSIS]: { turns: { max: 2, ofOneMax: 1, waitingOfOneMax: 8 } },
+  // A page that shows a comparison reads it again with each change of its experiments.
+  [Cost.COMPARISON]: { turns: { max: 4, ofOneMax: 1, waitingOfOneMax: 8 } },
+  [Cost.CODE]: { turns: { max: 1, ofOneMax: 1, waitingOfOneMax: 32 } },
+  [Cost.DIFF]: { turns: { max: 2, ofOneMax: 1, waitingOfOneMax: 8 } },
+  [Cost.COMMAND]: { turns: { max: 128, ofOneMax: 32, waitingOfOneMax: 512 } },
+  [Cost.SUBMISSION]: { turns: { max: 8, ofOneMax: 4, waitingOfOneMax: 256 } },
+  [Cost.DOWNLOAD]: { open: { ofOneMax: 16, ofAllMax: 128 } },
+  // One of them may wait 30 s for a signal.
+  [Cost.RUN]: { turns: { max: 20_000, ofOneMax: 16, waitingOfOneMax: 256 } },
+  [Cost.STREAM]: { open: { ofOneMax: 100, ofAllMax: 2_000 } },
+  [Cost.WATCH]: { open: { ofOneMax: 64, ofAllMax: 512 } },
+  [Cost.PASS]: { turns: { max: 1, ofOneMax: 1, waitingOfOneMax: 4 } },
+};
+
+export class Costs {
+  readonly #queues = new Map<Cost, FairQueue>();
+  readonly #open = new Map<Cost, Map<string, number>>();
+  readonly #rows: typeof costRows;
+
+  constructor(rows = costRows) {
+    this.#rows = rows;
+  }
+
+  /**
+   * Makes a call in its caller's turn, or counts it while it is made. A call whose client leaves before its turn gives
+   * it up. Throws a Problem of 503 if too many calls of the caller wait, and of 429 at the limit of the caller or of
+   * the gateway for open ones.
+   */
+  async during<Result>(
+    cost: Cost,
+    { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
+    call: () => Promise<Result>,
+  ): Promise<Result> {
+    const row = this.#rows[cost];
+    if (row === undefined) throw new TypeError(`no row has the cost ${cost}`);
+    const who = countedAs(caller);
+    if ("open" in row) {
+      using _counted = this.#count(cost, who, row.open);
+      return await call();
+    }
+    const queue = this.#queues.get(cost) ?? new FairQueue(row.turns);
+    this.#queues.set(cost, queue);
+    return await queue.run(who, call, signal);
+  }
+
+  /** Counts a stream until its reader leaves it. */
+  async *opened<Item>(
+    cost: Cost,
+    caller: Caller,
+    items: AsyncIterable<Item>,
+  ): AsyncGenerator<Item> {
+    const row = this.#rows[cost];
+    if (row === undefined || !("open" in row))
+      throw new TypeError(`calls of cost ${cost} have turns`);
+    using _counted = this.#count(cost, countedAs(caller), row.open);
+    yield* items;
+  }
+
+  #count(cost: Cost, who: string, { ofOneMax, ofAllMax }: OpenBounds): Disposable {
+    const open = this.#open.get(cost) ?? new Map<string, number>();
+    this.#open.set(cost, open);
+    const own = open.get(who) ?? 0;
+    const what = cost === Cost.DOWNLOAD ? "downloads" : "such streams";
+    if (own >= ofOneMax) throw tooMany(`one caller has at most ${ofOneMax} ${what} at once`);
+    const all = [...open.values()].reduce((sum, count) => sum + count, 0);
+    if (all >= ofAllMax) throw tooMany(`a gateway has at most ${ofAllMax} ${what} at once`);
+    open.set(who, own + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const left = (open.get(who) ?? 0) - 1;
+        if (left > 0) open.set(who, left);
+        else open.delete(who);
+      },
+    };
+  }
+}
+
+const tooMany = (detail: string): Problem => new Problem(429, "too_many_streams", detail);
