@@ -144,6 +144,7 @@ export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
+export { isTooSlow } from "./views/apply-events.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";
 export { logFoldCheck } from "./verification/verify-log-fold.ts";
