@@ -32,12 +32,12 @@ import type { GatewayConfig } from "./config.ts";
 import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
-import { IdempotencyStore } from "./http/idempotency.ts";
+import { expiredKeys, IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
 import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
-import { Sessions } from "./http/sessions.ts";
+import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -50,6 +50,7 @@ import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { frontServer } from "./task-pages/front.ts";
 import { taskPageRoom } from "./task-pages/task-page-room.ts";
+import { expiredTaskSessions } from "./task-pages/task-sessions.ts";
 import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
 
@@ -57,6 +58,7 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
+const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions];
 
 export async function createService(
   config: GatewayConfig,
@@ -125,7 +127,6 @@ export async function createService(
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
   };
-  const swept = [idempotency, sessions, pages.taskSessions];
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
@@ -149,7 +150,7 @@ export async function createService(
       { run: (signal) => openCalls.run(logger, signal) },
       room.tunnels,
       pages.callers,
-      { run: (signal) => sweep(swept, clock, logger, signal) },
+      { run: (signal) => sweep(expired, pool, clock, logger, signal) },
       purging,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.

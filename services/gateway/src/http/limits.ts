@@ -29,6 +29,8 @@ export const httpLimits = {
   bodySeparatorsMax: 2_000_000,
   /** The time for which an idempotency key has its first answer. */
   idempotencyHours: 24,
+  /** The expired keys, sessions or codes that one statement deletes: some hundredths of a second. */
+  expiredRowsAtOnce: 5_000,
   /** The interval of comments in a quiet stream, which keep proxies from closing it. */
   sseKeepAliveMs: 15_000,
   /** The time after which a client with unread messages is disconnected; it continues after its last message. */
