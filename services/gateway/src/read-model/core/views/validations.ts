@@ -57,7 +57,7 @@ function mostCrowded(records: readonly BestRecord[]): number {
   return crowded;
 }
 
-/** Returns the validations that remain when all beyond a step are superseded. */
+/** Returns the validations that remain when all beyond a step are superseded: none if the step is below 0. */
 export function bestAfter(
   trial: Pick<TrialDocument, "records" | "recent" | "stepsCompleted">,
   afterStep: number,
@@ -66,7 +66,7 @@ export function bestAfter(
   const records = trial.records.filter(upTo);
   const recent = trial.recent.filter(upTo);
   return {
-    stepsCompleted: Math.min(trial.stepsCompleted, afterStep),
+    stepsCompleted: Math.max(0, Math.min(trial.stepsCompleted, afterStep)),
     recent,
     ...derived(records, recent[recent.length - 1] ?? records[records.length - 1]),
   };
