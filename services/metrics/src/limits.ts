@@ -63,9 +63,9 @@ export const metricsLimits = {
   /** Memory for the cached keys of runs: about half a KiB per run, 64 KiB for a run whose keys have many gaps. */
   runsKnownBytesMax: 16 * 1024 * 1024,
   /**
-   * Trials whose metric names are cached, and cached names per group; other names are recorded again with each report.
+   * Runs whose metric names are cached, and cached names per group; other names are recorded again with each report.
    */
-  trialsKnownMax: 2_000,
+  runsWithKnownNamesMax: 2_000,
   namesKnownPerGroupMax: 20_000,
   /** Attempts at a write while other replicas write the same runs. */
   writeAttemptsMax: 20,
