@@ -42,7 +42,7 @@ export {
   type StoredContent,
 } from "./stored-contents.ts";
 export { refusalOfPlace, refusalOfWorkspace } from "./place-rules.ts";
-export { experimentLife } from "./experiment-life.ts";
+export { Lives } from "./lives.ts";
 export { DueFold, type DueFoldSpec, foldOfDues } from "./reactions/due-fold.ts";
 export { type DueDeps, DueLoop } from "./reactions/due-loop.ts";
 export type { Loop } from "./reactions/loop.ts";

@@ -100,6 +100,8 @@ export const metricsLimits = {
   /** Rows that one retention statement removes, and blocks, which are removed with their columns. */
   rowsPerRemovalMax: 5_000,
   blocksPerRemovalMax: 50,
+  /** Ended experiments that a retention sweep selects at once. */
+  livesPerPage: 1_000,
   /** Time between two retention sweeps; retention is counted in days. */
   retentionLookMs: 6 * 3_600_000,
   /** Points of one trial in one answer: about 60 bytes each while they are sorted. */

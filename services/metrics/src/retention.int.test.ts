@@ -223,3 +223,29 @@ test("nothing is removed while deletions are held", async () => {
   await sweep();
   expect(await left(trial)).toEqual([]);
 });
+
+test("a sweep looks only at experiments that are due", async () => {
+  const trial = await newTrial({ metric_retention_days: 1 });
+  const [experiment = ""] = trial.split(".");
+  await send(trial, reportsOf(1));
+  await ends(trial);
+  const text = "select due_ms as ms, ended_ms as ended from metrics.lives where id = $1";
+  type Due = { readonly ms: number | null; readonly ended: number };
+  const due = async () => (await metrics.stage.sql<Due>(text, [experiment]))[0];
+  await sweep();
+  const first = await due();
+  expect(first?.ms).toBe((first?.ended ?? 0) + dayMs);
+  aheadMs = 20 * dayMs;
+  await sweep();
+  expect(await left(trial)).toEqual([]);
+  expect((await due())?.ms).toBe(Infinity);
+  const again = { continuation: 1, request: "" };
+  await metrics.stage.tell(`experiment-${experiment}`, {
+    type: "ExperimentContinued",
+    data: again,
+  });
+  await ends(trial);
+  aheadMs = 0;
+  await sweep();
+  expect((await due())?.ms).toBeLessThan(Infinity);
+});
