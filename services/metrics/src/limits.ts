@@ -129,6 +129,9 @@ export const metricsLimits = {
   pointsPerPageMax: 1_000,
   /** System points in one answer: with 16 values of 100 bytes each they fill three quarters of a message. */
   systemPointsPerPageMax: 500,
+  /** Totals in one answer, each of at most 2.5 KB with the longest names, and the runs that it names. */
+  profileTotalsPerPageMax: 400,
+  profiledRunsMax: 1_000,
   pageBytesMax: 512 * 1024,
   /** Tails that one read of a stream returns, and their bytes, unless the first tail alone is larger. */
   streamTailsMax: 500,
