@@ -1,5 +1,6 @@
 /** The Faults of the bus, shared by both adapters so that they throw the same. */
 import { Fault } from "@trainyard/kernel";
+import { busLimits } from "./limits.ts";
 
 export const busAway = (): Fault =>
   new Fault("bus_away", "the message bus cannot be reached", { retry: "later" });
@@ -29,11 +30,11 @@ export const notPermitted = (operation: string, subject: string): Fault =>
   });
 
 export const messageTooLarge = (subject: string, bytes: number, cause: unknown): Fault =>
-  new Fault("message_too_large", `a message of ${bytes} bytes is more than the bus carries`, {
-    retry: "never",
-    cause,
-    fields: { subject, bytes },
-  });
+  new Fault(
+    "message_too_large",
+    `a message has ${bytes} bytes; the bus carries at most ${busLimits.messageBytesMax} with its headers`,
+    { retry: "never", cause, fields: { subject, bytes } },
+  );
 
 export const commandFailed = (subject: string): Fault =>
   new Fault("command_failed", `${subject} failed inside its service; its log says why`, {

@@ -42,7 +42,7 @@ export {
   type StoredContent,
 } from "./stored-contents.ts";
 export { refusalOfPlace, refusalOfWorkspace } from "./place-rules.ts";
-export { experimentLife } from "./experiment-life.ts";
+export { Lives } from "./lives.ts";
 export { DueFold, type DueFoldSpec, foldOfDues } from "./reactions/due-fold.ts";
 export { type DueDeps, DueLoop } from "./reactions/due-loop.ts";
 export type { Loop } from "./reactions/loop.ts";
@@ -144,6 +144,7 @@ export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
+export { isTooSlow } from "./views/apply-events.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";
 export { logFoldCheck } from "./verification/verify-log-fold.ts";

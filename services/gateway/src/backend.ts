@@ -9,7 +9,7 @@ import type {
   CommandService,
 } from "@trainyard/contracts/command-services";
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, isFault, type JsonObject, limits } from "@trainyard/kernel";
+import { type Clock, type Fault, isFault, type JsonObject, limits } from "@trainyard/kernel";
 import {
   decodeReply,
   type Executor,
@@ -101,6 +101,7 @@ export class Backend {
     const answer = await this.parts.bus
       .request(service, name, { headers, body }, apiLimits.commandDeadlineMs)
       .catch((error: unknown) => {
+        if (isFault(error) && error.code === "message_too_large") throw tooLarge(service, error);
         if (!isFault(error) || error.retry === "never") throw error;
         this.parts.logger.warn({ err: error, service }, "service_unreachable");
         throw unavailable(`the ${service} service does not answer now; try again`);
@@ -181,6 +182,11 @@ export class Backend {
 
 export function isDeleted({ deletion }: ExperimentDocument): boolean {
   return deletion !== undefined;
+}
+
+/** The client's body may be larger than the message in which a service gets it. */
+function tooLarge(service: string, { message }: Fault): Problem {
+  return new Problem(413, "too_large", `shorten the request to the ${service} service: ${message}`);
 }
 
 async function inTime(reached: Promise<void>): Promise<void> {

@@ -33,12 +33,12 @@ import { authenticate, type Credentials, type RunCaller, type TokenLookup } from
 import { FairQueue } from "./http/fair-queue.ts";
 import { Costs } from "./http/costs.ts";
 import { startGrpc } from "./http/grpc.ts";
-import { IdempotencyStore } from "./http/idempotency.ts";
+import { expiredKeys, IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
 import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
-import { Sessions } from "./http/sessions.ts";
+import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -52,6 +52,7 @@ import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { frontServer } from "./task-pages/front.ts";
 import { taskPageRoom } from "./task-pages/task-page-room.ts";
+import { expiredTaskSessions } from "./task-pages/task-sessions.ts";
 import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
 
@@ -59,6 +60,7 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
+const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions];
 
 export async function createService(
   config: GatewayConfig,
@@ -134,7 +136,6 @@ export async function createService(
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
   };
-  const swept = [idempotency, sessions, pages.taskSessions];
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
@@ -158,7 +159,7 @@ export async function createService(
       { run: (signal) => openCalls.run(logger, signal) },
       room.tunnels,
       pages.callers,
-      { run: (signal) => sweep(swept, clock, logger, signal) },
+      { run: (signal) => sweep(expired, pool, clock, logger, signal) },
       purging,
       removing,
     ],

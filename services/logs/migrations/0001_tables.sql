@@ -86,3 +86,21 @@ create table logs.word_chunks (
 );
 -- Stored uncompressed, because a search reads a few bytes of each filter.
 alter table logs.word_chunks alter column words set storage external;
+
+-- The facts about each experiment and task that retention needs, as far as the cursor has read the log.
+create table logs.lives (
+  id text collate "C" primary key,
+  -- The retention of the configuration.
+  policy jsonb not null,
+  -- Milliseconds since 1970; null while it runs.
+  ended_ms double precision,
+  -- none, asked (it can still be undone) or done.
+  deletion text collate "C" not null
+);
+create table logs.lives_cursor (
+  one boolean primary key default true check (one),
+  position bigint not null,
+  -- The id of the event at the position: a log that went back has another one there, or none.
+  event text not null
+);
+insert into logs.lives_cursor (position, event) values (0, '');

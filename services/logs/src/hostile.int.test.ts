@@ -38,12 +38,22 @@ test("no query causes a fault, however malformed", async () => {
   );
   await fc.assert(
     fc.asyncProperty(one, async (query) => {
-      const { kind } = await logs.ask({ task: "1.1", ...query });
-      expect(["ok", "rejected"]).toContain(kind);
+      const answer = await logs.ask({ task: "1.1", ...query });
+      expect(["ok", "rejected"]).toContain(answer.kind);
+      expect(answer).not.toMatchObject({ rejection: { rejected: "internal" } });
     }),
     { numRuns: 150 },
   );
   expect(await logs.texts({ task: "1.1" })).toEqual(["a line"]);
+});
+
+test("a run or rank with a number that no line can have is found in no line", async () => {
+  await logs.written([line("4.1#1", 1, "a line")]);
+  for (const most of [2 ** 31, 2 ** 32 - 1]) {
+    for (const field of ["run", "nodeRank", "rank"] as const) {
+      expect(await logs.texts({ task: "4.1", [field]: most })).toEqual([]);
+    }
+  }
 });
 
 test("no batch causes a fault, however malformed", async () => {
@@ -54,8 +64,9 @@ test("no batch causes a fault, however malformed", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(odd, { minLength: 1, maxLength: 3 }), async (lines) => {
       const batch = lines.map((one) => ({ ...line("2.1#1", 1, ""), ...one }));
-      const { kind } = await logs.write(batch);
-      expect(["ok", "rejected"]).toContain(kind);
+      const answer = await logs.write(batch);
+      expect(["ok", "rejected"]).toContain(answer.kind);
+      expect(answer).not.toMatchObject({ rejection: { rejected: "internal" } });
     }),
     { numRuns: 100 },
   );

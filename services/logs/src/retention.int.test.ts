@@ -1,11 +1,12 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { ExperimentOutcome, TaskOutcome } from "@trainyard/contracts/events";
-import { createPostgresLog } from "@trainyard/event-log";
+import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { logsLimits } from "./limits.ts";
+import { logLives } from "./shell/lives.ts";
 import { RetentionTable } from "./shell/retention-table.ts";
 import { Retention, type RetentionSettings } from "./shell/retention.ts";
 import { line } from "./testing/lines.ts";
@@ -69,7 +70,7 @@ async function sweep(settings: Partial<RetentionSettings> = {}): Promise<void> {
   const url = logs.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
   await using log = createPostgresLog({ connectionString: url });
   const retention = new Retention({
-    log,
+    lives: logLives(pool, log),
     kept: new RetentionTable(pool),
     clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
     logger: createLogger("logs", "silent"),
@@ -331,5 +332,63 @@ test("a line that is stored during a sweep is removed by this sweep or the next"
   }
   await sweeping;
   await sweep();
+  expect(await countOf(experiment)).toBe(0);
+});
+
+test("a sweep reads no stream of experiments that are kept, however many there are", async () => {
+  const ended = await newExperiment();
+  await write(ended, 2);
+  await ends(ended);
+  await logs.stage.sql(
+    `insert into logs.experiments (experiment) select 'e' || n from generate_series(1, 100000) as n`,
+  );
+  await sweep();
+  const url = logs.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+  await using log = createPostgresLog({ connectionString: url });
+  const reads: string[] = [];
+  const counted = new Proxy<EventLog>(log, {
+    get: (target, name: keyof EventLog) => {
+      if (name === "read" || name === "readSome") reads.push(name);
+      const member = target[name];
+      return typeof member === "function" ? (member as () => unknown).bind(target) : member;
+    },
+  });
+  const before = performance.now();
+  const retention = new Retention({
+    lives: logLives(pool, counted),
+    kept: new RetentionTable(pool),
+    clock: systemClock,
+    logger: createLogger("logs", "silent"),
+    settings: { retentionDays: -1, retentionBytes: 1_000_000 },
+    hold: { reason: async () => null },
+  });
+  await retention.sweep(new AbortController().signal);
+  expect(reads).toEqual([]);
+  expect(performance.now() - before).toBeLessThan(3_000);
+  await logs.stage.sql("delete from logs.experiments where experiment like 'e%'");
+});
+
+test("an end is found behind more events than a page of the log has", async () => {
+  const experiment = await newExperiment(0);
+  await write(experiment, 2);
+  const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
+  for (let part = 0; part < 12; part += 1) {
+    await logs.stage.tell(`experiment-${experiment}`, ...Array.from({ length: 100 }, () => paused));
+  }
+  await ends(experiment);
+  await sweep();
+  expect(await countOf(experiment)).toBe(0);
+});
+
+test("ends and deletions are read again from a log that went back", async () => {
+  const experiment = await newExperiment();
+  await write(experiment, 2);
+  await sweep();
+  await logs.stage.sql("update logs.lives_cursor set event = 'of a lost history'");
+  await logs.stage.sql("update logs.lives set ended_ms = 1 where id = $1", [experiment]);
+  await sweep({ retentionDays: 0 });
+  expect(await countOf(experiment)).toBe(2);
+  await ends(experiment);
+  await sweep({ retentionDays: 0 });
   expect(await countOf(experiment)).toBe(0);
 });

@@ -23,6 +23,7 @@ import { LineRuns, lineTables } from "./shell/line-runs.ts";
 import { LineTable } from "./shell/line-table.ts";
 import { LineFinder } from "./shell/line-search.ts";
 import { LogPolicies } from "./shell/policies.ts";
+import { logLives } from "./shell/lives.ts";
 import { Patterns } from "./shell/patterns.ts";
 import { Retention } from "./shell/retention.ts";
 import { queryCommands } from "./shell/queries.ts";
@@ -45,7 +46,8 @@ export async function createService(
   const { http, runTokenKeys, retention: settings } = config;
   const kept = new RetentionTable(pool);
   const hold = new DeletionHold(parts);
-  const retention = new Retention({ log, kept, clock, logger, settings, hold });
+  const lives = logLives(pool, log);
+  const retention = new Retention({ lives, kept, clock, logger, settings, hold });
   const { chunkPauseMs, chunkPausesPerStep, chunkIdleMs, lostRunsLookMs } = logsLimits;
   const indexing = new EffectLoop("log-words", parts, async () => {
     const startMs = clock.monotonicMs();

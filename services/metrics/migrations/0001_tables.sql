@@ -207,3 +207,24 @@ create table metrics.birth (
   mark text not null default metrics.store_mark()
 );
 insert into metrics.birth default values;
+
+-- The facts about each experiment and task that retention needs, as far as the cursor has read the log.
+create table metrics.lives (
+  id text collate "C" primary key,
+  -- The retention of the configuration.
+  policy jsonb not null,
+  -- Milliseconds since 1970; null while it runs.
+  ended_ms double precision,
+  -- none, asked (it can still be undone) or done.
+  deletion text collate "C" not null,
+  -- When a sweep looks at it again, as long as the cluster keeps measurements for due_days; null for at once.
+  due_ms double precision,
+  due_days double precision
+);
+create table metrics.lives_cursor (
+  one boolean primary key default true check (one),
+  position bigint not null,
+  -- The id of the event at the position: a log that went back has another one there, or none.
+  event text not null
+);
+insert into metrics.lives_cursor (position, event) values (0, '');

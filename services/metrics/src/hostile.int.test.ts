@@ -165,7 +165,10 @@ test("no query causes a fault, however malformed", async () => {
           limit,
         }),
       ]);
-      for (const answer of answers) expect(["ok", "rejected"]).toContain(answer.kind);
+      for (const answer of answers) {
+        expect(["ok", "rejected"]).toContain(answer.kind);
+        expect(answer).not.toMatchObject({ rejection: { rejected: "internal" } });
+      }
     }),
     { numRuns: 100 },
   );

@@ -63,9 +63,9 @@ export const metricsLimits = {
   /** Memory for the cached keys of runs: about half a KiB per run, 64 KiB for a run whose keys have many gaps. */
   runsKnownBytesMax: 16 * 1024 * 1024,
   /**
-   * Trials whose metric names are cached, and cached names per group; other names are recorded again with each report.
+   * Runs whose metric names are cached, and cached names per group; other names are recorded again with each report.
    */
-  trialsKnownMax: 2_000,
+  runsWithKnownNamesMax: 2_000,
   namesKnownPerGroupMax: 20_000,
   /** Attempts at a write while other replicas write the same runs. */
   writeAttemptsMax: 20,
@@ -100,6 +100,8 @@ export const metricsLimits = {
   /** Rows that one retention statement removes, and blocks, which are removed with their columns. */
   rowsPerRemovalMax: 5_000,
   blocksPerRemovalMax: 50,
+  /** Ended experiments that a retention sweep selects at once. */
+  livesPerPage: 1_000,
   /** Time between two retention sweeps; retention is counted in days. */
   retentionLookMs: 6 * 3_600_000,
   /** Points of one trial in one answer: about 60 bytes each while they are sorted. */
@@ -127,6 +129,9 @@ export const metricsLimits = {
   pointsPerPageMax: 1_000,
   /** System points in one answer: with 16 values of 100 bytes each they fill three quarters of a message. */
   systemPointsPerPageMax: 500,
+  /** Totals in one answer, each of at most 2.5 KB with the longest names, and the runs that it names. */
+  profileTotalsPerPageMax: 400,
+  profiledRunsMax: 1_000,
   pageBytesMax: 512 * 1024,
   /** Tails that one read of a stream returns, and their bytes, unless the first tail alone is larger. */
   streamTailsMax: 500,

@@ -192,6 +192,25 @@ test("points are kept while a deletion may be undone, and while a continued expe
   expect([await left(deleted), await left(continued)]).toEqual([[], []]);
 });
 
+test("the metrics of a continued trial are in the list of names after retention has removed earlier ones", async () => {
+  const trial = await newTrial({ metric_retention_days: 0 });
+  await send(trial, [report(1, "training", 1)]);
+  await ends(trial);
+  aheadMs = dayMs;
+  await sweep();
+  const names = "select from metrics.names where trial = $1";
+  expect(await metrics.stage.sql(names, [trial])).toEqual([]);
+  await metrics.stage.tell(`experiment-${trial.split(".")[0]}`, {
+    type: "ExperimentContinued",
+    data: { continuation: 1, request: "" },
+  });
+  await metrics.request(trial, 2);
+  expect(
+    await metrics.send(service, `${trial}#2`, { reports: [report(1, "training", 1)] }),
+  ).toMatchObject({ status: 200 });
+  expect(await metrics.stage.sql(names, [trial])).toHaveLength(1);
+});
+
 test("nothing is removed while deletions are held", async () => {
   const trial = await newTrial({ metric_retention_days: 1 });
   await send(trial, reportsOf(1));
@@ -203,4 +222,30 @@ test("nothing is removed while deletions are held", async () => {
   held = null;
   await sweep();
   expect(await left(trial)).toEqual([]);
+});
+
+test("a sweep looks only at experiments that are due", async () => {
+  const trial = await newTrial({ metric_retention_days: 1 });
+  const [experiment = ""] = trial.split(".");
+  await send(trial, reportsOf(1));
+  await ends(trial);
+  const text = "select due_ms as ms, ended_ms as ended from metrics.lives where id = $1";
+  type Due = { readonly ms: number | null; readonly ended: number };
+  const due = async () => (await metrics.stage.sql<Due>(text, [experiment]))[0];
+  await sweep();
+  const first = await due();
+  expect(first?.ms).toBe((first?.ended ?? 0) + dayMs);
+  aheadMs = 20 * dayMs;
+  await sweep();
+  expect(await left(trial)).toEqual([]);
+  expect((await due())?.ms).toBe(Infinity);
+  const again = { continuation: 1, request: "" };
+  await metrics.stage.tell(`experiment-${experiment}`, {
+    type: "ExperimentContinued",
+    data: again,
+  });
+  await ends(trial);
+  aheadMs = 0;
+  await sweep();
+  expect((await due())?.ms).toBeLessThan(Infinity);
 });

@@ -74,10 +74,17 @@ describe("a report of system metrics", () => {
     });
     expect(late).toMatchObject({ status: 409, body: { code: "run_superseded" } });
     expect(await metrics.points(trial)).toEqual([]);
-    expect(totalOf(await metrics.profile(trial)).map(({ run, mean }) => ({ run, mean }))).toEqual([
-      { run: 1, mean: 30 },
-      { run: 2, mean: 80 },
-    ]);
+    const [first, second] = [
+      await metrics.profile(trial, { run: 1 }),
+      await metrics.profile(trial),
+    ];
+    expect([...totalOf(first), ...totalOf(second)].map(({ run, mean }) => ({ run, mean }))).toEqual(
+      [
+        { run: 1, mean: 30 },
+        { run: 2, mean: 80 },
+      ],
+    );
+    expect(second).toMatchObject({ run: 2, runs: [1, 2] });
     const { points } = await metrics.systemPage(trial);
     expect(points.map(({ run, stepsCompleted }) => [run, stepsCompleted])).toEqual([
       [2, 6],
@@ -103,6 +110,37 @@ describe("a report of system metrics", () => {
     expect((await metrics.systemPage(trial, { group: "gpu" })).points.length).toBe(1);
   });
 
+  test("has a profile of bounded answers, whatever the number of runs, nodes and devices", async () => {
+    const trial = await newTrial();
+    const text = (count: string, letter: string) => `repeat('${letter}', ${count}) || n`;
+    await metrics.stage.sql(
+      `insert into metrics.system_totals (trial, run, node, group_name, device, name, samples, total, min, max)
+       select $1, run, n, ${text("250", "g")}, ${text("250", "d")}, ${text("60", "n")}, 1, 1, 1, 1
+       from generate_series(1, 3) as run, generate_series(1, 1000) as n`,
+      [trial],
+    );
+    await metrics.stage.sql(
+      `insert into metrics.system_totals (trial, run, node, group_name, device, name, samples, total, min, max)
+       select $1, n, 0, 'cpu', '', 'load', 1, 1, 1, 1 from generate_series(4, 3000) as n`,
+      [trial],
+    );
+    const { run, runs } = await metrics.profile(trial);
+    expect([run, runs.length, runs[0], runs.at(-1)]).toEqual([3_000, 1_000, 2_001, 3_000]);
+    const nodes: number[] = [];
+    let after = "";
+    do {
+      const page = await metrics.profile(trial, { run: 2, after });
+      nodes.push(...page.totals.map(({ node }) => node));
+      expect(page.totals.length).toBeLessThanOrEqual(400);
+      after = page.next;
+    } while (after !== "");
+    expect(nodes).toEqual(Array.from({ length: 1_000 }, (_, n) => n + 1));
+    const wrong = { trial, run: 4_294_967_295, after: "x", limit: 0 };
+    const answer = await metrics.stage.ask("metrics", "QueryProfile", wrong);
+    expect(answer).toMatchObject({ rejection: { rejected: "invalid_request" } });
+    expect((await metrics.profile(trial, { run: 4_294_967_295 })).totals).toEqual([]);
+  });
+
   test("is returned with the pace of the training", async () => {
     const trial = await newTrial();
     const atMs = 1_700_000_000_000;
@@ -111,9 +149,10 @@ describe("a report of system metrics", () => {
       atMs: atMs + 500 * step,
     }));
     await metrics.send(service, `${trial}#1`, { reports });
-    expect((await metrics.profile(trial)).paces).toEqual([{ run: 1, steps: 60, seconds: 30 }]);
+    const pace = { run: 1, steps: 60, seconds: 30 };
+    expect((await metrics.profile(trial, { run: 1 })).pace).toEqual(pace);
     await metrics.request(trial, 2, 60, "checkpoint");
     await metrics.send(service, `${trial}#2`, { reports: [report(1, "training", 61)] });
-    expect((await metrics.profile(trial)).paces.map(({ run }) => run)).toEqual([1]);
+    expect((await metrics.profile(trial, { run: 2 })).pace).toBeUndefined();
   });
 });

@@ -24,7 +24,9 @@ test("yard trial profile shows each run separately, even steps that the next run
 
   const profile = (await world.json("trial", "profile", trial)) as Plain<TrialProfile>;
   expect(profile.enabled).toBe(true);
-  const utilization = profile.summaries.filter(
+  expect([profile.run, profile.runs]).toEqual([2, [1, 2]]);
+  const earlier = await world.client.call("getTrialProfile", { trial, run: 1 });
+  const utilization = [...earlier.summaries, ...profile.summaries].filter(
     ({ group, value }) => group === "cpu" && value?.name === "utilization_percent",
   );
   expect(utilization.map(({ run, node }) => [run, node])).toEqual([
@@ -42,7 +44,7 @@ test("yard trial profile shows each run separately, even steps that the next run
   expect([...groups]).toEqual(
     expect.arrayContaining(["cpu", "disk", "memory", "network", "throughput"]),
   );
-  expect(profile.paces.map(({ run, steps }) => [run, steps])).toEqual([
+  expect([earlier, profile].map(({ pace }) => [pace?.run, pace?.steps])).toEqual([
     [1, 3],
     [2, 3],
   ]);

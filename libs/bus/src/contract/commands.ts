@@ -112,6 +112,22 @@ export function commandContract(open: OpenFixture): void {
     await expect(asked).rejects.toMatchObject({ code: "no_responders", retry: "later" });
   });
 
+  test("a request larger than a message is refused, with the limit, and others follow", async () => {
+    await using fixture = await open();
+    const served = await fixture.connect("experiments");
+    await served.serve("experiments", { PauseExperiment: ok });
+    const gateway = await fixture.connect("gateway");
+    const large = commandOf("x".repeat(busLimits.messageBytesMax + 1));
+    const asked = gateway.request("experiments", "PauseExperiment", large, longMs);
+    await expect(asked).rejects.toMatchObject({
+      code: "message_too_large",
+      retry: "never",
+      message: expect.stringContaining(String(busLimits.messageBytesMax)),
+    });
+    const next = await gateway.request("experiments", "PauseExperiment", commandOf("{}"), longMs);
+    expect(next.kind).toBe("ok");
+  });
+
   test("a service that stopped serving gets no new commands and completes its running ones", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");

@@ -28,3 +28,22 @@ test("each migration is applied once, even one with a lower number later, and a 
   await rm(join(folder, "0008_t.sql"));
   await expect(migrate(pool, "example", folder)).rejects.toMatchObject({ code: "newer_schema" });
 });
+
+test("a migration may take longer than the statements of its service", async () => {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await openTestDatabase());
+  const folder = await mkdtemp(join(tmpdir(), "trainyard-migrate-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const limits = { statement_timeout: 100, query_timeout: 150 };
+  const pool = stack.adopt(
+    new pg.Pool({ connectionString: database.url(), max: 1, ...limits }),
+    (one) => one.end(),
+  );
+  await writeFile(
+    join(folder, "0001_slow.sql"),
+    "create table example.slow (); select pg_sleep(0.4)",
+  );
+  await migrate(pool, "example", folder);
+  await expect(pool.query("select pg_sleep(0.4)")).rejects.toThrow();
+  expect((await pool.query("select from example.slow")).rowCount).toBe(0);
+});

@@ -12,6 +12,7 @@ import {
 import { extract } from "tar";
 import { argument, type Context } from "../context.ts";
 import { callerPath } from "../environment.ts";
+import { cliLimits } from "../limits.ts";
 import { number } from "../output.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 
@@ -23,14 +24,13 @@ export async function profile(
   args: readonly string[],
   options: { readonly run?: number },
 ): Promise<void> {
-  const whole = await client.call("getTrialProfile", { trial: argument(args, 0) });
-  const run = runOf(whole, options.run);
+  const whole = await wholeProfile(client, argument(args, 0), options.run);
+  const { run } = whole;
   if (output.json) {
     output.message(TrialProfileSchema, whole);
     return;
   }
-  const summaries = whole.summaries.filter((summary) => summary.run === run);
-  output.table(summaries, [
+  output.table(whole.summaries, [
     { title: "NODE", value: nodeOf },
     { title: "GROUP", value: ({ group }) => group },
     { title: "DEVICE", value: ({ device }) => device },
@@ -42,8 +42,8 @@ export async function profile(
   ]);
   output.line("");
   output.fields([
-    ["run", `${run} of ${runsOf(whole).join(", ")}`],
-    ["pace", paceOf(whole, run)],
+    ["run", `${run} of ${whole.runs.join(", ")}`],
+    ["pace", paceOf(whole)],
     ["traces", tracesText(whole.trial, whole.tensorboardPath, existsSync)],
   ]);
 }
@@ -88,26 +88,38 @@ async function copy(client: Context["client"], trial: string, shown: string): Pr
   return folder;
 }
 
-function runsOf({ summaries }: Plain<TrialProfile>): readonly number[] {
-  return [...new Set(summaries.map(({ run }) => run))];
-}
-
-/** Returns the requested run, or the latest profiled one. */
-function runOf(whole: Plain<TrialProfile>, asked: number | undefined): number {
-  if (asked !== undefined && !Number.isInteger(asked)) {
+/** Returns the profile of the requested run, or of the latest profiled one, with all its pages. */
+async function wholeProfile(
+  client: Context["client"],
+  trial: string,
+  asked: number | undefined,
+): Promise<Plain<TrialProfile>> {
+  if (asked !== undefined && !(Number.isInteger(asked) && asked > 0)) {
     throw new UsageError("--run takes the number of a run.");
   }
-  const runs = runsOf(whole);
-  const run = asked ?? runs.at(-1);
-  if (run !== undefined && runs.includes(run)) return run;
-  if (run !== undefined && runs.length > 0) {
-    const there = `runs ${runs.join(", ")} of trial ${whole.trial}`;
-    throw new Failure(`Run ${run} was not profiled; there are figures of ${there}.`);
+  const { pageSize } = cliLimits;
+  const first = await client.call("getTrialProfile", { trial, run: asked ?? 0, pageSize });
+  const { run } = first;
+  const summaries = [...first.summaries];
+  for (let pageToken = first.nextPageToken; pageToken !== ""; ) {
+    const page = await client.call("getTrialProfile", { trial, run, pageSize, pageToken });
+    summaries.push(...page.summaries);
+    pageToken = page.nextPageToken;
   }
-  throw new Failure(
+  if (summaries.length === 0) throw withoutFigures(first);
+  return { ...first, summaries, nextPageToken: "" };
+}
+
+function withoutFigures(whole: Plain<TrialProfile>): Failure {
+  const { trial, run, runs } = whole;
+  if (runs.length > 0) {
+    const there = `runs ${runs.join(", ")} of trial ${trial}`;
+    return new Failure(`Run ${run} was not profiled; there are figures of ${there}.`);
+  }
+  return new Failure(
     whole.enabled
-      ? `Trial ${whole.trial} has reported no machine metrics yet: the first figures come about 10 s after trainyard.init().`
-      : `Trial ${whole.trial} was not profiled: set profiling.enabled to true in its configuration, or call ctx.profiler.on() in its script.`,
+      ? `Trial ${trial} has reported no machine metrics yet: the first figures come about 10 s after trainyard.init().`
+      : `Trial ${trial} was not profiled: set profiling.enabled to true in its configuration, or call ctx.profiler.on() in its script.`,
   );
 }
 
@@ -116,10 +128,9 @@ function nodeOf({ node, agent }: Plain<SystemSummary>): string {
 }
 
 /** Returns the speed in steps, from the training metrics. The table has the speeds that the script counts itself. */
-function paceOf({ paces, summaries }: Plain<TrialProfile>, run: number): string {
-  const pace = paces.find((one) => one.run === run);
+function paceOf({ pace, summaries }: Plain<TrialProfile>): string {
   if (pace !== undefined) return `${number(pace.steps / pace.seconds)} steps a second`;
-  const counted = summaries.some((one) => one.run === run && one.group === throughput);
+  const counted = summaries.some(({ group }) => group === throughput);
   return counted ? "" : "unknown: fewer than two training reports";
 }
 

@@ -150,6 +150,17 @@ test.each(hostile)("%j in a path, a query and a header is not found, or refused"
   await expectWhole();
 });
 
+test.each([
+  ["notes of an experiment", "PATCH", "experiments/1", { notes: "n".repeat(1_500_000) }],
+  ["metadata of a model", "POST", "models", { name: "m", metadata: { a: "n".repeat(1_500_000) } }],
+])("%s larger than a service's message are refused with the limit", async (...asked) => {
+  const [, method, path, body] = asked;
+  const answer = await call(method, path, body);
+  expect(answer).toMatchObject({ status: 413, body: { code: "too_large" } });
+  expect(answer.body["detail"]).toMatch(/has 1500\d{3} bytes; the bus carries at most 1048576/);
+  await expectWhole();
+});
+
 const routes = [
   ["POST", "workspaces"],
   ["PATCH", "workspaces/default"],

@@ -1,5 +1,5 @@
 import { Bug, isFault } from "@trainyard/kernel";
-import { isDatabaseAway, type Logger } from "@trainyard/runtime";
+import { isDatabaseAway, isTooSlow, type Logger } from "@trainyard/runtime";
 import { Problem, unavailable } from "./problem.ts";
 
 /** Converts an error to the Problem that the caller gets. Details for operators are logged under the request's id. */
@@ -22,10 +22,7 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new Problem(415, "not_json", "send the body as application/json");
   }
-  if (isDatabaseAway(error)) {
-    logger.warn({ err: error, requestId }, "database_unreachable");
-    return new Problem(503, "unavailable", "the database does not answer now; try again");
-  }
+  // The server gives such a status also to the broken connection of a client, whose code may be that of a database's.
   if (
     statusCode !== undefined &&
     statusCode >= 400 &&
@@ -33,6 +30,14 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
     !(error instanceof Bug)
   ) {
     return new Problem(statusCode, "invalid_request", (error as Error).message);
+  }
+  if (isDatabaseAway(error)) {
+    logger.warn({ err: error, requestId }, "database_unreachable");
+    return new Problem(503, "unavailable", "the database does not answer now; try again");
+  }
+  if (isTooSlow(error)) {
+    logger.warn({ err: error, requestId }, "database_too_slow");
+    return new Problem(503, "unavailable", "the database did not answer in time; try again");
   }
   logger.error({ err: error, requestId }, "request_failed");
   return new Problem(

@@ -3,7 +3,8 @@ import type { Pool } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { created } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { IdempotencyStore } from "./idempotency.ts";
+import { expiredKeys } from "./idempotency.ts";
+import { deleteExpired } from "./sweep.ts";
 
 let gateway: TestGateway;
 let experiments: AsyncDisposable;
@@ -127,16 +128,34 @@ describe("an Idempotency-Key", () => {
   });
 
   test("expires after a day, but not during an attempt", async () => {
-    const store = new IdempotencyStore({ query: gateway.sql } as unknown as Pool);
+    const pool = { query: gateway.sql } as unknown as Pool;
+    const { signal } = new AbortController();
     expect(await pauseIt()).toBe(200);
     await change("created_at = now() - interval '25 hours', status = null");
     await change("held_until = now() + interval '10 seconds'");
-    await store.sweep();
+    await deleteExpired(pool, expiredKeys, signal);
     expect(await rows()).toHaveLength(1);
     expect(await pauseIt()).toBe(409);
     await change("held_until = now() - interval '1 second'");
-    await store.sweep();
+    await deleteExpired(pool, expiredKeys, signal);
     expect(await rows()).toEqual([]);
+  });
+
+  test("is deleted with any number of others, in statements that are short enough for the database", async () => {
+    await gateway.sql(
+      `insert into gateway.idempotency (caller, key, request_digest, number, held_until, created_at)
+       select 'many', n::text, '', gen_random_uuid(), now(), now() - interval '2 days'
+       from generate_series(1, 20) as n`,
+    );
+    const deleted: number[] = [];
+    const query = async (text: string) => {
+      const answer = await gateway.sql(text);
+      deleted.push(answer.rowCount ?? 0);
+      return answer;
+    };
+    const { signal } = new AbortController();
+    await deleteExpired({ query } as unknown as Pool, expiredKeys, signal, 8);
+    expect(deleted).toEqual([8, 8, 4]);
   });
 });
 

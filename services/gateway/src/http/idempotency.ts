@@ -19,6 +19,7 @@ import { runtimeLimits } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { httpLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
+import type { Expired } from "./sweep.ts";
 
 /** The time for which an attempt blocks its idempotency key: longer than any command takes. */
 const idempotencyHeldMs = 30_000;
@@ -138,16 +139,14 @@ export class IdempotencyStore {
         : `update gateway.idempotency set held_until = now() where ${mine}`;
     await this.#pool.query(text, [caller, key, number, attempts]);
   }
-
-  /** Deletes rows that are older than a day, except those of running attempts. */
-  async sweep(): Promise<void> {
-    await this.#pool.query(
-      `delete from gateway.idempotency where created_at < now() - make_interval(hours => $1)
-         and (status is not null or held_until < now())`,
-      [httpLimits.idempotencyHours],
-    );
-  }
 }
+
+/** The keys that are older than a day, except those of running attempts. */
+export const expiredKeys: Expired = {
+  table: "gateway.idempotency",
+  where: `created_at < now() - interval '${httpLimits.idempotencyHours} hours'
+    and (status is not null or held_until < now())`,
+};
 
 /** Whether the request certainly had no effect. After any other error it may have had one. */
 function isRefusal(error: unknown): boolean {

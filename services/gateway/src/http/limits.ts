@@ -6,6 +6,8 @@ export const httpLimits = {
   grpcMessageBytesMax: 256 * 1024,
   /** The largest body of other requests: a manifest of some ten thousand files. */
   bodyBytesMax: 8 * 1024 * 1024,
+  /** The longest name in a path: as long as the head of a request may be, so the name's own limit decides. */
+  pathPartCharactersMax: 16 * 1024,
   /** The body of a sign-in, whose caller is not known before the body is read. */
   signInBodyBytesMax: 4 * 1024,
   /** Smaller bodies, such as commands and manifests, do not count against the limit below. */
@@ -27,6 +29,8 @@ export const httpLimits = {
   bodySeparatorsMax: 2_000_000,
   /** The time for which an idempotency key has its first answer. */
   idempotencyHours: 24,
+  /** The expired keys, sessions or codes that one statement deletes: some hundredths of a second. */
+  expiredRowsAtOnce: 5_000,
   /** The interval of comments in a quiet stream, which keep proxies from closing it. */
   sseKeepAliveMs: 15_000,
   /** The time after which a client with unread messages is disconnected; it continues after its last message. */

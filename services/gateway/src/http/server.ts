@@ -17,6 +17,7 @@ import type { Telemetry } from "../telemetry.ts";
 import { Access } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
+import { httpLimits } from "./limits.ts";
 import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
@@ -51,7 +52,7 @@ export async function startHttpServer(deps: ServerDeps, address: HttpAddress): P
 function createHttpServer(deps: ServerDeps): FastifyInstance {
   const server = fastify({
     logger: false,
-    routerOptions: { maxParamLength: 200 },
+    routerOptions: { maxParamLength: httpLimits.pathPartCharactersMax },
     forceCloseConnections: true,
     serverFactory: (answer) => deps.front(answer, (...asked) => void upgrades.answer(...asked)),
   });

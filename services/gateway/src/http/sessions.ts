@@ -11,6 +11,7 @@ import { assert } from "@trainyard/kernel";
 import type { Pool } from "pg";
 import { digestOfSecret, type OpenSession } from "../http/caller.ts";
 import { httpLimits } from "./limits.ts";
+import type { Expired } from "./sweep.ts";
 
 /** The least interval between two updates of a session's last use. */
 const sessionUsedSeconds = 60;
@@ -134,16 +135,13 @@ export class Sessions {
       digestOfSecret(code),
     );
   }
-
-  /** Deletes ended sessions and codes; it is called at intervals. */
-  async sweep(): Promise<void> {
-    await this.#pool.query(
-      "delete from gateway.sessions where used_at < now() - make_interval(hours => $1)",
-      [idleHours],
-    );
-    await this.#pool.query("delete from gateway.session_codes where expires_at < now()");
-  }
 }
+
+/** Ended sessions and codes. */
+export const expiredSessions: readonly Expired[] = [
+  { table: "gateway.sessions", where: `used_at < now() - interval '${idleHours} hours'` },
+  { table: "gateway.session_codes", where: "expires_at < now()" },
+];
 
 /** The form of a secret. A text of another form is not looked up. */
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;

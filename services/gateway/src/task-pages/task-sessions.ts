@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import { digestOfSecret } from "../http/caller.ts";
 import { httpLimits } from "../http/limits.ts";
+import type { Expired } from "../http/sweep.ts";
 import { taskPageLimits } from "./limits.ts";
 
 /** The host that a session belongs to. */
@@ -122,17 +123,17 @@ export class TaskSessions {
       [digests],
     );
   }
-
-  /** Deletes ended sessions and codes; it is called at intervals. */
-  async sweep(): Promise<void> {
-    await this.#pool.query(
-      `delete from gateway.task_sessions t where used_at < now() - make_interval(hours => $1)
-       or session is not null and not exists (select from gateway.sessions s where s.digest = t.session)`,
-      [httpLimits.sessionIdleHours],
-    );
-    await this.#pool.query("delete from gateway.task_codes where expires_at < now()");
-  }
 }
+
+/** Ended sessions and codes. */
+export const expiredTaskSessions: readonly Expired[] = [
+  {
+    table: "gateway.task_sessions",
+    where: `used_at < now() - interval '${httpLimits.sessionIdleHours} hours'
+      or session is not null and not exists (select from gateway.sessions s where s.digest = old.session)`,
+  },
+  { table: "gateway.task_codes", where: "expires_at < now()" },
+];
 
 /** Deletes the sessions and codes of a deleted task. */
 export async function endSessionsOfTask(pool: Pool, task: string): Promise<void> {

@@ -201,9 +201,10 @@ function stepQuery({ filter, after, before, backwards, scan, limit }: LineStep):
   range.add(before, (cursor) => `position < ${cursor}::bigint`);
   const wanted = conditions();
   wanted.texts.push("true");
-  wanted.add(filter.run, (run) => `run = ${run}`);
-  wanted.add(filter.nodeRank, (rank) => `node_rank = ${rank}`);
-  wanted.add(filter.rank, (rank) => `rank = ${rank}`);
+  // A request may name numbers that a column of integers cannot hold; no line has them.
+  wanted.add(filter.run, (run) => `run = ${run}::bigint`);
+  wanted.add(filter.nodeRank, (rank) => `node_rank = ${rank}::bigint`);
+  wanted.add(filter.rank, (rank) => `rank = ${rank}::bigint`);
   wanted.add(filter.source, (source) => `source = ${source}`);
   wanted.add(filter.level, (level) => `level >= ${level}`);
   wanted.add(filter.fromMs, (fromMs) => `at_ms >= ${fromMs}`);

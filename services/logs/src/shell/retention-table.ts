@@ -3,7 +3,31 @@ import { databaseEpoch, inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { logsLimits } from "../limits.ts";
 
-export type StoredBytes = { readonly experiment: string; readonly bytes: number };
+export type DueLines = {
+  readonly experiment: string;
+  /** Whether it is deleted for good, or its days are over. */
+  readonly isOver: boolean;
+};
+
+export type DueQuery = {
+  readonly nowMs: number;
+  /** The days of experiments without own days, and of tasks; -1 keeps lines forever. */
+  readonly days: number;
+  /** The most bytes that an experiment keeps; null for no limit. */
+  readonly bytesMax: number | null;
+};
+
+// A deletion in its grace may be undone, which restores all lines.
+const due = `
+select experiment, coalesce(is_over, false) as "isOver"
+from logs.experiments left join (
+  select id, deletion, deletion = 'done' or days >= 0 and ended_ms + days * 86400000 <= $1 as is_over
+  from (
+    select *, coalesce((policy->>'log_retention_days')::float8, $2) as days from logs.lives
+  ) as kept
+) as lives on id = experiment
+where not gone and deletion is distinct from 'asked' and (is_over or bytes > $3::float8)
+order by experiment`;
 
 export type RemovedLines = { readonly lines: number; readonly untilMs: number };
 
@@ -58,13 +82,9 @@ export class RetentionTable {
     this.#linesMax = linesMax;
   }
 
-  /** The experiments that may have lines. */
-  async all(): Promise<readonly StoredBytes[]> {
-    type Row = { readonly experiment: string; readonly bytes: string };
-    const text =
-      "select experiment, bytes from logs.experiments where not gone order by experiment";
-    const rows = await this.#query<Row>({ text });
-    return rows.map(({ experiment, bytes }) => ({ experiment, bytes: Number(bytes) }));
+  /** The experiments that have lines to remove, as far as the table of lives has followed the log. */
+  due({ nowMs, days, bytesMax }: DueQuery): Promise<readonly DueLines[]> {
+    return this.#query<DueLines>({ name: "due-lines", text: due, values: [nowMs, days, bytesMax] });
   }
 
   /**

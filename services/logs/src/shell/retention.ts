@@ -4,25 +4,22 @@
  * is deleted, or has ended and the cluster's days are over. The oldest lines go when an experiment has
  * more bytes than the cluster keeps, even while it runs.
  *
- * Every replica sweeps; removing lines twice changes nothing. Removed lines are counted, and answers report the count.
+ * Every replica sweeps, and looks only at what is due; removing lines twice changes nothing. Removed lines are counted,
+ * and answers report the count.
  *
  * While deletions are held, only the limit of bytes removes lines: it does not depend on the log, and protects the
  * disk.
  */
-import { shortNameOf } from "@trainyard/contracts";
-import type { EventLog } from "@trainyard/event-log";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
-import { type Clock, isTaskId, streamName } from "@trainyard/kernel";
+import type { Clock } from "@trainyard/kernel";
 import {
   type DeletionGate,
   EffectLoop,
-  experimentLife,
   isDatabaseAway,
+  type Lives,
   type Logger,
-  streamEvents,
 } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
-import type { StoredBytes, RetentionTable } from "./retention-table.ts";
+import type { DueLines, RetentionTable } from "./retention-table.ts";
 
 export type RetentionSettings = {
   /** Days that lines are kept after their experiment's end; -1 keeps them forever. */
@@ -32,15 +29,13 @@ export type RetentionSettings = {
 };
 
 export type RetentionDeps = {
-  readonly log: EventLog;
+  readonly lives: Lives;
   readonly kept: RetentionTable;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: RetentionSettings;
   readonly hold: DeletionGate;
 };
-
-const dayMs = 24 * 60 * 60 * 1_000;
 
 export class Retention {
   readonly #deps: RetentionDeps;
@@ -55,9 +50,11 @@ export class Retention {
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
-    const { kept, logger, hold } = this.#deps;
+    const { lives, kept, clock, logger, hold, settings } = this.#deps;
     const isHeld = (await hold.reason()) !== null;
-    for (const lines of await kept.all()) {
+    await lives.follow(signal);
+    const { retentionDays: days, retentionBytes: bytesMax } = settings;
+    for (const lines of await kept.due({ nowMs: clock.nowMs(), days, bytesMax })) {
       if (signal.aborted) return;
       const { experiment } = lines;
       try {
@@ -72,17 +69,13 @@ export class Retention {
   }
 
   async #sweepOne(
-    { experiment, bytes }: StoredBytes,
+    { experiment, isOver }: DueLines,
     isHeld: boolean,
     signal: AbortSignal,
   ): Promise<number> {
     const { retentionBytes } = this.#deps.settings;
-    const life = await this.#lifeOf(experiment);
-    // A deletion in its grace may be undone, which restores all lines.
-    if (life === "resting") return 0;
-    if (life === "over" && !isHeld) return this.#removeOldest(experiment, null, signal);
-    if (retentionBytes === null || bytes <= retentionBytes) return 0;
-    return this.#removeOldest(experiment, retentionBytes, signal);
+    if (isOver && !isHeld) return this.#removeOldest(experiment, null, signal);
+    return retentionBytes === null ? 0 : this.#removeOldest(experiment, retentionBytes, signal);
   }
 
   async #removeOldest(
@@ -97,34 +90,5 @@ export class Retention {
       more = lines > 0;
     }
     return removed;
-  }
-
-  /**
-   * Returns `over` for an experiment past its retention days or deleted for good, `resting` for one whose deletion may
-   * be undone.
-   */
-  async #lifeOf(experiment: string): Promise<"kept" | "resting" | "over"> {
-    const { log, settings } = this.#deps;
-    if (isTaskId(experiment)) return this.#lifeOfTask(experiment);
-    const { config, endedMs, deletion } = await experimentLife(log, experiment);
-    if (deletion !== "none") return deletion === "done" ? "over" : "resting";
-    const days =
-      recordedConfig(config).retention_policy.log_retention_days ?? settings.retentionDays;
-    return this.#isOver(endedMs, days) ? "over" : "kept";
-  }
-
-  async #lifeOfTask(task: string): Promise<"kept" | "over"> {
-    const { log, settings } = this.#deps;
-    let endedMs: number | null = null;
-    for await (const { type, timeMs } of streamEvents(log, streamName("task", task))) {
-      if (shortNameOf(type) === "TaskDeleted") return "over";
-      if (shortNameOf(type) === "TaskEnded") endedMs = timeMs;
-      if (shortNameOf(type) === "TaskResumed") endedMs = null;
-    }
-    return this.#isOver(endedMs, settings.retentionDays) ? "over" : "kept";
-  }
-
-  #isOver(endedMs: number | null, days: number): boolean {
-    return days >= 0 && endedMs !== null && endedMs + days * dayMs <= this.#deps.clock.nowMs();
   }
 }

@@ -11,6 +11,7 @@ import { createLogger, migrate } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { type Mortal, strikeEach } from "@trainyard/runtime/mortal";
 import pg from "pg";
+import { logLives } from "../shell/lives.ts";
 import { RetentionTable } from "../shell/retention-table.ts";
 import { LineTable } from "../shell/line-table.ts";
 import { Retention } from "../shell/retention.ts";
@@ -82,7 +83,7 @@ class Lives {
 
   async #sweep(pool: pg.Pool): Promise<void> {
     const retention = new Retention({
-      log: this.#log,
+      lives: logLives(pool, this.#log),
       kept: new RetentionTable(pool, linesMax),
       clock: systemClock,
       logger: createLogger("logs", "silent"),

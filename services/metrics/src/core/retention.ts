@@ -28,3 +28,22 @@ export function dueGroups(
   const others = isDue(days);
   return named.length > 0 || others ? { named, others, except } : null;
 }
+
+/** Reports that agents kept during an outage may arrive so long after the removal of others. */
+const lateMs = 8 * dayMs;
+
+/**
+ * Returns when a sweep looks again: at once while late reports may arrive, then when the next group is due; Infinity if
+ * none will be. Reports that arrive even later stay until their experiment is deleted.
+ */
+export function nextSweepMs(
+  { days, byGroup }: MetricRetention,
+  endedMs: number,
+  nowMs: number,
+): number {
+  const dueMs = [days, ...Object.values(byGroup)]
+    .filter((kept) => kept >= 0)
+    .map((kept) => endedMs + kept * dayMs);
+  if (dueMs.some((at) => at <= nowMs && nowMs < at + lateMs)) return nowMs;
+  return Math.min(...dueMs.filter((at) => at > nowMs));
+}

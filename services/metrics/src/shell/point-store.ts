@@ -55,14 +55,17 @@ export class PointStore {
     return head === undefined ? new Set() : this.#knownOf(head, keys);
   }
 
-  /** The extents of the training reports of each run that has any, in the order of the runs. */
-  async training(trial: string): Promise<readonly (Extent & { readonly run: number })[]> {
+  /** The extent of the training reports of a run that has any. */
+  async training(
+    trial: string,
+    run: number,
+  ): Promise<readonly (Extent & { readonly run: number })[]> {
     return this.#query({
       name: "training",
       text: `select run, first_step as "firstStep", last_step as "lastStep",
                first_at_ms as "firstAtMs", last_at_ms as "lastAtMs"
-             from metrics.runs where trial = $1 and first_step is not null order by run`,
-      values: [trial],
+             from metrics.runs where trial = $1 and run = $2::bigint and first_step is not null`,
+      values: [trial, run],
     });
   }
 

@@ -8,14 +8,15 @@ import { addSupersession } from "./stream-table.ts";
 export function reactionHandlers(pool: Pool): ReactionHandlers {
   return {
     async RunRequested({ id: trial, data }, work) {
-      const { run, fromStep } = data;
+      const { run } = data;
       const parts = parseTrialId(trial);
       // A run of a task reports nothing.
       if (parts === null || run === 1) return;
       const { experiment } = parts;
       // The entry is written before the reaction's commit: a repeated reaction finds it.
-      await addSupersession(pool, { experiment, trial, run, afterStep: keepsUpTo(data) });
-      await work.decide(measurements, trial, { kind: "supersede", run, afterStep: fromStep });
+      const afterStep = keepsUpTo(data);
+      await addSupersession(pool, { experiment, trial, run, afterStep });
+      await work.decide(measurements, trial, { kind: "supersede", run, afterStep });
     },
   };
 }

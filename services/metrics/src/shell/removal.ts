@@ -43,13 +43,3 @@ export async function removeGroups(
   }
   return removed;
 }
-
-/** The first experiment with reports whose id follows this one in text order; null for none. */
-export async function experimentAfter(pool: Pool, experiment: string): Promise<string | null> {
-  const { rows } = await pool.query<{ experiment: string }>(
-    `select split_part(trial, '.', 1) as experiment from metrics.runs
-     where trial > $1 || '/' order by trial limit 1`,
-    [experiment],
-  );
-  return rows[0]?.experiment ?? null;
-}

@@ -1,21 +1,22 @@
 /**
  * Removes an experiment's measurements after its end and the group's retention days: those of its configuration, or
- * else of the cluster. Removing twice changes nothing. A repeated report is still recognised by its key.
+ * else of the cluster. A sweep looks only at what is due. Removing twice changes nothing. A repeated report is still
+ * recognised by its key.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { Clock } from "@trainyard/kernel";
 import {
   type DeletionGate,
   EffectLoop,
-  experimentLife,
   isDatabaseAway,
+  type Lives,
   type Logger,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
-import { dueGroups, type MetricRetention } from "../core/retention.ts";
+import { dueGroups, type MetricRetention, nextSweepMs } from "../core/retention.ts";
 import { metricsLimits } from "../limits.ts";
-import { experimentAfter, removeGroups } from "./removal.ts";
+import { dueLives, type EndedLife, postponeLife, metricLives } from "./lives.ts";
+import { removeGroups } from "./removal.ts";
 
 export type RetentionDeps = {
   readonly log: EventLog;
@@ -29,10 +30,12 @@ export type RetentionDeps = {
 
 export class Retention {
   readonly #deps: RetentionDeps;
+  readonly #lives: Lives;
   readonly loop: EffectLoop;
 
   constructor(deps: RetentionDeps) {
     this.#deps = deps;
+    this.#lives = metricLives(deps.pool, deps.log);
     this.loop = new EffectLoop("metric-retention", deps, async (signal) => {
       await this.sweep(signal);
       return metricsLimits.retentionLookMs;
@@ -40,34 +43,42 @@ export class Retention {
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
-    const { pool, logger, hold } = this.#deps;
+    const { pool, clock, retentionDays: days, hold } = this.#deps;
     // An experiment's end, and so the age of its measurements, follow from the log.
     if ((await hold.reason()) !== null) return;
-    let experiment = await experimentAfter(pool, "");
-    while (experiment !== null && !signal.aborted) {
-      try {
-        const removed = await this.#sweepOne(experiment, signal);
-        if (removed > 0) logger.info({ experiment, removed }, "points_removed");
-      } catch (error) {
-        if (isDatabaseAway(error)) throw error;
-        // The next sweep retries; the sweep continues with the other experiments.
-        logger.error({ err: error, experiment }, "points_not_removed");
+    await this.#lives.follow(signal);
+    const { livesPerPage: limit } = metricsLimits;
+    for (let afterId: string | undefined = ""; afterId !== undefined && !signal.aborted; ) {
+      const page: readonly EndedLife[] = await dueLives(pool, {
+        ...{ afterId, nowMs: clock.nowMs(), days, limit },
+      });
+      for (const life of page) {
+        if (!signal.aborted) await this.#sweepOne(life, signal);
       }
-      experiment = await experimentAfter(pool, experiment);
+      afterId = page.at(-1)?.id;
     }
   }
 
-  async #sweepOne(experiment: string, signal: AbortSignal): Promise<number> {
-    const { log, pool, clock, retentionDays } = this.#deps;
-    const { config, endedMs, deletion } = await experimentLife(log, experiment);
-    // A deletion may be undone, and `purge` removes experiments that are deleted for good.
-    if (endedMs === null || deletion !== "none") return 0;
-    const due = dueGroups(policyOf(config, retentionDays), endedMs, clock.nowMs());
-    return due === null ? 0 : removeGroups(pool, experiment, due, signal);
+  async #sweepOne(life: EndedLife, signal: AbortSignal): Promise<void> {
+    const { pool, clock, logger, retentionDays } = this.#deps;
+    const { id: experiment, endedMs } = life;
+    const nowMs = clock.nowMs();
+    const policy = policyOf(life, retentionDays);
+    const due = dueGroups(policy, endedMs, nowMs);
+    try {
+      const removed = due === null ? 0 : await removeGroups(pool, experiment, due, signal);
+      if (removed > 0) logger.info({ experiment, removed }, "points_removed");
+      if (signal.aborted) return;
+      await postponeLife(pool, life, nextSweepMs(policy, endedMs, nowMs), retentionDays);
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      // The next sweep retries; the sweep continues with the other experiments.
+      logger.error({ err: error, experiment }, "points_not_removed");
+    }
   }
 }
 
-function policyOf(config: unknown, clusterDays: number): MetricRetention {
-  const { metric_retention_days, group_retention_days } = recordedConfig(config).retention_policy;
+function policyOf({ policy }: EndedLife, clusterDays: number): MetricRetention {
+  const { metric_retention_days, group_retention_days = {} } = policy;
   return { days: metric_retention_days ?? clusterDays, byGroup: group_retention_days };
 }

@@ -1,11 +1,11 @@
 import type { Plain } from "@trainyard/contracts";
-import type { Pace } from "@trainyard/contracts/commands";
+import type { Pace, SystemTotal } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
 import type { CommandTable } from "@trainyard/runtime";
 import type { Extent } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
 import type { PointStore } from "./point-store.ts";
-import type { SystemCursor, SystemTable } from "./system-table.ts";
+import type { SystemCursor, SystemTable, TotalCursor } from "./system-table.ts";
 
 type RunExtent = Extent & { readonly run: number };
 
@@ -43,10 +43,25 @@ export function systemQueryCommands({ store, system }: SystemQueryDeps) {
         next: found.length > most && last !== undefined ? encodeSystemCursor(last) : "",
       };
     },
-    QueryProfile: async ({ trial }) => {
+    QueryProfile: async ({ trial, run: asked, after, limit }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-      const [totals, extents] = await Promise.all([system.totals(trial), store.training(trial)]);
-      return { totals, paces: extents.map(paceOf).filter(isPace) };
+      const cursor = after === "" ? null : decodeTotalCursor(after);
+      if (after !== "" && cursor === null) {
+        return reject("invalid_request", `invalid page token ${after} for a profile`);
+      }
+      const { profileTotalsPerPageMax, profiledRunsMax } = metricsLimits;
+      const runs = await system.runs(trial, profiledRunsMax);
+      const run = asked === 0 ? (runs.at(-1) ?? 0) : asked;
+      const most = Math.min(limit || profileTotalsPerPageMax, profileTotalsPerPageMax);
+      const [found, extents] = await Promise.all([
+        system.totals({ trial, run, after: cursor, limit: most + 1 }),
+        store.training(trial, run),
+      ]);
+      const pace = extents.map(paceOf).find(isPace);
+      const totals = found.slice(0, most);
+      const last = totals.at(-1);
+      const next = found.length > most && last !== undefined ? encodeTotalCursor(last) : "";
+      return { run, runs, totals, next, ...(pace === undefined ? {} : { pace }) };
     },
   } satisfies Partial<CommandTable<"metrics">>;
 }
@@ -75,6 +90,27 @@ export function decodeSystemCursor(text: string): SystemCursor | null {
       return null;
     }
     return { atMs, run, key };
+  } catch {
+    // The text is not base64url of JSON.
+    return null;
+  }
+}
+
+function encodeTotalCursor({ node, group, device, value }: Plain<SystemTotal>): string {
+  const place = [node, group, device, value?.name ?? ""];
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
+
+/** Returns null for a text that is not a cursor of this service. */
+function decodeTotalCursor(text: string): TotalCursor | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (!Array.isArray(value) || value.length !== 4) return null;
+    const [node, ...texts] = value as readonly unknown[];
+    const isText = (one: unknown): one is string => typeof one === "string" && !one.includes("\0");
+    const [group, device, name] = texts.filter(isText);
+    if (!Number.isSafeInteger(node) || name === undefined) return null;
+    return { node: Number(node), group: group ?? "", device: device ?? "", name };
   } catch {
     // The text is not base64url of JSON.
     return null;

@@ -23,6 +23,18 @@ export type SystemQuery = {
   readonly limit: number;
 };
 
+export type TotalCursor = {
+  readonly node: number;
+  readonly group: string;
+  readonly device: string;
+  readonly name: string;
+};
+
+export type TotalsQuery = RunName & {
+  readonly after: TotalCursor | null;
+  readonly limit: number;
+};
+
 const insert = `
 with inserted as (
   insert into metrics.system_points (trial, run, key, group_name, node, device, at_ms, step, samples, measured)
@@ -56,8 +68,20 @@ limit $6`;
 const selectTotals = `
 select run, node, group_name, device, name, samples, total / samples as mean, min, max
 from metrics.system_totals
-where trial = $1
-order by run, node, group_name, device, name`;
+where trial = $1 and run = $2::bigint
+  and ($3::bigint is null or (node, group_name, device, name) > ($3, $4::text, $5::text, $6::text))
+order by node, group_name, device, name
+limit $7`;
+
+// One probe of the primary key for each run.
+const selectRuns = `
+with recursive found (run) as (
+  (select run from metrics.system_totals where trial = $1 order by run desc limit 1)
+  union all
+  select (select max(run) from metrics.system_totals t where t.trial = $1 and t.run < found.run) from found
+  where found.run is not null
+)
+select run from found where run is not null limit $2`;
 
 type SelectedPoint = {
   readonly run: number;
@@ -133,12 +157,25 @@ export class SystemTable {
     }));
   }
 
-  /** Selects totals in the order (run, node, group, device, name). */
-  async totals(trial: string): Promise<readonly Plain<SystemTotal>[]> {
+  /** Returns the latest runs with totals, in order. */
+  async runs(trial: string, limit: number): Promise<readonly number[]> {
+    const found = await this.#query<{ readonly run: number }>({
+      name: "select-profiled-runs",
+      text: selectRuns,
+      values: [trial, limit],
+    });
+    return found.map(({ run }) => run).toReversed();
+  }
+
+  /** Selects totals of a run in the order (node, group, device, name). */
+  async totals({ trial, run, after, limit }: TotalsQuery): Promise<readonly Plain<SystemTotal>[]> {
     const selected = await this.#query<SelectedTotal>({
       name: "select-system-totals",
       text: selectTotals,
-      values: [trial],
+      values: [
+        ...[trial, run, after?.node ?? null, after?.group ?? null, after?.device ?? null],
+        ...[after?.name ?? null, limit],
+      ],
     });
     return selected.map(({ run, node, group_name, device, samples, name, min, mean, max }) => ({
       run,

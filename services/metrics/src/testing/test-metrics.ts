@@ -162,8 +162,9 @@ export class TestMetrics implements AsyncDisposable {
     return answer.reply;
   }
 
-  async profile(trial: string) {
-    const answer = await this.stage.ask("metrics", "QueryProfile", { trial });
+  /** Returns the profile of a run, or of the latest one that has figures. */
+  async profile(trial: string, { run = 0, after = "", limit = 0 } = {}) {
+    const answer = await this.stage.ask("metrics", "QueryProfile", { trial, run, after, limit });
     assert(answer.kind === "ok", `a profile is answered: ${JSON.stringify(answer)}`);
     return answer.reply;
   }

@@ -3,7 +3,14 @@ import type { StoredEvent } from "@trainyard/event-log";
 import { answer, overloaded } from "../../answering.ts";
 import { assertAscending } from "../../ascending.ts";
 import { unknownOrigin } from "../../envelope.ts";
-import { busAway, commandFailed, deadlineExceeded, linkLost, noResponders } from "../../faults.ts";
+import {
+  busAway,
+  commandFailed,
+  deadlineExceeded,
+  linkLost,
+  messageTooLarge,
+  noResponders,
+} from "../../faults.ts";
 import { busLimits } from "../../limits.ts";
 import type {
   AskingMessage,
@@ -63,6 +70,8 @@ export class MemoryBus implements Bus {
     if (!this.#connected) throw busAway();
     const hub = this.#hub;
     const subject = commandSubject(service, command);
+    const bytes = request.body.byteLength;
+    if (bytes > busLimits.messageBytesMax) throw messageTooLarge(subject, bytes, undefined);
     const server = hub.replica(service, command);
     const handler = server?.commands[command];
     if (server === undefined || handler === undefined) throw noResponders(subject);

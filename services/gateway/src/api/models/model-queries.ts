@@ -5,7 +5,7 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { comparison, contains } from "../../read-model/core/lists/filter.ts";
 import { modelList } from "../../read-model/core/lists/lists.ts";
 import { metricFact } from "../../read-model/core/models/facts.ts";
-import { type Condition, readCondition } from "../../read-model/core/models/where.ts";
+import { type Condition, isStorable, readCondition } from "../../read-model/core/models/where.ts";
 import {
   type ModelDocument,
   type VersionDocument,
@@ -149,9 +149,9 @@ async function directionOf(
   metric: string,
   order: string,
 ): Promise<Direction> {
-  const newest = /[\0\ud800-\udfff]/.test(metric)
-    ? null
-    : await facts.measured(backend.parts.pool, model, metric);
+  const newest = isStorable(metric)
+    ? await facts.measured(backend.parts.pool, model, metric)
+    : null;
   if (newest === null) throw await noSuchName(backend, model, metricFact(metric));
   if (order === "min" || order === "max") return order;
   if (order !== "") {

@@ -44,6 +44,7 @@ beforeAll(async () => {
   const other: AnyEvent = { type: "ModelCreated", data: { ...words, workspace: "" } };
   const archived: AnyEvent = { type: "ModelArchived", data: { reason: "", by: "ada" } };
   await gateway.append("model-empty", other);
+  await gateway.append("model-emoji", other, registered(1, { metrics: { "\u{1f984}": 0.5 } }));
   position = await gateway.append("model-old", { ...other }, archived);
 }, 60_000);
 afterAll(() => gateway?.[Symbol.asyncDispose]());
@@ -85,18 +86,18 @@ describe("the models", () => {
       const { body } = await get("", query);
       return (body["items"] as readonly { name: string }[]).map(({ name }) => name);
     };
-    expect(await names({})).toEqual(["empty", "iris"]);
-    expect(await names({ archived: "true" })).toEqual(["old", "empty", "iris"]);
+    expect(await names({})).toEqual(["emoji", "empty", "iris"]);
+    expect(await names({ archived: "true" })).toEqual(["old", "emoji", "empty", "iris"]);
     expect(await names({ name: "ri" })).toEqual(["iris"]);
     const first = await get("", { pageSize: "1", archived: "true" });
     expect(first.body).toMatchObject({ items: [{ name: "old", archived: true }] });
     expect(
       await names({
-        pageSize: "2",
+        pageSize: "3",
         archived: "true",
         pageToken: String(first.body["nextPageToken"]),
       }),
-    ).toEqual(["empty", "iris"]);
+    ).toEqual(["emoji", "empty", "iris"]);
   });
   test("have their aliases and the number of versions", async () => {
     const { body } = await get("/iris");
@@ -233,6 +234,11 @@ describe("the best versions of a model", () => {
     const asked = { metric: "accuracy", order: "max", limit: "9" };
     expect(await numbers("/iris/versions:best", asked)).toEqual([3, 1]);
     expect(await best({ metric: "loss", order: "least" })).toMatchObject({ status: 400 });
+  });
+  test("by a metric with an emoji in its name are found", async () => {
+    const asked = { metric: "\u{1f984}", order: "max" };
+    expect(await numbers("/emoji/versions:best", asked)).toEqual([1]);
+    expect(await numbers("/emoji/versions", { where: 'metrics."\u{1f984}">0.1' })).toEqual([1]);
   });
   test("by an unknown metric are refused with the known names", async () => {
     expect(await best({ metric: "accurcy" })).toMatchObject({

@@ -94,16 +94,16 @@ function unaryHandlers(backend: Backend, places: BoardPlaces) {
       }));
       return { items, nextPageToken: page.next };
     },
-    getTrialProfile: async ({ trial: id }, context) => {
+    getTrialProfile: async ({ trial: id, run, pageSize: size, pageToken }, context) => {
       const trial = await backend.get("trial", id);
       const { experiment } = trial;
       const runs = await shownRuns(backend, trial);
       const config = recordedConfig(await backend.configOf(experiment));
       const place = await places.of(id);
-      const { totals, paces } = await backend.command(
+      const { totals, next, ...ofRun } = await backend.command(
         "metrics",
         "QueryProfile",
-        { trial: id },
+        { trial: id, run, after: pageToken, limit: pageSize(size) },
         context,
       );
       return {
@@ -113,9 +113,10 @@ function unaryHandlers(backend: Backend, places: BoardPlaces) {
           ...total,
           agent: agentOf(runs, total.run, total.node),
         })),
-        paces,
+        ...ofRun,
         // The path is empty if the storage is not a folder.
         tensorboardPath: place.kind === "directory" ? join(place.root, place.below) : "",
+        nextPageToken: next,
       };
     },
   } satisfies Partial<UnaryHandlers>;

@@ -99,6 +99,21 @@ describe("a workspace", () => {
     });
   });
 
+  test.each(["n", "ü", "中"])(
+    "with the longest name, of %j, is read, renamed and archived",
+    async (letter) => {
+      const name = letter.repeat(255);
+      const path = `workspaces/${encodeURIComponent(name)}`;
+      expect((await api("POST", "workspaces", { name })).status).toBe(200);
+      const project = await api("POST", `${path}/projects`, { name });
+      expect(project.status).toBe(200);
+      const inner = `${path}/projects/${encodeURIComponent(name)}`;
+      expect(await api("GET", inner)).toMatchObject({ status: 200, body: { name } });
+      expect((await api("PATCH", path, { notes: "n" })).status).toBe(200);
+      expect((await api("POST", `${path}/archive`, {})).status).toBe(200);
+    },
+  );
+
   test("that several requests create at once is created by one of them only", async () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => api("POST", "workspaces", { name: "race" })),

@@ -65,7 +65,21 @@ test("an image in a note is shown as a link, since pages load nothing from other
 });
 
 test("a note that is too long or too deep to parse is shown as plain text", () => {
-  expect(drawn("a".repeat(100_001))).toMatch(/^<pre>a+<\/pre>$/);
+  expect(drawn("a ".repeat(20_000))).toMatch(/^<pre>[a ]+<\/pre>$/);
+  expect(drawn("a".repeat(1_001))).toMatch(/^<pre>a+<\/pre>$/);
+  expect(drawn(`**${"a".repeat(900)}** ${"b".repeat(1_000)}`)).toMatch(
+    /^<p><strong>a+<\/strong> b+<\/p>$/,
+  );
   expect(drawn(`${">".repeat(9_000)} deep`)).toContain("deep");
   expect(drawn(`${"[".repeat(3_000)}x${"](y)".repeat(3_000)}`)).toContain("x");
+});
+
+test.each([
+  ["a long word before an @", `${"a".repeat(32_767)}@`],
+  ["many words before an @", `${"a".repeat(998)}@ `.repeat(32)],
+  ["closing brackets after an address", `http://a${")".repeat(32_000)}`],
+])("a note of the largest size is drawn within two seconds: %s", (_, text) => {
+  const before = performance.now();
+  drawn(text);
+  expect(performance.now() - before).toBeLessThan(2_000);
 });

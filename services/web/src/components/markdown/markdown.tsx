@@ -1,14 +1,17 @@
 /**
  * Renders GitHub's Markdown as React elements. No text becomes HTML, so no text can add elements or scripts. HTML in
  * the text is shown as text. Links lead only where `safeHref` allows. An image is a link, as the pages load nothing
- * from other sites. A text that is too long or too deep to parse is shown as plain text.
+ * from other sites. A text that is too long or too deep to parse, or that has such a word, is shown as plain text.
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import { createElement, type JSX, type ReactNode, useMemo } from "react";
 import { safeHref } from "./link.ts";
 import styles from "./markdown.module.css";
 
-const charactersMax = 100_000;
+/** The longest notes that can be saved. */
+const charactersMax = 32 * 1024;
+/** The parser's time grows with the square of a word's length, for example before an "@". */
+const wordCharactersMax = 1_000;
 const depthMax = 40;
 
 export function Markdown({ text }: { readonly text: string }): JSX.Element {
@@ -22,6 +25,7 @@ export function Markdown({ text }: { readonly text: string }): JSX.Element {
 
 function tokensOf(text: string): readonly Token[] | null {
   if (text.length > charactersMax) return null;
+  if (text.split(/\s/).some((word) => word.length > wordCharactersMax)) return null;
   try {
     return lexer(text);
   } catch {

@@ -348,3 +348,24 @@ test("a stream has at most the server's maximum of topics, those of the latest t
   expect(last().keys).toHaveLength(limits.topicsMax);
   expect(last().keys.filter((filter) => filter.startsWith("new"))).toHaveLength(10);
 });
+
+test("topics beyond the maximum are reported, and read again once there is room for them", async () => {
+  const { last, pass, tab } = world();
+  const old = Array.from({ length: 60 }, (_, at) => wanted(`old ${at}`, "1"));
+  const first = tab(...old);
+  await pass(limits.reopenMs);
+  await last().opened("c1");
+  await last().send(bookmark("c1"), "c1");
+  expect(first.refused()).toEqual([]);
+  const second = tab(...Array.from({ length: 10 }, (_, at) => wanted(`new ${at}`, "1")));
+  await pass(limits.reopenMs);
+  await last().opened("c2");
+  const leftOut = old.slice(54).map(({ key: name }) => name);
+  expect(first.refused()).toEqual(leftOut);
+  second.want(wanted("new 0", "1"));
+  await pass(limits.reopenMs);
+  await last().opened("c3");
+  expect(last().keys).toHaveLength(61);
+  expect(first.refused()).toEqual([]);
+  expect(first.resets()).toEqual(leftOut);
+});

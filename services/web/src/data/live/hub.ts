@@ -4,7 +4,8 @@
  * Each tab sends the topics that it shows. The hub follows their union and forwards each frame to the tabs of its
  * topic. When topics are added or removed, the stream is reopened a little before its last cursor, so that no frame is
  * missed. A repeated frame changes nothing, since a frame contains the current document. A topic that the server
- * refuses is left out for a minute, so that it does not end the stream of the others.
+ * refuses is left out for a minute, so that it does not end the stream of the others. Topics beyond the maximum are
+ * left out too, those of the oldest tabs first. The tabs learn which topics are left out.
  */
 import { ApiError, type StreamedMessage } from "@trainyard/client";
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
@@ -44,6 +45,8 @@ export class LiveHub {
   readonly #refused = new Map<string, number>();
   /** Topics that no stream has yet, each with the earliest position of the tabs that began to show it. */
   readonly #fresh = new Map<string, string>();
+  /** Topics that were followed before they were left out: their data is read again when they are followed again. */
+  readonly #behind = new Set<string>();
   /** The keys of the open stream. */
   #followed: readonly string[] = [];
   #stream: AbortController | null = null;
@@ -81,18 +84,21 @@ export class LiveHub {
     }
     const shown = new Set([...this.#tabs].flatMap((one) => one.wanted.map(({ key }) => key)));
     this.#forgetRefused((key) => !shown.has(key));
-    const keys = this.#wantedKeys();
+    for (const key of this.#behind) if (!shown.has(key)) this.#behind.delete(key);
+    this.#sayLeftOut();
+    const { keys } = this.#wantedKeys();
     const isGone = this.#followed.some((key) => !keys.includes(key));
     if (added.length > 0 || isGone) this.#openAfter(limits.reopenMs);
   }
 
-  /** The wanted topics up to the maximum, the latest first. */
-  #wantedKeys(): readonly string[] {
+  /** The wanted topics up to the maximum, the latest first, and those beyond it. */
+  #wantedKeys(): { readonly keys: readonly string[]; readonly beyond: readonly string[] } {
     const keys = new Set(
       [...this.#tabs].toReversed().flatMap((tab) => tab.wanted.map(({ key }) => key)),
     );
     for (const key of this.#refused.keys()) keys.delete(key);
-    return [...keys].slice(0, limits.topicsMax);
+    const all = [...keys];
+    return { keys: all.slice(0, limits.topicsMax), beyond: all.slice(limits.topicsMax) };
   }
 
   #openAfter(ms: number): void {
@@ -104,8 +110,10 @@ export class LiveHub {
     this.#stream?.abort();
     this.#stream = null;
     this.#stopSilence();
-    const keys = this.#wantedKeys();
+    const { keys, beyond } = this.#wantedKeys();
+    for (const key of beyond) if (!this.#fresh.has(key)) this.#behind.add(key);
     this.#followed = keys;
+    this.#sayLeftOut();
     if (keys.length === 0) {
       this.#say({ ...this.#status, state: "resting" });
       return;
@@ -135,7 +143,9 @@ export class LiveHub {
       position: this.#fresh.get(key) ?? "",
     }));
     // A stream without a cursor begins at the current time: earlier reads without a position may be stale already.
-    const unplaced = after === "" ? keys.filter((key) => (this.#fresh.get(key) ?? "") === "") : [];
+    const isUnplaced = (key: string): boolean =>
+      after === "" && (this.#fresh.get(key) ?? "") === "";
+    const unread = keys.filter((key) => this.#behind.has(key) || isUnplaced(key));
     let keysOf = new Map<string, readonly string[]>();
     for await (const { id, message } of this.#parts.stream({ topics, after }, stream.signal)) {
       if (stream.signal.aborted) return;
@@ -143,7 +153,8 @@ export class LiveHub {
       const { frame } = message;
       if (frame.case === "opened") {
         keysOf = keysByName(frame.value.topics, keys);
-        if (unplaced.length > 0) this.#tellAll({ kind: "reset", keys: unplaced });
+        if (unread.length > 0) this.#tellAll({ kind: "reset", keys: unread });
+        for (const key of unread) this.#behind.delete(key);
       } else if (frame.case === "change" || frame.case === "gone" || frame.case === "points") {
         const named = keysOf.get(frame.value.topic) ?? [];
         this.#tellAll({ kind: "frames", frames: named.map((key) => ({ key, frame })) });
@@ -187,7 +198,7 @@ export class LiveHub {
   #refuse(keys: readonly string[]): void {
     const nowMs = this.#parts.nowMs();
     for (const key of keys) this.#refused.set(key, nowMs);
-    this.#say({ ...this.#status, refused: [...this.#refused.keys()] });
+    this.#sayLeftOut();
     this.#parts.after(limits.refusedMs, () => {
       const untilMs = this.#parts.nowMs() - limits.refusedMs;
       const isForgotten = this.#forgetRefused((_, atMs) => atMs <= untilMs);
@@ -199,8 +210,13 @@ export class LiveHub {
   #forgetRefused(isOver: (key: string, atMs: number) => boolean): boolean {
     const over = [...this.#refused].filter(([key, atMs]) => isOver(key, atMs));
     for (const [key] of over) this.#refused.delete(key);
-    if (over.length > 0) this.#say({ ...this.#status, refused: [...this.#refused.keys()] });
+    if (over.length > 0) this.#sayLeftOut();
     return over.length > 0;
+  }
+
+  #sayLeftOut(): void {
+    const refused = [...this.#refused.keys(), ...this.#wantedKeys().beyond];
+    if (refused.join() !== this.#status.refused.join()) this.#say({ ...this.#status, refused });
   }
 
   #lose(): void {

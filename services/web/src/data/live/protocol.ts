@@ -59,7 +59,10 @@ export type LiveStatus = {
   readonly state: "resting" | "opening" | "live" | "lost" | "signed-out";
   /** The time of the server's last message, in milliseconds since 1970; 0 for never. */
   readonly heardMs: number;
-  /** Topics that the server refuses, because their filter costs too much or their object is gone. */
+  /**
+   * Topics that are not followed: the server refuses them, because their filter costs too much or their object is gone,
+   * or the tabs show more than one stream may have.
+   */
   readonly refused: readonly string[];
 };
 

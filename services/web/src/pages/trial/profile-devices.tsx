@@ -31,7 +31,7 @@ const none: ReadonlySet<string> = new Set();
 /** A table for each node and each of its devices. Chosen curves are charts, which zoom together. */
 export function Devices({ profile, run, points }: Props): JSX.Element {
   const curves = useMemo(() => curvesOf(points ?? [], run), [points, run]);
-  const devices = useMemo(() => devicesOf(profile.summaries, run), [profile, run]);
+  const devices = useMemo(() => devicesOf(profile.summaries), [profile]);
   const [open, setOpen] = useState(none);
   const [zoom, setZoom] = useState<Range | null>(null);
   const toggle = (key: string): void => {

@@ -3,7 +3,6 @@ import {
   curvesOf,
   devicesOf,
   measured,
-  profiledRuns,
   quantityKey,
   lineOfCurve,
   quantityText,
@@ -24,12 +23,10 @@ describe("a trial's profile", () => {
     summary(2, 0, "", "utilization_percent"),
     summary(2, 0, "7", "power_watts"),
     summary(2, 1, "", "utilization_percent"),
-    summary(1, 0, "", "utilization_percent"),
   ];
 
-  it("is shown by run, node and device", () => {
-    expect(profiledRuns({ summaries } as never)).toEqual([1, 2]);
-    expect(devicesOf(summaries, 2).map(({ title }) => title)).toEqual([
+  it("is shown by node and device", () => {
+    expect(devicesOf(summaries).map(({ title }) => title)).toEqual([
       "Node 0, agent-0",
       "Node 0, agent-0, GPU 7",
       "Node 1, agent-1",

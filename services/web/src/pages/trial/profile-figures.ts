@@ -4,15 +4,8 @@ import type { SparkPoint } from "../../canvas/sparkline.ts";
 import type { Line } from "../../components/chart/line.ts";
 import { bytes, number } from "../../components/format.ts";
 
-type TrialProfile = ReplyOf<"getTrialProfile">;
-type Summary = TrialProfile["summaries"][number];
+type Summary = ReplyOf<"getTrialProfile">["summaries"][number];
 export type SystemPoint = ReplyOf<"listTrialSystemMetrics">["items"][number];
-
-/** The runs with figures, in order. */
-export function profiledRuns(profile: TrialProfile | undefined): readonly number[] {
-  const runs = new Set(profile?.summaries.map(({ run }) => run));
-  return [...runs].toSorted((one, other) => one - other);
-}
 
 type Quantity = {
   readonly node: number;
@@ -24,13 +17,11 @@ type Quantity = {
 export const quantityKey = ({ node, group, device, name }: Quantity): string =>
   JSON.stringify([node, group, device, name]);
 
-/** Returns the devices of one run: each node as a whole, followed by its devices. */
+/** Returns the devices of a run: each node as a whole, followed by its devices. */
 export function devicesOf(
   summaries: readonly Summary[],
-  run: number,
 ): readonly { readonly title: string; readonly summaries: readonly Summary[] }[] {
-  const own = summaries.filter((summary) => summary.run === run);
-  const grouped = Map.groupBy(own, ({ node, agent, device }) => {
+  const grouped = Map.groupBy(summaries, ({ node, agent, device }) => {
     const place = `Node ${node}, ${agent}`;
     return device === "" ? place : `${place}, GPU ${device}`;
   });

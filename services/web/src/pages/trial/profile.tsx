@@ -1,5 +1,5 @@
 import type { ReplyOf } from "@trainyard/contracts";
-import { type JSX, useMemo } from "react";
+import type { JSX } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
@@ -7,7 +7,6 @@ import { count, duration, number } from "../../components/format.ts";
 import { LoadingText } from "../../components/skeleton.tsx";
 import { useCall } from "../../data/calls.ts";
 import { Devices } from "./profile-devices.tsx";
-import { profiledRuns } from "./profile-figures.ts";
 import styles from "./trial.module.css";
 import type { TabProps } from "./trial.ts";
 import { useWholeList } from "./use-whole-list.ts";
@@ -20,15 +19,15 @@ const pagesMax = 20;
 /** The load of a run's machines during training, by node and device. */
 export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
   const watch = { kind: "trials", experiment: trial.experiment, id: trial.id };
-  const profile = useCall("getTrialProfile", { trial: trial.id }, { watch });
+  const asked = { trial: trial.id, run: search.run ?? 0, pageSize };
+  const profile = useCall("getTrialProfile", asked, { watch });
   const points = useWholeList("listTrialSystemMetrics", { trial: trial.id, pageSize }, pagesMax);
-  const runs = useMemo(() => profiledRuns(profile.data), [profile.data]);
   if (profile.error !== null) {
     return <ErrorNote error={profile.error} onRetry={() => void profile.refetch()} />;
   }
   if (profile.data === undefined) return <LoadingText label="the profile" />;
-  const run = runs.find((number) => number === search.run) ?? runs.at(-1);
-  if (run === undefined) {
+  const { run, runs, nextPageToken } = profile.data;
+  if (runs.length === 0) {
     return (
       <EmptyState title="The trial was not profiled." command={`yard trial profile ${trial.id}`}>
         {profile.data.enabled
@@ -52,9 +51,15 @@ export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
             </option>
           ))}
         </Choice>
-        <span className={styles["muted"]}>{paceText(profile.data, run)}</span>
+        <span className={styles["muted"]}>{paceText(profile.data)}</span>
       </header>
       <Devices key={run} profile={profile.data} run={run} points={points.rows} />
+      {nextPageToken !== "" && (
+        <p className={styles["muted"]}>
+          These are the first {count(profile.data.summaries.length)} figures:{" "}
+          <code>yard trial profile {trial.id}</code> prints all.
+        </p>
+      )}
       {points.isPartial && (
         <p className={styles["muted"]}>
           The curves show the first {count(points.rows?.length ?? 0)} reports; the figures are of
@@ -70,8 +75,7 @@ export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
   );
 }
 
-function paceText({ paces }: TrialProfile, run: number): string {
-  const pace = paces.find((one) => one.run === run);
+function paceText({ pace }: TrialProfile): string {
   if (pace === undefined || pace.seconds <= 0) return "";
   return `${number(pace.steps / pace.seconds)} steps a second over ${duration(pace.seconds * 1_000)}`;
 }

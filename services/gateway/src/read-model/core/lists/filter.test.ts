@@ -159,12 +159,25 @@ test.each([
   ],
   ["hparams.lr", { descending: false, by: { kind: "attribute", name: "hparams.lr" } }],
   ['metrics."top 1" DESC', { descending: true, by: { kind: "attribute", name: "metrics.top 1" } }],
+  [
+    String.raw`metrics."a\"b"`,
+    { descending: false, by: { kind: "attribute", name: 'metrics.a"b' } },
+  ],
+  ['metrics."a, b" desc', { descending: true, by: { kind: "attribute", name: "metrics.a, b" } }],
+  [
+    String.raw`metrics."\u00e9"`,
+    { descending: false, by: { kind: "attribute", name: "metrics.é" } },
+  ],
 ])("the order %j is read", (text, order) => {
   expect(readOrder(lists[0] as ListSpec, text)).toEqual(order);
 });
 
 test("an order by two fields or by an unknown field is refused in a sentence", () => {
   expect(readOrder(lists[0] as ListSpec, "name, state")).toMatch("a list is sorted by one field");
+  expect(readOrder(lists[0] as ListSpec, 'metrics."a", name')).toMatch("sorted by one field");
+  expect(readOrder(lists[0] as ListSpec, String.raw`metrics."\q"`)).toBe(
+    String.raw`"\q" is not a JSON string`,
+  );
   expect(readOrder(lists[0] as ListSpec, "naem")).toMatch('experiments have no field "naem"');
 });
 

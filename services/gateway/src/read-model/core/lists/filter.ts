@@ -11,6 +11,7 @@
  * A field has dots, and parts with other characters in double quotes: `metrics."top 1"`. A value is a word or a text in
  * double quotes, which is JSON.
  */
+import { unquoted } from "../quoted.ts";
 
 export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=" | ":";
 
@@ -177,12 +178,9 @@ class Reader {
   }
 
   #unquoted(raw: string, start: number): string {
-    if (!raw.startsWith('"')) return raw;
-    try {
-      return String(JSON.parse(raw));
-    } catch {
-      throw new FilterError(start + 1, `${shown(raw)} is not a JSON string`);
-    }
+    const text = unquoted(raw);
+    if (text === null) throw new FilterError(start + 1, `${shown(raw)} is not a JSON string`);
+    return text;
   }
 
   #keyword(word: string): boolean {

@@ -3,6 +3,7 @@
  * `metadata.dataset=v2`, `step>100`, `label=prod`. A name with other characters is quoted as JSON: `metrics."top
  * 1">0.9`. A value may be quoted too.
  */
+import { unquoted } from "../quoted.ts";
 import { labelFact, stepFact } from "./facts.ts";
 
 export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=";
@@ -53,17 +54,6 @@ export function readCondition(given: string): Condition | string {
 }
 
 /** Whether the table of facts can store the text. */
-function isStorable(text: string): boolean {
+export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
-}
-
-/** Returns a text, decoded if it is quoted as JSON; null if the quoting is invalid. */
-function unquoted(text: string): string | null {
-  if (!text.startsWith('"')) return text;
-  try {
-    const read: unknown = JSON.parse(text);
-    return typeof read === "string" ? read : null;
-  } catch {
-    return null;
-  }
 }

@@ -65,3 +65,10 @@ test("after a rollback of a trial with many records the best is one of at most a
   }
   expect(validations(documents)).toBeLessThan(32);
 });
+
+test("nothing is left of a trial that starts again from scratch, not even a validation of step 0", () => {
+  const trial = recordValidation(nothing, report(0, 0.5), "loss", true);
+  const left = bestAfter(trial, -1);
+  expect(left).toMatchObject({ stepsCompleted: 0, records: [], recent: [], bestValidation: {} });
+  expect(left).not.toHaveProperty("bestValue");
+});

@@ -49,7 +49,7 @@ export function recordValidation(
   forget(documents, trial, { records, recent });
 }
 
-/** Removes the validations of a trial beyond a step. What is left has its values in the set, if they are kept. */
+/** Removes the validations of a trial beyond a step, all if it is below 0. What is left has its values in the set, if they are kept. */
 export function supersedeValidations(
   documents: DocumentSet,
   trial: TrialDocument,
@@ -68,7 +68,7 @@ export function supersedeValidations(
     const { latest: _latest, best: _best, bestValue: _value, ...rest } = doc;
     return {
       ...rest,
-      ...{ records, recent, stepsCompleted: Math.min(doc.stepsCompleted, afterStep) },
+      ...{ records, recent, stepsCompleted: Math.max(0, Math.min(doc.stepsCompleted, afterStep)) },
       ...(latest === undefined ? {} : { latest: valuesOf(latest) }),
       ...(best === undefined ? {} : { best: valuesOf(best), bestValue: best.value }),
     };

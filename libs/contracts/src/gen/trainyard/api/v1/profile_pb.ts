@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/profile.proto.
  */
 export const file_trainyard_api_v1_profile: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3Byb2ZpbGUucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiZAodTGlzdFRyaWFsU3lzdGVtTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEQoJcGFnZV9zaXplGAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkibQoeTGlzdFRyaWFsU3lzdGVtTWV0cmljc1Jlc3BvbnNlEjIKBWl0ZW1zGAEgAygLMiMudHJhaW55YXJkLmFwaS52MS5TeXN0ZW1NZXRyaWNQb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiogEKEVN5c3RlbU1ldHJpY1BvaW50Eg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRINCgVncm91cBgDIAEoCRIWCg5yZXBvcnRlZF9hdF9tcxgEIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBSABKAESMQoGc2FtcGxlGAYgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiJwoWR2V0VHJpYWxQcm9maWxlUmVxdWVzdBINCgV0cmlhbBgBIAEoCSIrChpEb3dubG9hZFRlbnNvckJvYXJkUmVxdWVzdBINCgV0cmlhbBgBIAEoCSKmAQoMVHJpYWxQcm9maWxlEg0KBXRyaWFsGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSMgoJc3VtbWFyaWVzGAMgAygLMh8udHJhaW55YXJkLmFwaS52MS5TeXN0ZW1TdW1tYXJ5EigKBXBhY2VzGAQgAygLMhkudHJhaW55YXJkLmFwaS52MS5SdW5QYWNlEhgKEHRlbnNvcmJvYXJkX3BhdGgYBSABKAkimgEKDVN5c3RlbVN1bW1hcnkSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFYWdlbnQYAyABKAkSDQoFZ3JvdXAYBCABKAkSDgoGZGV2aWNlGAUgASgJEg8KB3NhbXBsZXMYBiABKAESLwoFdmFsdWUYByABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjYKB1J1blBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAEy4wMKDlByb2ZpbGVTZXJ2aWNlErIBChZMaXN0VHJpYWxTeXN0ZW1NZXRyaWNzEi8udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxTeXN0ZW1NZXRyaWNzUmVxdWVzdBowLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsU3lzdGVtTWV0cmljc1Jlc3BvbnNlIjWKtRgEYAFoA4LT5JMCJxIlL2FwaS92MS90cmlhbHMve3RyaWFsfS9zeXN0ZW0tbWV0cmljcxKLAQoPR2V0VHJpYWxQcm9maWxlEigudHJhaW55YXJkLmFwaS52MS5HZXRUcmlhbFByb2ZpbGVSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5UcmlhbFByb2ZpbGUiLoq1GARgAWgDgtPkkwIgEh4vYXBpL3YxL3RyaWFscy97dHJpYWx9L3Byb2ZpbGUSjQEKE0Rvd25sb2FkVGVuc29yQm9hcmQSLC50cmFpbnlhcmQuYXBpLnYxLkRvd25sb2FkVGVuc29yQm9hcmRSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIyirUYBGABaAqC0+STAiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vdGVuc29yYm9hcmRiBnByb3RvMw", [file_google_api_annotations, file_google_api_httpbody, file_trainyard_common_v1_system, file_trainyard_options_v1_call]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3Byb2ZpbGUucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiZAodTGlzdFRyaWFsU3lzdGVtTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEQoJcGFnZV9zaXplGAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkibQoeTGlzdFRyaWFsU3lzdGVtTWV0cmljc1Jlc3BvbnNlEjIKBWl0ZW1zGAEgAygLMiMudHJhaW55YXJkLmFwaS52MS5TeXN0ZW1NZXRyaWNQb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiogEKEVN5c3RlbU1ldHJpY1BvaW50Eg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRINCgVncm91cBgDIAEoCRIWCg5yZXBvcnRlZF9hdF9tcxgEIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBSABKAESMQoGc2FtcGxlGAYgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiWwoWR2V0VHJpYWxQcm9maWxlUmVxdWVzdBINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SEQoJcGFnZV9zaXplGAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkiKwoaRG93bmxvYWRUZW5zb3JCb2FyZFJlcXVlc3QSDQoFdHJpYWwYASABKAki2QEKDFRyaWFsUHJvZmlsZRINCgV0cmlhbBgBIAEoCRIPCgdlbmFibGVkGAIgASgIEjIKCXN1bW1hcmllcxgDIAMoCzIfLnRyYWlueWFyZC5hcGkudjEuU3lzdGVtU3VtbWFyeRInCgRwYWNlGAQgASgLMhkudHJhaW55YXJkLmFwaS52MS5SdW5QYWNlEhgKEHRlbnNvcmJvYXJkX3BhdGgYBSABKAkSCwoDcnVuGAYgASgNEgwKBHJ1bnMYByADKA0SFwoPbmV4dF9wYWdlX3Rva2VuGAggASgJIpoBCg1TeXN0ZW1TdW1tYXJ5EgsKA3J1bhgBIAEoDRIMCgRub2RlGAIgASgNEg0KBWFnZW50GAMgASgJEg0KBWdyb3VwGAQgASgJEg4KBmRldmljZRgFIAEoCRIPCgdzYW1wbGVzGAYgASgBEi8KBXZhbHVlGAcgASgLMiAudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1WYWx1ZSI2CgdSdW5QYWNlEgsKA3J1bhgBIAEoDRINCgVzdGVwcxgCIAEoARIPCgdzZWNvbmRzGAMgASgBMuMDCg5Qcm9maWxlU2VydmljZRKyAQoWTGlzdFRyaWFsU3lzdGVtTWV0cmljcxIvLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsU3lzdGVtTWV0cmljc1JlcXVlc3QaMC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUcmlhbFN5c3RlbU1ldHJpY3NSZXNwb25zZSI1irUYBGABaAOC0+STAicSJS9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vc3lzdGVtLW1ldHJpY3MSiwEKD0dldFRyaWFsUHJvZmlsZRIoLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxQcm9maWxlUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxQcm9maWxlIi6KtRgEYAFoA4LT5JMCIBIeL2FwaS92MS90cmlhbHMve3RyaWFsfS9wcm9maWxlEo0BChNEb3dubG9hZFRlbnNvckJvYXJkEiwudHJhaW55YXJkLmFwaS52MS5Eb3dubG9hZFRlbnNvckJvYXJkUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiMoq1GARgAWgKgtPkkwIkEiIvYXBpL3YxL3RyaWFscy97dHJpYWx9L3RlbnNvcmJvYXJkYgZwcm90bzM", [file_google_api_annotations, file_google_api_httpbody, file_trainyard_common_v1_system, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialSystemMetricsRequest
@@ -126,6 +126,23 @@ export type GetTrialProfileRequest = Message<"trainyard.api.v1.GetTrialProfileRe
    * @generated from field: string trial = 1;
    */
   trial: string;
+
+  /**
+   * 0 for the latest run with figures.
+   *
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: uint32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
 };
 
 /**
@@ -169,18 +186,18 @@ export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
   enabled: boolean;
 
   /**
-   * One summary for each quantity, in the order of run, node, group, device and name.
+   * One summary for each quantity of the run, in the order of node, group, device and name.
    *
    * @generated from field: repeated trainyard.api.v1.SystemSummary summaries = 3;
    */
   summaries: SystemSummary[];
 
   /**
-   * The speed of each run that reported training metrics at two or more steps.
+   * The speed of the run; absent if it reported training metrics at fewer than two steps.
    *
-   * @generated from field: repeated trainyard.api.v1.RunPace paces = 4;
+   * @generated from field: trainyard.api.v1.RunPace pace = 4;
    */
-  paces: RunPace[];
+  pace?: RunPace | undefined;
 
   /**
    * The folder of TensorBoard files and traces on machines that mount the storage; empty if the storage is not a
@@ -189,6 +206,25 @@ export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
    * @generated from field: string tensorboard_path = 5;
    */
   tensorboardPath: string;
+
+  /**
+   * The run of the summaries; 0 if no run has figures.
+   *
+   * @generated from field: uint32 run = 6;
+   */
+  run: number;
+
+  /**
+   * The latest 1,000 runs with figures, in order.
+   *
+   * @generated from field: repeated uint32 runs = 7;
+   */
+  runs: number[];
+
+  /**
+   * @generated from field: string next_page_token = 8;
+   */
+  nextPageToken: string;
 };
 
 /**

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/metrics.proto.
  */
 export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNInEKCVBvaW50UGFnZRIrCgZwb2ludHMYASADKAsyGy50cmFpbnlhcmQuY29tbWFuZC52MS5Qb2ludBIMCgRuZXh0GAIgASgJEhAKCHBvc2l0aW9uGAMgASgBEhcKD3N0cmVhbV9wb3NpdGlvbhgEIAEoASJ0ChNRdWVyeVN0cmVhbWVkUG9pbnRzEhIKCmV4cGVyaW1lbnQYASABKAkSDQoFdHJpYWwYAiABKAkSDQoFZ3JvdXAYAyABKAkSEgoFYWZ0ZXIYBCABKAFIAIgBARINCgVsaW1pdBgFIAEoDUIICgZfYWZ0ZXIiYwoRU3RyZWFtZWRQb2ludFBhZ2USMgoFaXRlbXMYASADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5TdHJlYW1lZFBvaW50EgwKBG5leHQYAiABKAESDAoEbW9yZRgDIAEoCCK6AQoNU3RyZWFtZWRQb2ludBIQCghwb3NpdGlvbhgBIAEoARINCgV0cmlhbBgCIAEoCRIvCgVwb2ludBgDIAEoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50SACIAQESPgoKc3VwZXJzZWRlZBgEIAEoCzIlLnRyYWlueWFyZC5jb21tYW5kLnYxLlN1cGVyc2VkZWRTdGVwc0gBiAEBQggKBl9wb2ludEINCgtfc3VwZXJzZWRlZCIyCg9TdXBlcnNlZGVkU3RlcHMSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEigAIKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgSCwoDa2V5GAggASgJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrEBCgtRdWVyeVNlcmllcxIOCgZ0cmlhbHMYASADKAkSDQoFZ3JvdXAYAiABKAkSDQoFbmFtZXMYAyADKAkSCQoBeBgEIAEoCRIRCgRmcm9tGAUgASgBSACIAQESDwoCdG8YBiABKAFIAYgBARIPCgdidWNrZXRzGAcgASgNEhIKCnN1cGVyc2VkZWQYCCABKAgSEAoIY29tYmluZWQYCSABKAhCBwoFX2Zyb21CBQoDX3RvItIBCglTZXJpZXNTZXQSKwoGc2VyaWVzGAEgAygLMhsudHJhaW55YXJkLmNvbW1vbi52MS5TZXJpZXMSEAoIcG9zaXRpb24YAiABKAESTgoQc3RyZWFtX3Bvc2l0aW9ucxgDIAMoCzI0LnRyYWlueWFyZC5jb21tYW5kLnYxLlNlcmllc1NldC5TdHJlYW1Qb3NpdGlvbnNFbnRyeRo2ChRTdHJlYW1Qb3NpdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiMQoQQ291bnRNZXRyaWNOYW1lcxIOCgZ0cmlhbHMYASADKAkSDQoFbGltaXQYAiABKA0iSQoQTWV0cmljTmFtZUNvdW50cxI1CgZjb3VudHMYASADKAsyJS50cmFpbnlhcmQuY29tbWFuZC52MS5NZXRyaWNOYW1lQ291bnQiPgoPTWV0cmljTmFtZUNvdW50Eg0KBWdyb3VwGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGdHJpYWxzGAMgASgNIk8KEVF1ZXJ5U3lzdGVtUG9pbnRzEg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg0KBWFmdGVyGAMgASgJEg0KBWxpbWl0GAQgASgNIlIKD1N5c3RlbVBvaW50UGFnZRIxCgZwb2ludHMYASADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5TeXN0ZW1Qb2ludBIMCgRuZXh0GAIgASgJIoQBCgtTeXN0ZW1Qb2ludBILCgNydW4YASABKA0SDQoFZ3JvdXAYAiABKAkSDQoFYXRfbXMYAyABKAESFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEjEKBnNhbXBsZRgFIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuU3lzdGVtU2FtcGxlIh0KDFF1ZXJ5UHJvZmlsZRINCgV0cmlhbBgBIAEoCSJuCg5Qcm9maWxlU3VtbWFyeRIxCgZ0b3RhbHMYASADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5TeXN0ZW1Ub3RhbBIpCgVwYWNlcxgCIAMoCzIaLnRyYWlueWFyZC5jb21tYW5kLnYxLlBhY2UiiQEKC1N5c3RlbVRvdGFsEgsKA3J1bhgBIAEoDRIMCgRub2RlGAIgASgNEg0KBWdyb3VwGAMgASgJEg4KBmRldmljZRgEIAEoCRIPCgdzYW1wbGVzGAUgASgBEi8KBXZhbHVlGAYgASgLMiAudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1WYWx1ZSIzCgRQYWNlEgsKA3J1bhgBIAEoDRINCgVzdGVwcxgCIAEoARIPCgdzZWNvbmRzGAMgASgBYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
+  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNInEKCVBvaW50UGFnZRIrCgZwb2ludHMYASADKAsyGy50cmFpbnlhcmQuY29tbWFuZC52MS5Qb2ludBIMCgRuZXh0GAIgASgJEhAKCHBvc2l0aW9uGAMgASgBEhcKD3N0cmVhbV9wb3NpdGlvbhgEIAEoASJ0ChNRdWVyeVN0cmVhbWVkUG9pbnRzEhIKCmV4cGVyaW1lbnQYASABKAkSDQoFdHJpYWwYAiABKAkSDQoFZ3JvdXAYAyABKAkSEgoFYWZ0ZXIYBCABKAFIAIgBARINCgVsaW1pdBgFIAEoDUIICgZfYWZ0ZXIiYwoRU3RyZWFtZWRQb2ludFBhZ2USMgoFaXRlbXMYASADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5TdHJlYW1lZFBvaW50EgwKBG5leHQYAiABKAESDAoEbW9yZRgDIAEoCCK6AQoNU3RyZWFtZWRQb2ludBIQCghwb3NpdGlvbhgBIAEoARINCgV0cmlhbBgCIAEoCRIvCgVwb2ludBgDIAEoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50SACIAQESPgoKc3VwZXJzZWRlZBgEIAEoCzIlLnRyYWlueWFyZC5jb21tYW5kLnYxLlN1cGVyc2VkZWRTdGVwc0gBiAEBQggKBl9wb2ludEINCgtfc3VwZXJzZWRlZCIyCg9TdXBlcnNlZGVkU3RlcHMSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEigAIKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgSCwoDa2V5GAggASgJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrEBCgtRdWVyeVNlcmllcxIOCgZ0cmlhbHMYASADKAkSDQoFZ3JvdXAYAiABKAkSDQoFbmFtZXMYAyADKAkSCQoBeBgEIAEoCRIRCgRmcm9tGAUgASgBSACIAQESDwoCdG8YBiABKAFIAYgBARIPCgdidWNrZXRzGAcgASgNEhIKCnN1cGVyc2VkZWQYCCABKAgSEAoIY29tYmluZWQYCSABKAhCBwoFX2Zyb21CBQoDX3RvItIBCglTZXJpZXNTZXQSKwoGc2VyaWVzGAEgAygLMhsudHJhaW55YXJkLmNvbW1vbi52MS5TZXJpZXMSEAoIcG9zaXRpb24YAiABKAESTgoQc3RyZWFtX3Bvc2l0aW9ucxgDIAMoCzI0LnRyYWlueWFyZC5jb21tYW5kLnYxLlNlcmllc1NldC5TdHJlYW1Qb3NpdGlvbnNFbnRyeRo2ChRTdHJlYW1Qb3NpdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIl4KEFF1ZXJ5TWV0cmljTmFtZXMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDgoGcHJlZml4GAMgASgJEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIk4KDk1ldHJpY05hbWVQYWdlEi4KBW5hbWVzGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEgwKBG5leHQYAiABKAkiMQoQQ291bnRNZXRyaWNOYW1lcxIOCgZ0cmlhbHMYASADKAkSDQoFbGltaXQYAiABKA0iSQoQTWV0cmljTmFtZUNvdW50cxI1CgZjb3VudHMYASADKAsyJS50cmFpbnlhcmQuY29tbWFuZC52MS5NZXRyaWNOYW1lQ291bnQiPgoPTWV0cmljTmFtZUNvdW50Eg0KBWdyb3VwGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGdHJpYWxzGAMgASgNIk8KEVF1ZXJ5U3lzdGVtUG9pbnRzEg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg0KBWFmdGVyGAMgASgJEg0KBWxpbWl0GAQgASgNIlIKD1N5c3RlbVBvaW50UGFnZRIxCgZwb2ludHMYASADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5TeXN0ZW1Qb2ludBIMCgRuZXh0GAIgASgJIoQBCgtTeXN0ZW1Qb2ludBILCgNydW4YASABKA0SDQoFZ3JvdXAYAiABKAkSDQoFYXRfbXMYAyABKAESFwoPc3RlcHNfY29tcGxldGVkGAQgASgBEjEKBnNhbXBsZRgFIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuU3lzdGVtU2FtcGxlIkgKDFF1ZXJ5UHJvZmlsZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0ilgEKDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEigKBHBhY2UYAiABKAsyGi50cmFpbnlhcmQuY29tbWFuZC52MS5QYWNlEgsKA3J1bhgDIAEoDRIMCgRydW5zGAQgAygNEgwKBG5leHQYBSABKAkiiQEKC1N5c3RlbVRvdGFsEgsKA3J1bhgBIAEoDRIMCgRub2RlGAIgASgNEg0KBWdyb3VwGAMgASgJEg4KBmRldmljZRgEIAEoCRIPCgdzYW1wbGVzGAUgASgBEi8KBXZhbHVlGAYgASgLMiAudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1WYWx1ZSIzCgRQYWNlEgsKA3J1bhgBIAEoDRINCgVzdGVwcxgCIAEoARIPCgdzZWNvbmRzGAMgASgBYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
 
 /**
  * Reads the points of a trial in the order (run, steps completed, key).
@@ -634,7 +634,7 @@ export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 16);
 
 /**
- * Asks for a summary of all system points of a trial, and for the speed of its runs.
+ * Asks for a summary of all system points of a run, and for its speed.
  *
  * @generated from message trainyard.command.v1.QueryProfile
  */
@@ -643,6 +643,25 @@ export type QueryProfile = Message<"trainyard.command.v1.QueryProfile"> & {
    * @generated from field: string trial = 1;
    */
   trial: string;
+
+  /**
+   * 0 for the latest run with system points.
+   *
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * The previous page's `next`.
+   *
+   * @generated from field: string after = 3;
+   */
+  after: string;
+
+  /**
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
 };
 
 /**
@@ -657,16 +676,39 @@ export const QueryProfileSchema: GenMessage<QueryProfile> = /*@__PURE__*/
  */
 export type ProfileSummary = Message<"trainyard.command.v1.ProfileSummary"> & {
   /**
-   * One total for each quantity, in the order of run, node, group, device and name.
+   * One total for each quantity, in the order of node, group, device and name.
    *
    * @generated from field: repeated trainyard.command.v1.SystemTotal totals = 1;
    */
   totals: SystemTotal[];
 
   /**
-   * @generated from field: repeated trainyard.command.v1.Pace paces = 2;
+   * Absent if the run reported training metrics at fewer than two steps.
+   *
+   * @generated from field: trainyard.command.v1.Pace pace = 2;
    */
-  paces: Pace[];
+  pace?: Pace | undefined;
+
+  /**
+   * The run of the totals; 0 if no run has system points.
+   *
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * The latest runs with system points, in order.
+   *
+   * @generated from field: repeated uint32 runs = 4;
+   */
+  runs: number[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next = 5;
+   */
+  next: string;
 };
 
 /**

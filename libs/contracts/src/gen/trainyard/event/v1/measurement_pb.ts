@@ -77,7 +77,7 @@ export type MeasurementsSuperseded = Message<"trainyard.event.v1.MeasurementsSup
   run: number;
 
   /**
-   * The last step at which points of earlier runs count.
+   * The last step at which points of earlier runs count; below 0 if none of them counts.
    *
    * @generated from field: double after_step = 2;
    */
