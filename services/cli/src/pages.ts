@@ -5,7 +5,7 @@ export type Page<Item> = {
   readonly nextPageToken: string;
   readonly position: string;
   /** Present in a list of what the scheduler decides, while the scheduler does not answer. */
-  readonly schedulerAnsweredAtMs?: number;
+  readonly schedulerAnsweredAtMs?: number | undefined;
 };
 
 /** Fetches all pages of a list as one, up to `limit` items. */
