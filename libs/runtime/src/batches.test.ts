@@ -192,7 +192,7 @@ test("a sender takes at most half of the room, and others get the rest", async (
   expect(writes.map(({ rows }) => rows.join(""))).toEqual(["0", "1a2", "34"]);
 });
 
-test("whatever senders add, a request waits for at most as many of another sender as its own sender has before it", async () => {
+test("a request waits for at most one more of each other sender than of its own, whatever senders add", async () => {
   const names = fc.constantFrom("x", "y", "z");
   await fc.assert(
     fc.asyncProperty(fc.array(names, { maxLength: 40 }), async (added) => {

@@ -5,7 +5,7 @@ export const apiLimits = {
   actedOnTogether: 250,
   /** The deadline of a command to a service; beyond it the caller is asked to retry. */
   commandDeadlineMs: 5_000,
-  /** A scheduler that does not answer for this long counts as away: a list waits for it, once in `schedulerTrustedMs`. */
+  /** A scheduler that is silent for this long counts as away: a list waits for it, once in `schedulerTrustedMs`. */
   schedulerAnswersMs: 1_000,
   schedulerTrustedMs: 3_000,
   /**

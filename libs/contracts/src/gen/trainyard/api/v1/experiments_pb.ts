@@ -887,8 +887,9 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   phase: string;
 
   /**
-   * The time at which the scheduler last answered. Present in GetTrial of a trial that has not ended while the scheduler
-   * does not answer, so that its runs are as of then; 0 if it has not answered since the gateway started.
+   * The time at which the scheduler last answered. Only GetTrial of a trial that has not ended returns it, while the
+   * scheduler does not answer: its runs are as of then. It is 0 if the scheduler has not answered since the gateway
+   * started.
    *
    * @generated from field: optional double scheduler_answered_at_ms = 30;
    */
