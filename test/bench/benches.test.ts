@@ -41,6 +41,8 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "rest_vs_fastify",
     "search_picture_1000_trials_ms",
     "watch_cost_per_frame",
+    "fold_queued_runs_flatness_1k_100k",
+    "trial_list_heavy",
   ],
   delivery: [
     "chain_saturated",

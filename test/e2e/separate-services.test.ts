@@ -2,3 +2,4 @@
 import "./separate-services/custom-search.ts";
 import "./separate-services/population.ts";
 import "./separate-services/secure-by-default.ts";
+import "./separate-services/subscription-users.ts";

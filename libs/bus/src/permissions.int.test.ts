@@ -100,7 +100,7 @@ const table: Readonly<
   },
   logs: {
     publish: ["ty.log.12%2E3%231", ...stream("LOGS"), rewind, ...endOfEvents],
-    subscribe: served("logs"),
+    subscribe: [event, ...served("logs")],
   },
   registry: { publish: [rewind, ...endOfEvents], subscribe: [event, ...served("registry")] },
   "checkpoint-gc": {

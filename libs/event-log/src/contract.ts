@@ -8,6 +8,7 @@ import { leaseContract } from "./contract/leases.ts";
 import { identityContract } from "./contract/identity.ts";
 import { limitContract } from "./contract/limits.ts";
 import { modelContract } from "./contract/model.ts";
+import { pageContract } from "./contract/pages.ts";
 import { chainContract, readingContract } from "./contract/reading.ts";
 
 export { contractRoles, type ContractHarness, type LogUnderTest } from "./contract/harness.ts";
@@ -20,6 +21,7 @@ export function eventLogContract(name: string, harness: ContractHarness): void {
   describe(`event log, ${name}: leases and fences`, () => leaseContract(harness));
   describe(`event log, ${name}: histories`, () => historyContract(harness));
   describe(`event log, ${name}: reading`, () => readingContract(harness));
+  describe(`event log, ${name}: pages`, () => pageContract(harness));
   describe(`event log, ${name}: hash chain`, () => chainContract(harness));
   describe(`event log, ${name}: against a model`, () => modelContract(harness));
 }

@@ -1,6 +1,7 @@
 export { deriveCommitId, newEventId } from "./ids.ts";
 export { logLimits } from "./limits.ts";
 export type { LogRoles } from "./owners.ts";
+export { bytesOfEvents, firstPage, isFullPage } from "./page-size.ts";
 export type {
   AppendRequest,
   AppendResult,

@@ -33,6 +33,8 @@ export const logLimits = {
   /** The client closes a silent connection, later than the server's own timeout. */
   answerTimeoutMs: 6_000,
   connectTimeoutMs: 5_000,
+  /** A connection without these limits is probed after this silence, so that a dead one is noticed. */
+  keepAliveMs: 10_000,
   /** Read connections per process and role. */
   readConnectionsMax: 4,
   /**
@@ -40,6 +42,11 @@ export const logLimits = {
    * it outlives the pauses between the beats of leases and feeds.
    */
   idleConnectionMs: 60_000,
+  /**
+   * The bytes of bodies in a page: enough for a thousand usual events, and few enough to be read and folded far within
+   * the time of a statement. An event of any size fits in several times.
+   */
+  pageBytesMax: 4 * 1024 * 1024,
   /** Pages of the log that are prefetched: one for each of a process's few sequential readers. */
   pagesAheadMax: 4,
   /** Smaller reads are lookups; read ahead only from this page size. */

@@ -10,6 +10,8 @@
  *   caller may send the same commit again.
  * - A commit that depends on an event that the log lacks (`seen`) is not written: a Fault `log_rewound`.
  * - `time` never decreases from one position to the next.
+ * - A page ends by number or by bytes (`page-size.ts`): a short one is the last only if it is not full (`isFullPage`).
+ *   As many events as `bodyBytesMax` fits into `pageBytesMax` are always in one page.
  */
 
 /** One event to be written. The body is the exact proto JSON text that is hashed and stored. */
@@ -179,7 +181,7 @@ export type SomeEvents = { readonly events: readonly StoredEvent[]; readonly sca
 export interface EventLog extends AsyncDisposable {
   append(request: AppendRequest): Promise<AppendResult>;
 
-  /** Returns at most `limit` events of a stream after `afterVersion`, in order. */
+  /** Returns a page of at most `limit` events of a stream after `afterVersion`, in order. */
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]>;
 
   /**
@@ -188,12 +190,13 @@ export interface EventLog extends AsyncDisposable {
    */
   lastVersion(stream: string): Promise<number>;
 
-  /** Returns at most `limit` events after a position, in order. */
+  /** Returns a page of at most `limit` events after a position, in order. */
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>;
 
   /**
    * Scans the next `window` positions after `afterPosition` and returns only the events of the given streams, in order,
-   * and the last scanned position. If that is less than `afterPosition + window`, the log has no more events.
+   * and the last scanned position. That is less than `afterPosition + window` at the log's end, and for a full page,
+   * which it ends with.
    */
   readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents>;
 
@@ -203,7 +206,7 @@ export interface EventLog extends AsyncDisposable {
    */
   positionsOf(streams: SomeStreams, afterPosition: number): Promise<readonly number[]>;
 
-  /** Returns the events at some positions, which ascend; a position beyond the log's end has none. */
+  /** Returns a page of the events at some positions, which ascend; a position beyond the log's end has none. */
   readAt(positions: readonly number[]): Promise<readonly StoredEvent[]>;
 
   /** Returns the last position; 0 for an empty log. */

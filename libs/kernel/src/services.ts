@@ -38,7 +38,7 @@ const facts = {
     categories: ["measurement"],
   },
   logs: {
-    hearsEvents: false,
+    hearsEvents: true,
     folds: false,
     keepsViews: false,
     readsRunTokens: true,

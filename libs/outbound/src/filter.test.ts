@@ -1,7 +1,7 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { isRejection } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import { matches, readFilter, selectsAll } from "./filter.ts";
+import { matches, namesEvents, readFilter } from "./filter.ts";
 import { LeavingEvent } from "./leaving-event.ts";
 
 const none = {
@@ -58,7 +58,8 @@ describe("a filter", () => {
     if (isRejection(filter)) throw new Error(filter.detail);
     const found = [ended, progress].map((one) => matches(filter, one, facts));
     expect([...found, matches(filter, revoked, undefined)]).toEqual(expected);
-    expect(selectsAll(filter)).toBe(Object.keys(part).length === 0);
+    const naming = Object.keys(part).some((key) => ["types", "object", "where"].includes(key));
+    expect(namesEvents(filter)).toBe(naming);
   });
 
   test.each([
@@ -77,6 +78,8 @@ describe("a filter", () => {
       { types: Array.from({ length: 65 }, () => "TokenRevoked") },
       "a filter has at most 64 types and 64 conditions",
     ],
+    [{ label: "x".repeat(1_025) }, "a part of a filter is a text of at most 1024 characters"],
+    [{ object: "pool", id: "a\0b" }, "a part of a filter is a text of at most 1024 characters"],
   ])("%j is refused in one sentence", (part, detail) => {
     expect(readFilter({ ...none, ...part })).toEqual({ rejected: "invalid_filter", detail });
   });

@@ -51,6 +51,11 @@ export function readFilter(filter: Plain<EventFilter>): Filter | Rejection {
   if (types.length > most || filter.where.length > most) {
     return invalid(`a filter has at most ${most} types and ${most} conditions`);
   }
+  const { filterPartCharactersMax: longest } = outboundLimits;
+  const parts = [...types, ...filter.where, object, id, experiment, workspace, label];
+  if (parts.some((part) => part.length > longest || part.includes("\0"))) {
+    return invalid(`a part of a filter is a text of at most ${longest} characters`);
+  }
   const unknown = types.find((type) => !isEventName(type));
   if (unknown !== undefined) {
     return invalid(`"${unknown}" is not the type of an event: docs/events.md lists them`);
@@ -75,10 +80,20 @@ export function readFilter(filter: Plain<EventFilter>): Filter | Rejection {
   };
 }
 
-/** Whether the filter has no part, so that it selects every event. */
-export function selectsAll({ types, categories, where, ...texts }: Filter): boolean {
-  const isAny = types.size === 0 && categories === null && where.length === 0;
-  return isAny && Object.values(texts).every((text) => text === "");
+/** Whether the filter names events: by type, object or condition. One that does not selects all in its scope. */
+export function namesEvents({ types, categories, where }: Filter): boolean {
+  return types.size > 0 || categories !== null || where.length > 0;
+}
+
+/** Whether an experiment or task is in the filter's experiment, workspace and label. `facts` are its own. */
+export function isInScope(
+  { experiment, workspace, label }: Filter,
+  id: string,
+  facts: ExperimentFacts | undefined,
+): boolean {
+  if (experiment !== "" && id !== experiment) return false;
+  if (workspace !== "" && facts?.workspace !== workspace) return false;
+  return label === "" || (facts?.labels.includes(label) ?? false);
 }
 
 /** Whether the answer depends on the facts of the event's experiment. */
@@ -92,14 +107,12 @@ export function matches(
   event: LeavingEvent,
   facts: ExperimentFacts | undefined,
 ): boolean {
-  const { types, categories, id, experiment, workspace, label, where } = filter;
+  const { types, categories, id, where } = filter;
   const { stream } = event.stored;
   if (types.size > 0 && !types.has(event.name)) return false;
   if (categories !== null && !categories.has(categoryOf(stream))) return false;
   if (id !== "" && idOf(stream) !== id) return false;
-  if (experiment !== "" && event.experiment !== experiment) return false;
-  if (workspace !== "" && facts?.workspace !== workspace) return false;
-  if (label !== "" && !(facts?.labels.includes(label) ?? false)) return false;
+  if (!isInScope(filter, event.experiment, facts)) return false;
   return where.every((condition) => holds(condition, event));
 }
 

@@ -10,10 +10,11 @@ export {
   categoriesOf,
   type ExperimentFacts,
   type Filter,
+  isInScope,
   matches,
+  namesEvents,
   needsFacts,
   readFilter,
-  selectsAll,
 } from "./filter.ts";
 export { LeavingEvent } from "./leaving-event.ts";
 export { outboundLimits } from "./limits.ts";

@@ -3,9 +3,10 @@
  * reader that is behind reads its own pages. Nothing is read before the first reader asks.
  */
 import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import { type Clock, retrying } from "@trainyard/kernel";
-import { endsTerm, EventFeed, type LogEpoch, type Logger } from "@trainyard/runtime";
+import { bytesOfEvents, type EventLog, type StoredEvent } from "@trainyard/event-log";
+import { type Clock, isRejection, retrying } from "@trainyard/kernel";
+import { endsTerm, EventFeed, type LogEpoch, type Logger, LogRewound } from "@trainyard/runtime";
+import { checkedPlace } from "./event-place.ts";
 import { LeavingEvent } from "./leaving-event.ts";
 import { outboundLimits } from "./limits.ts";
 
@@ -21,6 +22,9 @@ export class RecentEvents {
   readonly #deps: Deps;
   /** Events without gaps, the latest last. */
   #events: LeavingEvent[] = [];
+  #bytes = 0;
+  /** The last event that was read from the log; null before the first. */
+  #last: StoredEvent | null = null;
   #moved = Promise.withResolvers<void>();
   #history = 0;
   readonly #asked = Promise.withResolvers<void>();
@@ -40,7 +44,10 @@ export class RecentEvents {
     if (signal.aborted) return;
     const { clock, logger } = this.#deps;
     const failed = (error: unknown, waitMs: number): void => {
-      if (endsTerm(error)) throw error;
+      if (endsTerm(error)) {
+        this.#last = null;
+        throw error;
+      }
       logger.warn({ err: error, waitMs }, "recent_events_retried");
     };
     const policy = outboundLimits.retry;
@@ -50,18 +57,48 @@ export class RecentEvents {
   async #follow(signal: AbortSignal): Promise<void> {
     const { log, bus, clock, logger, epoch } = this.#deps;
     this.#events = [];
+    this.#bytes = 0;
     this.#history += 1;
     await using feed = await EventFeed.open(log, bus, clock, logger);
+    await this.#confirm(log);
     let after = await feed.head();
+    // Readers that wait read what was appended meanwhile from the log: it is not among the kept events.
+    this.#wakeReaders();
     while (!signal.aborted) {
       const stored = await feed.next(after, signal);
       const present = await epoch.current();
-      this.#events.push(...stored.map((event) => new LeavingEvent(event, present)));
-      this.#events = this.#events.slice(-outboundLimits.recentEventsMax);
-      after = stored.at(-1)?.position ?? after;
-      this.#moved.resolve();
-      this.#moved = Promise.withResolvers();
+      this.#keep(stored.map((event) => new LeavingEvent(event, present)));
+      const last = stored.at(-1);
+      after = last?.position ?? after;
+      if (last !== undefined) this.#last = last;
+      this.#wakeReaders();
     }
+  }
+
+  /** Throws LogRewound if the log lost the last event that was read before it was away. */
+  async #confirm(log: EventLog): Promise<void> {
+    const last = this.#last;
+    if (last === null) return;
+    const found = await checkedPlace(log, { position: last.position, event: last.id });
+    if (isRejection(found)) throw new LogRewound(last, "does not have it now");
+  }
+
+  #wakeReaders(): void {
+    this.#moved.resolve();
+    this.#moved = Promise.withResolvers();
+  }
+
+  #keep(more: readonly LeavingEvent[]): void {
+    const { recentBytesMax, recentEventsMax } = outboundLimits;
+    const events = [...this.#events, ...more];
+    this.#bytes += bytesOfEvents(more.map(({ stored }) => stored));
+    let dropped = 0;
+    for (const { stored } of events) {
+      if (events.length - dropped <= recentEventsMax && this.#bytes <= recentBytesMax) break;
+      this.#bytes -= Buffer.byteLength(stored.body);
+      dropped += 1;
+    }
+    this.#events = events.slice(dropped);
   }
 
   /** A number that changes when the log may have gone back: a reader then checks that the log has its place. */

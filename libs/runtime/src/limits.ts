@@ -19,6 +19,8 @@ export const runtimeLimits = {
   pageEvents: 1_000,
   /** The live events buffered while a reaction is busy; beyond it the log is read instead. */
   liveBufferEvents: 5_000,
+  /** The bytes of their bodies: a few pages of the log. */
+  liveBufferBytes: 16 * 1024 * 1024,
   /** The shortest interval between log lines about events of another log: a busy cluster may send many. */
   strayEventsToldMs: 60_000,
   /** The interval between log lines about one outage of the log: a long outage must not fill the disk. */
@@ -71,6 +73,8 @@ export const runtimeLimits = {
   /** A connection that no query needs is closed after this time: to open one costs more than many queries. */
   idleConnectionMs: 60_000,
   connectTimeoutMs: 5_000,
+  /** A connection without limits of time is probed after this silence, so that a dead one is noticed. */
+  keepAliveMs: 10_000,
   /** The server cancels a statement before 5 s, so no transaction is longer; the client times out later. */
   statementTimeoutMs: 4_500,
   answerTimeoutMs: 6_000,

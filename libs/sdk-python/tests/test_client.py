@@ -72,6 +72,8 @@ class Gateway:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, Any, dict[str, list[str]], str | None]] = []
         self.if_match: str | None = None
+        # The header Retry-After of refusals.
+        self.retry_after = ""
         self.answer: Callable[[str, str], tuple[int, Any]] = lambda method, path: (404, {})
         owner = self
 
@@ -93,6 +95,8 @@ class Gateway:
                 self.send_response(status)
                 self.send_header("content-type", json_kind(status))
                 self.send_header("content-length", str(len(content)))
+                if status >= 400 and owner.retry_after:
+                    self.send_header("retry-after", owner.retry_after)
                 self.end_headers()
                 self.wfile.write(content)
 

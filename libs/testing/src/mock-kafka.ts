@@ -6,7 +6,12 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-export type MockKafka = AsyncDisposable & { readonly brokers: readonly string[] };
+export type MockKafka = AsyncDisposable & {
+  readonly brokers: readonly string[];
+  /** Freezes all brokers until `thaw`: connections stay open, and nothing answers. A kill would lose all messages. */
+  freeze(): void;
+  thaw(): void;
+};
 
 /** Whether this machine has kcat. */
 export const hasKcat = (): boolean => spawnSync("kcat", ["-V"]).status === 0;
@@ -21,7 +26,12 @@ export async function startMockKafka(brokers = 3): Promise<MockKafka> {
     { stdio: ["ignore", "ignore", "pipe"] },
   );
   try {
-    return { brokers: await addressesOf(child), [Symbol.asyncDispose]: () => stop(child) };
+    return {
+      brokers: await addressesOf(child),
+      freeze: () => void child.kill("SIGSTOP"),
+      thaw: () => void child.kill("SIGCONT"),
+      [Symbol.asyncDispose]: () => stop(child),
+    };
   } catch (error) {
     await stop(child);
     throw error;

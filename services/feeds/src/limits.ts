@@ -7,6 +7,8 @@ export const feedsLimits = {
   expiresAfterMsMin: 60_000,
   /** The most subscriptions: each reads the log, and each change of one reads them all. */
   subscriptionsMax: 1_000,
+  /** The most webhooks with a log pattern: every log line is compared with all of them. */
+  logPatternsMax: 100,
   /** The items of a page of subscriptions. */
   pageMax: 100,
   /** How often an acknowledged place is stored. A place that was not stored comes again. */
@@ -53,6 +55,10 @@ export const feedsLimits = {
   webhookWaitingMax: 10_000,
   /** The interval at which a full webhook looks for room. */
   webhookRoomLookMs: 1 * seconds,
+  /** The runs of the queue that are read, and whose long waits are recorded, at a time. */
+  queuedPerPage: 250,
+  /** The shortest and the longest time between two looks at the queue. */
+  queueLookMs: { least: 100, most: 5 * seconds },
   /** How long a test of a webhook waits for its answer: less than the gateway waits for a command. */
   webhookTestMs: 4 * seconds,
   /** The time within which a receiver must have answered, and the part of its answer that is read. */

@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Progress } from "./shell/dispatch/progress.ts";
 import { experimentCreated, TestFeeds } from "./testing/test-feeds.ts";
 
 const soon = { timeout: 15_000, interval: 50 };
@@ -78,6 +82,21 @@ test("workspace and labels are those at delivery", async () => {
   expect(feeds.sink.of("nightly")).not.toContain(third);
 });
 
+test("the events of a deleted experiment are selected by its last workspace and labels", async () => {
+  const events = [
+    experimentCreated({ labels: ["weekly"], workspace: "8" }),
+    ended(1),
+    { type: "ExperimentDeleted", data: {} } as const,
+  ];
+  const positions: number[] = [];
+  for (const event of events) positions.push(await feeds.stage.tell("experiment-80", event));
+  await feeds.create({ name: "weekly", filter: { ...noFilter, label: "weekly" } });
+  await feeds.create({ name: "eighth", filter: { ...noFilter, workspace: "8" } });
+  for (const name of ["weekly", "eighth"]) {
+    await vi.waitFor(() => expect(feeds.sink.of(name)).toEqual(positions), soon);
+  }
+});
+
 test("a failed sink gets the events after its settled place again", async () => {
   await feeds.create({
     name: "broken",
@@ -89,6 +108,27 @@ test("a failed sink gets the events after its settled place again", async () => 
   feeds.sink.failsAfter = 0;
   const second = await feeds.stage.tell("pool-a", { type: "PoolRemoved", data: {} });
   await vi.waitFor(() => expect(feeds.sink.of("broken")).toEqual([first, second]), soon);
+});
+
+test("a filter that this version does not know keeps the place of its subscription", async () => {
+  const pool = new pg.Pool({ connectionString: feeds.stage.url("ty_feeds") });
+  const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+  const after = await feeds.stage.head();
+  await feeds.create({ name: "newer", reader, after, filter: { ...noFilter, object: "pool" } });
+  await vi.waitFor(async () => expect((await feeds.facts("newer"))?.lagEvents).toBe(0), soon);
+  const text = JSON.stringify({ types: ["PoolFlooded"] });
+  await pool.query("update feeds.subscriptions set filter = $1 where name = 'newer'", [text]);
+  await pool.end();
+  await feeds.create({ name: "other", reader, delivery: "pull" });
+  const { position = 0 } = (await feeds.facts("newer")) ?? {};
+  await feeds.stage.tell("pool-a", { type: "PoolRemoved", data: {} });
+  await vi.waitFor(async () => {
+    const found = await feeds.facts("newer");
+    expect(found?.lastError).toContain("PoolFlooded");
+    expect(found?.lagEvents).toBeGreaterThan(0);
+    expect(found?.position).toBeLessThanOrEqual(position + 1);
+  }, soon);
+  await feeds.stage.ask("feeds", "DeleteSubscription", { name: "newer" });
 });
 
 test("a restarted service continues from the stored places", async () => {
@@ -154,6 +194,35 @@ test("a deleted subscription leaves nothing behind, and its name may be used aga
   expect(await feeds.facts("short")).toBeUndefined();
   await again();
   await arrive("short", [...before, ...before]);
+});
+
+test("the next subscription of a name is created after everything of the deleted one is forgotten", async () => {
+  const reader = { owner: "admin", tokenId: "dd", ancestors: [], expiresAtMs: 0 };
+  const prepared = () => feeds.sink.prepared.filter((name) => name === "turn").length;
+  await feeds.create({ name: "turn", reader });
+  const removal = Promise.withResolvers<void>();
+  feeds.sink.removal = removal.promise;
+  const deleted = feeds.stage.ask("feeds", "DeleteSubscription", { name: "turn" });
+  await vi.waitFor(() => expect(feeds.sink.removed).toContain("turn"), soon);
+  const next = feeds.create({ name: "turn", reader });
+  // The command is served by now if it does not wait.
+  for (let n = 0; n < 10; n += 1) await feeds.facts("turn");
+  expect(prepared()).toBe(1);
+  removal.resolve();
+  expect(await deleted).toMatchObject({ kind: "ok" });
+  expect(await next).toMatchObject({ kind: "ok" });
+  expect(prepared()).toBe(2);
+});
+
+test("a place that settled late does not replace that of the next subscription of the name", async () => {
+  const pool = new pg.Pool({ connectionString: feeds.stage.url("ty_feeds") });
+  const progress = new Progress(pool, systemClock, createLogger("test", "silent"));
+  await progress.begin({ name: "late", life: 20 }, { position: 21, event: "b" });
+  progress.settled({ name: "late", life: 10 }, { position: 30, event: "a" });
+  await progress.flush();
+  const kept = (await progress.rows(["late"])).get("late");
+  await pool.end();
+  expect(kept).toMatchObject({ life: 20, position: 21, event: "b" });
 });
 
 test("a repeated creation gets the first answer, and of two creations at once one is refused", async () => {

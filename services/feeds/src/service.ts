@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { RecentEvents } from "@trainyard/outbound";
 import {
+  KeyedQueue,
   LogEpoch,
   type Loop,
   openParts,
@@ -22,6 +23,7 @@ import { reactionHandlers } from "./shell/reactions.ts";
 import { NatsRoom } from "./shell/nats/nats-room.ts";
 import { endingLoop } from "./shell/subscriptions/endings.ts";
 import { SubscriptionsView } from "./shell/view/subscriptions-view.ts";
+import { queueWaitLoop } from "./shell/webhooks/queue-waits.ts";
 import { outgoingOf } from "./shell/webhooks/way-out.ts";
 import { openWebhooks, type Outgoing } from "./shell/webhooks/webhooks.ts";
 
@@ -47,7 +49,10 @@ export async function createService(
   const { attempted: count } = createTelemetry(registry);
   const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
-    const changed = (): void => dispatcher.wake();
+    const changed = (): void => {
+      dispatcher.wake();
+      queueWaits.wake();
+    };
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
     const progress = new Progress(pool, clock, logger);
     const sending = { pool, log, executor, epoch, clock, logger, count, ...outgoing };
@@ -58,14 +63,18 @@ export async function createService(
       ...overrides.rooms,
     };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
-    const shared = { log, clock, logger, executor, subscriptions, progress, rooms, operatorSinks };
+    const turns = new KeyedQueue();
+    const delivering = { log, clock, subscriptions, progress, rooms, operatorSinks };
+    const shared = { ...delivering, logger, executor, turns };
     const dispatcher = new Dispatcher({ ...shared, recent });
+    const queueWaits = queueWaitLoop(shared);
     const loops: readonly Loop[] = [
       recent,
       dispatcher,
       progress.loop,
       endingLoop(shared),
       webhooks.loop,
+      queueWaits,
       nats.loop,
     ];
     return {

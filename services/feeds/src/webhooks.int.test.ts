@@ -63,6 +63,20 @@ const areDelivered = (name: string, count: number) =>
     expect(items.map(({ state }) => state)).toEqual(Array(count).fill("DELIVERED"));
   }, soon);
 
+test("a refused change leaves the URL as it was", async () => {
+  await create("kept", { url: "https://kept.example/hook" });
+  const change = {
+    name: "kept",
+    url: "https://other.example/hook",
+    headers: {},
+    expiresAfterMs: 5,
+  };
+  expect(await feeds.stage.ask("feeds", "ChangeSubscription", change)).toMatchObject({
+    kind: "rejected",
+  });
+  expect(await feeds.facts("kept")).toMatchObject({ url: "https://kept.example" });
+});
+
 test("a webhook gets the events that its filter selects, and its list of deliveries shows them, the newest first", async () => {
   const url = "https://first.example/hook";
   outgoing.plays(url, () => ({ status: 202, answer: "thanks" }));
@@ -216,6 +230,23 @@ test("bad webhooks are refused in one sentence", async () => {
   expect(await refusal({ url }, { logPattern: "(" })).toMatch(/^log_pattern must be/);
   expect(await feeds.facts("bad")).toBeUndefined();
 });
+
+test("at most 100 webhooks have a log pattern", async () => {
+  const url = "https://patterns.example/hook";
+  const webhook = { format: "standard", logPattern: "OOM", namedOnly: false };
+  const names = Array.from({ length: 101 }, (_, n) => `pattern-${n}`);
+  const kinds: string[] = [];
+  for (const name of names) {
+    const answer = await feeds.create({ name, delivery: "webhook", url, webhook });
+    kinds.push(answer.kind === "rejected" ? answer.rejection.rejected : answer.kind);
+  }
+  expect(kinds).toEqual([...Array(100).fill("ok"), "too_many_log_patterns"]);
+  const change = { name: "first", webhook, url: "", headers: {} };
+  expect(await feeds.stage.ask("feeds", "ChangeSubscription", change)).toMatchObject({
+    rejection: { rejected: "too_many_log_patterns" },
+  });
+  for (const name of names) await feeds.stage.ask("feeds", "DeleteSubscription", { name });
+}, 30_000);
 
 test("no secret of generated URLs, headers and signatures is in an answer, an event or a line of the log", async () => {
   const word = fc.stringMatching(/^[A-Za-z0-9_~-]{12,40}$/);

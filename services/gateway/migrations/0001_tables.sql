@@ -271,6 +271,9 @@ create index project_rows_creator on gateway.project_rows (scope, created_by, or
 create index project_rows_created on gateway.project_rows (scope, created_at_ms, ordinal, id);
 create index project_rows_words on gateway.project_rows using gin (words);
 
+-- Deleted experiments, of whose trials and checkpoints rows may be left.
+create table gateway.removed_experiments (id text collate "C" primary key);
+
 -- Hyperparameters and metrics of the rows: hparams.optimizer.lr, metrics.loss.
 create table gateway.attributes (
   kind text collate "C" not null,

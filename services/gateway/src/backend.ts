@@ -142,14 +142,14 @@ export class Backend {
     return found !== undefined && (await this.#isHidden(kind, found)) ? undefined : found;
   }
 
-  /** Whether a document is hidden because its experiment is deleted: the experiment itself, or its trial. */
+  /** Whether a document is hidden because its experiment is deleted or gone: the experiment itself, or its trial. */
   async #isHidden<Kind extends DocumentKind>(kind: Kind, doc: Documents[Kind]): Promise<boolean> {
     if (kind === "experiment") return isDeleted(doc as ExperimentDocument);
     if (kind !== "trial") return false;
     const { documents, pool } = this.parts;
     const { experiment } = doc as Documents["trial"];
     const owner = await documents.get(pool, "experiment", experiment);
-    return owner !== undefined && isDeleted(owner);
+    return owner === undefined || isDeleted(owner);
   }
 
   async get<Kind extends DocumentKind>(kind: Kind, id: string): Promise<Documents[Kind]> {

@@ -46,6 +46,7 @@ import { keepRecent, openLeaving } from "./live/keep-recent.ts";
 import { DocumentStore, documentsView } from "./read-model/document-store.ts";
 import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
+import { removalLoop } from "./read-model/removed.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
 import { frontServer } from "./task-pages/front.ts";
@@ -69,7 +70,10 @@ export async function createService(
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
   const documents = new DocumentStore();
-  const view = documentsView(pool, clock, logger, () => purging.wake());
+  const view = documentsView(pool, clock, logger, () => {
+    purging.wake();
+    removing.wake();
+  });
   viewGauges(registry, () => [view]);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
@@ -88,6 +92,7 @@ export async function createService(
     listQueries: new FairQueue(readModelLimits.listQueries),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
+  const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
   const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool }, id));
   const sessions = new Sessions(pool);
@@ -151,6 +156,7 @@ export async function createService(
       pages.callers,
       { run: (signal) => sweep(swept, clock, logger, signal) },
       purging,
+      removing,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
     started: async () => view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {}),

@@ -85,6 +85,30 @@ export const deleted: StreamFold<boolean> = {
   evolve: (state, { type }) => state || type === "ExperimentDeleted",
 };
 
+type LastFacts = {
+  readonly workspace: string;
+  readonly project: string;
+  readonly labels: readonly string[];
+};
+
+function evolveFacts(state: LastFacts | null, { type, data }: AnyEvent): LastFacts | null {
+  if (type === "TaskCreated") return { workspace: data.workspace, project: "", labels: [] };
+  if (type === "ExperimentCreated") {
+    return { workspace: data.workspace, project: data.project, labels: data.labels };
+  }
+  if (state === null) return null;
+  if (type === "ExperimentMoved") return { ...state, ...data };
+  return type === "ExperimentDescribed" ? { ...state, labels: data.labels } : state;
+}
+
+const lastFacts = { name: "last-facts", initial: null, evolve: evolveFacts } as const;
+
+/** The last workspace and labels of an experiment or task, which may be deleted; null before its creation. */
+export const lastFactsOf: Readonly<Record<"experiment" | "task", StreamFold<LastFacts | null>>> = {
+  experiment: { ...lastFacts, category: "experiment" },
+  task: { ...lastFacts, category: "task" },
+};
+
 export const searchClients: StreamFold<SearchClient> = {
   name: "search-client",
   category: "search",

@@ -38,6 +38,10 @@ export const logsLimits = {
    * seconds.
    */
   policyMsPerBatch: 4_000,
+  /** Processor time of the comparing thread for one batch and all patterns of webhooks. */
+  webhookMsPerBatch: 2_000,
+  /** How long a batch waits until this replica has read the log up to the grants of its runs. */
+  followedWithinMs: 5_000,
   /** Experiments whose log policies a process caches, and nodes of runs whose recorded matches it caches. */
   experimentsKnownMax: 1_000,
   runsToldMax: 10_000,

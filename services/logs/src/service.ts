@@ -4,6 +4,7 @@ import {
   EffectLoop,
   Executor,
   FoldCache,
+  LogFollower,
   LostRuns,
   openParts,
   openTables,
@@ -25,6 +26,7 @@ import { LogPolicies } from "./shell/policies.ts";
 import { Patterns } from "./shell/patterns.ts";
 import { Retention } from "./shell/retention.ts";
 import { queryCommands } from "./shell/queries.ts";
+import { WebhookPatterns } from "./shell/webhook-patterns.ts";
 import { WordIndex } from "./shell/word-index.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
@@ -51,9 +53,16 @@ export async function createService(
     return Math.max(chunkPauseMs, chunkPausesPerStep * (clock.monotonicMs() - startMs));
   });
   const events = createTelemetry(registry, logger);
-  const executor = new Executor(log, new FoldCache(log));
+  const cache = new FoldCache(log);
+  const executor = new Executor(log, cache);
+  const webhooks = new WebhookPatterns(log);
+  const follower = await LogFollower.open(cache, {
+    ...parts,
+    begun: (position) => webhooks.read(position),
+    observed: (event) => webhooks.observe(event),
+  });
   const patterns = stack.use(new Patterns("looks for log policies in lines"));
-  const policies = new LogPolicies({ log, executor, table, patterns, events });
+  const policies = new LogPolicies({ log, executor, table, patterns, webhooks, events });
   const grants = new RunGrants(log, clock);
   const lost = new LostRuns({ pool, log, grants, tables: lineTables });
   const runs = new LineRuns(pool, lost);
@@ -63,11 +72,13 @@ export async function createService(
     if (removed > 0) logger.warn({ removed }, "lost_runs_removed");
     return lostRunsLookMs;
   });
-  const writes = writeCommands({ table, runs, grants, policies, bus, events, runTokenKeys });
+  const writes = writeCommands({
+    ...{ table, runs, grants, follower, policies, bus, events, runTokenKeys },
+  });
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
     commands: { ...writes, ...queryCommands(finder, kept, expressions) },
-    loops: [retention.loop, indexing, lostRuns],
+    loops: [follower, retention.loop, indexing, lostRuns],
   });
 }

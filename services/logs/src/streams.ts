@@ -1,8 +1,12 @@
 import type { Aggregate } from "@trainyard/runtime";
-import type { EventOf } from "@trainyard/contracts";
-import { type LogSignal, type LogSignalCommand, logSignal } from "./core/log-signal.ts";
+import {
+  type LogSignal,
+  type LogSignalCommand,
+  type LogSignalEvent,
+  logSignal,
+} from "./core/log-signal.ts";
 
-export const logSignals: Aggregate<LogSignal, LogSignalCommand, EventOf<"LogPolicyMatched">> = {
+export const logSignals: Aggregate<LogSignal, LogSignalCommand, LogSignalEvent> = {
   name: "log-signal",
   category: "logsignal",
   decider: logSignal,

@@ -10,8 +10,12 @@ export type Telemetry = {
   unproven(): void;
   /** Counts a line that matched a log policy; `action` is empty for a policy that only records matches. */
   matched(action: string): void;
-  /** Reports lines that were not compared with the log policies because comparing took too long. */
+  /** Reports lines that were not compared with log policies or patterns of webhooks because that took too long. */
   unmatched(node: string, lines: number): void;
+  /** Counts a line that matched the pattern of a webhook. */
+  webhookMatched(): void;
+  /** Warns that the recorded pattern of a webhook is off because it is invalid. */
+  webhookOff(webhook: string, pattern: string, problem: string): void;
   /** Warns that a recorded policy is off because its pattern is invalid. */
   policyOff(experiment: string, policy: LogPolicy, problem: string): void;
 };
@@ -39,9 +43,14 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     labelNames: ["action"],
     registers,
   });
+  const ofWebhooks = new Counter({
+    name: "trainyard_logs_webhook_patterns_matched_total",
+    help: "Patterns of webhooks that a line matched, once for each node of a run",
+    registers,
+  });
   const unmatched = new Counter({
     name: "trainyard_logs_lines_unmatched_total",
-    help: "Lines that were not compared with log policies, because that took too long",
+    help: "Lines that were not compared with log policies or patterns of webhooks, because that took too long",
     registers,
   });
   return {
@@ -50,6 +59,9 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
       unmatched.inc(lines);
       logger.warn({ node, lines }, "lines_not_compared_with_log_policies");
     },
+    webhookMatched: () => ofWebhooks.inc(),
+    webhookOff: (webhook, pattern, problem) =>
+      logger.warn({ webhook, pattern, problem }, "webhook_pattern_not_compared"),
     policyOff: (experiment, { name, pattern }, problem) =>
       logger.warn({ experiment, policy: name, pattern, problem }, "log_policy_not_compared"),
     unproven: () => unproven.inc(),

@@ -6,6 +6,8 @@ export const relayLimits = {
    * the time of reads.
    */
   eventsAheadMax: 2_000,
+  /** The most bytes of their bodies: four pages of large events. */
+  bytesAheadMax: 16 * 1024 * 1024,
   /** The interval at which the log is read without a notification, which may be lost with a connection. */
   pollMs: 500,
   /** The interval at which the log's time is compared with the database's clock. */

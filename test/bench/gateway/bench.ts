@@ -9,6 +9,8 @@ import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 import { database, openFilled, type Stage } from "./filled.ts";
+import { heavyBar, heavyTrials } from "./heavy-trials.ts";
+import { queuedBar, queuedRuns } from "./queued-runs.ts";
 import { pictureBar, searchPicture } from "./search-picture.ts";
 import { watchBar, watchCost } from "./watch-cost.ts";
 import { startPlainServer } from "./plain-server.ts";
@@ -45,15 +47,24 @@ const bars = {
   one: { id: "rest_vs_fastify", unit: "calls/s", floor: null, goal: 0.5 },
 };
 
-export const run: Bench = async (context) => {
+export const run: Bench = async (context) => [
+  ...(await ofFilled(context)),
+  ...(context.wants(queuedBar.id) ? [await queuedRuns(context)] : []),
+  ...(context.wants(heavyBar.id) ? [await heavyTrials(context)] : []),
+];
+
+/** Measures with experiments 1 to 1,000, and to 100,000. */
+async function ofFilled(context: BenchContext): Promise<readonly BenchResult[]> {
   const [fewer, more] = context.size === "tiny" ? [100, 300] : [1_000, 100_000];
+  const ids = [...Object.values(bars), pictureBar, watchBar].map(({ id }) => id);
+  if (!context.wants(...ids)) return [];
   await using stack = new AsyncDisposableStack();
   const small = await openFilled(stack, context, fewer);
   return [
     ...(await ofManyExperiments(context, small, more)),
     ...(await ofFewExperiments(context, small)),
   ];
-};
+}
 
 async function ofManyExperiments(
   context: BenchContext,

@@ -9,7 +9,12 @@ import { draw } from "@trainyard/kernel";
 const experimentsPerCommit = 60;
 export const hyperparametersOfEach = 20;
 
-type Write = { readonly stream: string; readonly events: readonly AnyEvent[] };
+type Write = {
+  readonly stream: string;
+  readonly events: readonly AnyEvent[];
+  /** The events that the stream has already; 0 by default. */
+  readonly version?: number;
+};
 
 const meta = {
   source: "/bench",
@@ -23,9 +28,9 @@ const meta = {
 export async function appendNew(log: EventLog, writes: readonly Write[]): Promise<number> {
   const result = await log.append({
     commitId: newEventId(),
-    writes: writes.map(({ stream, events }) => ({
+    writes: writes.map(({ stream, events, version = 0 }) => ({
       stream,
-      expectedVersion: 0,
+      expectedVersion: version,
       events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
     })),
     guards: [],
@@ -107,7 +112,10 @@ const started: AnyEvent = {
   },
 };
 
-const trialCreated = (id: number, hyperparameters: Record<string, number | string>): AnyEvent => ({
+export const trialCreated = (
+  id: number,
+  hyperparameters: Record<string, number | string>,
+): AnyEvent => ({
   type: "TrialCreated",
   data: {
     experiment: String(id),

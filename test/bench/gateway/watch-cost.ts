@@ -57,7 +57,7 @@ export async function watchCost(
 }
 
 /** Creates a user for each token, because a user has a limited number of streams. */
-async function tokensOf(url: string, count: number): Promise<readonly string[]> {
+export async function tokensOf(url: string, count: number): Promise<readonly string[]> {
   await using log = createPostgresLog({ connectionString: url });
   const tokens: string[] = [];
   for (let person = 0; person < count; person += 1) {

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { checkout } from "@trainyard/local-cluster";
 import { expect, test } from "vitest";
+import { Link } from "../../cluster/link.ts";
+import { eventually } from "../../world/eventually.ts";
 import { world } from "./cluster.ts";
 
 const slowMs = 300_000;
 
-async function python(script: string): Promise<unknown> {
-  const { api, token } = world.access;
+async function python(script: string, api = world.access.api): Promise<unknown> {
+  const { token } = world.access;
   const { stdout } = await promisify(execFile)("python3", ["-c", script], {
     cwd: world.folder,
     env: {
@@ -193,4 +195,50 @@ print(json.dumps(said))
   expect(answer).toEqual([missing, missing, misspelt, misspelt]);
   const { items } = await world.client.call("listExperiments", {});
   expect(items.filter(({ name }) => name === "a")).toEqual([]);
+});
+
+test("a subscription that Python reads continues after a lost connection, and gets each event once", {
+  timeout: slowMs,
+}, async () => {
+  await using link = await Link.to(Number(new URL(world.access.api).port));
+  const running = python(
+    `
+import json
+from trainyard import client
+made = client.create_subscription("python", types="ModelCreated", expires_after=3600)
+for name in ("python-1", "python-2"):
+    client.create_model(name)
+names = []
+for event in made.events(ack=True):
+    names.append(event.subject)
+    if len(names) == 3:
+        break
+again = [event.subject for event in client.get_subscription("python").events(follow=False)]
+made.ack(event)
+left = [event.subject for event in made.events(follow=False)]
+since = [one.id for one in client.events("ModelCreated", after=made.position, follow=False)]
+listed = [[one.state, one.position == event.place] for one in client.list_subscriptions() if one.name == "python"]
+made.delete()
+try:
+    made.reload()
+except client.NotFoundError as error:
+    print(json.dumps([names, again, left, since[-1:] == [event.id], listed, error.code]))
+`,
+    link.url.replace("nats:", "http:"),
+  );
+  const acknowledged = async () => {
+    const { items } = await world.client.call("listEvents", { types: ["ModelCreated"] });
+    const second = items.find(({ subject }) => subject === "model-python-2");
+    const listed = await world.client.call("listSubscriptions", {});
+    const own = listed.items.find(({ name }) => name === "python");
+    return second !== undefined && own?.position === `${second.sequence}:${second.id}`;
+  };
+  await Promise.race([running, eventually("two events are acknowledged", acknowledged)]);
+  link.cut();
+  await world.client.call("createModel", { name: "python-3" });
+  link.mend();
+  const names = ["model-python-1", "model-python-2", "model-python-3"];
+  const listed = [["ACTIVE", true]];
+  const gone = "subscription_not_found";
+  expect(await running).toEqual([names, names.slice(2), [], true, listed, gone]);
 });

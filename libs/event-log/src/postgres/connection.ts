@@ -12,6 +12,8 @@ export type ConnectionConfig = {
   readonly ssl?: ClientConfig["ssl"];
   /** The name in pg_stat_activity. */
   readonly applicationName?: string;
+  /** The time after which the server cancels a statement; default: the limit. */
+  readonly statementTimeoutMs?: number;
 };
 
 const bigintOid = 20;
@@ -25,17 +27,27 @@ const types = {
 };
 
 export function clientConfig(config: ConnectionConfig): ClientConfig {
-  const { applicationName, ...rest } = config;
+  const { applicationName, statementTimeoutMs, ...rest } = config;
   return {
     ...rest,
     types,
     application_name: applicationName ?? "trainyard",
     connectionTimeoutMillis: logLimits.connectTimeoutMs,
-    statement_timeout: logLimits.statementTimeoutMs,
+    statement_timeout: statementTimeoutMs ?? logLimits.statementTimeoutMs,
     query_timeout: logLimits.answerTimeoutMs,
     keepAlive: true,
   };
 }
+
+/** The connection of statements that take what they take. */
+export const withoutTimeLimits = (config: ClientConfig): ClientConfig => ({
+  ...config,
+  // Also instead of a limit that the operator gave the role.
+  options: "-c statement_timeout=0",
+  statement_timeout: 0,
+  query_timeout: 0,
+  keepAliveInitialDelayMillis: logLimits.keepAliveMs,
+});
 
 /** One connection for one purpose, opened on first use and again after a failure. */
 export class LazyConnection {

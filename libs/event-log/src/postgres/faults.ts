@@ -29,6 +29,9 @@ const kinds: Readonly<Record<string, Kind>> = {
 const sqlState = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.code : undefined;
 
+/** The client's message when the server's answer has timed out. */
+const answerTimedOut = "Query read timeout";
+
 const readOnlyState = "25006";
 
 /**
@@ -46,7 +49,7 @@ export function wasAnswered(error: unknown): boolean {
 export function faultOf(error: unknown, doing: string): Fault {
   if (isFault(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const state = sqlState(error);
+  const state = message === answerTimedOut ? "57014" : sqlState(error);
   if (state === undefined) {
     const detail = `the log could not be reached while ${doing}: ${message}`;
     return new Fault("log_unavailable", detail, { retry: "later", cause: error });

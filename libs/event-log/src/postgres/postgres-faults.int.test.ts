@@ -15,7 +15,7 @@ import {
 } from "../contract/harness.ts";
 import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult, EventLog } from "../port.ts";
-import { clientConfig } from "./connection.ts";
+import { clientConfig, LazyConnection } from "./connection.ts";
 import { emptyLog, type PostgresUnderTest, prepareServer } from "../testing/postgres-harness.ts";
 import { Reader } from "./reads.ts";
 import { verifyChain } from "./verify.ts";
@@ -257,10 +257,11 @@ test("a log that grows while it is verified has no finding", async () => {
     }
   }
   const url = server.url({ user: "ty_experiments", database: "trainyard" });
-  const pool = new pg.Pool(clientConfig({ connectionString: url }));
+  const config = clientConfig({ connectionString: url });
+  const pool = new pg.Pool(config);
   try {
     const seen: number[] = [];
-    const reader = new ReaderOfGrowing(pool);
+    const reader = new ReaderOfGrowing(pool, new LazyConnection(config));
     expect(await collect(verifyChain(reader, 0, (position) => seen.push(position)))).toEqual([]);
     expect(seen).toEqual([pages, pages + 30]);
   } finally {

@@ -18,7 +18,12 @@ import type {
   VerifyFinding,
 } from "../port.ts";
 import { Appender } from "./appender.ts";
-import { clientConfig, type ConnectionConfig, LazyConnection } from "./connection.ts";
+import {
+  clientConfig,
+  type ConnectionConfig,
+  LazyConnection,
+  withoutTimeLimits,
+} from "./connection.ts";
 import { AppendListener } from "./listener.ts";
 import { Reader } from "./reads.ts";
 import { checkAnchor, readAnchor, verifyChain } from "./verify.ts";
@@ -39,6 +44,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
 class PostgresLog implements EventLog {
   readonly #pool: pg.Pool;
   readonly #connection: LazyConnection;
+  readonly #patient: LazyConnection;
   readonly #appender: Appender;
   readonly #reader: Reader;
   readonly #listener: AppendListener;
@@ -54,7 +60,8 @@ class PostgresLog implements EventLog {
     this.#pool.on("error", () => {});
     this.#connection = new LazyConnection({ ...config, pipeline: true });
     this.#appender = new Appender(this.#connection);
-    this.#reader = new Reader(this.#pool);
+    this.#patient = new LazyConnection(withoutTimeLimits(config));
+    this.#reader = new Reader(this.#pool, this.#patient);
     this.#listener = new AppendListener(config, () => this.#reader.head());
   }
 
@@ -182,6 +189,7 @@ class PostgresLog implements EventLog {
     await this.#appender.close();
     await this.#listener.close();
     await this.#connection.close();
+    await this.#patient.close();
     if (!this.#pool.ended) await this.#pool.end();
   }
 }

@@ -1,194 +1,41 @@
-/** The SQL statements of reads. Positions and versions are numbers; bodies have their exact stored text. */
 import type { Pool } from "pg";
 import { Fault } from "@trainyard/kernel";
 import { logLimits } from "../limits.ts";
-import type {
-  CommitMeta,
-  CursorState,
-  ParkedRow,
-  SomeEvents,
-  SomeStreams,
-  StoredEvent,
-} from "../port.ts";
+import { isFullPage } from "../page-size.ts";
+import type { CursorState, ParkedRow, SomeEvents, SomeStreams, StoredEvent } from "../port.ts";
+import type { LazyConnection } from "./connection.ts";
+import {
+  type EventRow,
+  eventsOfPage,
+  eventsOfStream,
+  type PageRow,
+  type SomeRow,
+} from "./event-rows.ts";
 import { faultOf } from "./faults.ts";
+import { isTooSlow, readInHalves } from "./halves.ts";
+import {
+  positionsStatement,
+  readAllStatement,
+  readAtStatement,
+  readFromManyStatement,
+  readSomeStatement,
+  readStreamStatement,
+} from "./statements.ts";
 
-type EventRow = [
-  position: number,
-  version: number,
-  id: string,
-  type: string,
-  body: string | null,
-  timeMs: number | null,
-  commitId: string,
-  meta: string,
-];
-
-/**
- * A page of the log is one result with two kinds of rows: events, whose `timeMs` is null, and commits, whose `stream`
- * is null.
- */
-type PageRow = [
-  position: number,
-  stream: string | null,
-  version: number,
-  id: string,
-  type: string,
-  body: string | null,
-  timeMs: number | null,
-  meta: string,
-];
-
-/**
- * Searches all partitions, for a log with few of them. The left join is deliberate: an event whose commit row is
- * missing must be reported as corruption.
- */
-const readStreamStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
-  from log.events e left join log.commits c on c.position = e.commit_position
-  where e.stream = $1 and e.version > $2 order by e.version limit $3`;
-
-/** First finds the partitions that contain the stream, then reads only these: faster in a log with many partitions. */
-const readFromManyStatement = `select position, version, id, type, body, time_ms, commit_id, meta
-  from log.read_stream($1, $2, $3)`;
-
-/**
- * Each commit is read and sent once, however many events it has. One statement gives both from the same snapshot.
- * Positions have no gaps, so the page ends at $1 + $2 at the latest, and so do all of its commits except perhaps the
- * last.
- */
-const readAllStatement = `(
-    select position, stream, version, id, type, body, null::bigint, null::text
-    from log.events where position > $1 order by position limit $2
-  ) union all (
-    select position, null, null, commit_id, null, null, time_ms, meta
-    from log.commits where position > $1 and position < $1 + $2 order by position
-  ) union all (
-    select position, null, null, commit_id, null, null, time_ms, meta
-    from log.commits where position >= $1 + $2 order by position limit 1
-  )`;
-
-/** Scans the given number of positions by index; events of other streams are not sent. */
-const readSomeStatement = `select head.position, e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta, e.stream
-  from (select coalesce(max(position), 0) as position from log.commits) as head
-  left join log.events e on e.position > $1 and e.position <= $1::bigint + $2::bigint and e.position <= head.position
-    and (e.stream = any($3::text[]) or exists (
-      select from unnest($4::text[]) as asked (beginning) where starts_with(e.stream, asked.beginning)))
-  left join log.commits c on c.position = e.commit_position
-  order by e.position`;
-
-/** A prefix is a range of the key: the character after the last of the prefix ends it. */
-const positionsStatement = `with asked as (
-    select stream, first_partition, last_partition from log.streams where stream = any($1::text[])
-    union
-    select s.stream, s.first_partition, s.last_partition from unnest($2::text[]) as b (beginning)
-    join log.streams s on s.stream >= b.beginning and s.stream < b.beginning || chr(1114111)
-  )
-  select e.position from asked join log.events e on e.stream = asked.stream
-  where e.position > $3 order by e.position`;
-
-const readAtStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta, e.stream
-  from log.events e left join log.commits c on c.position = e.commit_position
-  where e.position = any($1::bigint[]) order by e.position`;
-
-/** The head and an event with its stream; the event's position is null if there is no event. */
-type SomeRow = [head: number, ...event: EventRow, stream: string] | [head: number, none: null];
-
-/** Consecutive commits often share their attributes, which are then parsed once. */
-class Metas {
-  #text = "";
-  #meta = {} as CommitMeta;
-
-  parse(text: string): CommitMeta {
-    if (text !== this.#text) {
-      this.#meta = JSON.parse(text) as CommitMeta;
-      this.#text = text;
-    }
-    return this.#meta;
-  }
-}
-
-/** Returns one string object per type, so that its hash is computed once, not for each event. */
-const types = new Map<string, string>();
-
-function internedType(type: string): string {
-  const known = types.get(type);
-  if (known !== undefined) return known;
-  types.set(type, type);
-  return type;
-}
-
-/** The body of an erased event: the position stays, and the content is the empty message. */
-const erasedBody = "{}";
-
-function eventsOfStream(stream: string, rows: readonly EventRow[]): StoredEvent[] {
-  const metas = new Metas();
-  return rows.map((row) => {
-    if (row[5] === null) throw hole(row[0]);
-    return {
-      position: row[0],
-      stream,
-      version: row[1],
-      id: row[2],
-      type: internedType(row[3]),
-      timeMs: row[5],
-      commitId: row[6],
-      meta: metas.parse(row[7]),
-      body: row[4] ?? erasedBody,
-    };
-  });
-}
-
-const isCommit = (row: PageRow): boolean => row[1] === null;
-const inPageOrder = (a: PageRow, b: PageRow): number =>
-  Number(isCommit(a)) - Number(isCommit(b)) || a[0] - b[0];
-
-/** Joins the events of a page with the attributes of their commits. */
-function eventsOfPage(afterPosition: number, rows: PageRow[]): StoredEvent[] {
-  // The rows usually come in this order, but the statement does not guarantee it.
-  rows.sort(inPageOrder);
-  const firstCommit = rows.findIndex(isCommit);
-  const count = firstCommit < 0 ? rows.length : firstCommit;
-  const metas = new Metas();
-  const events: StoredEvent[] = [];
-  let at = count;
-  for (let index = 0; index < count; index += 1) {
-    const row = rows[index] as PageRow;
-    const position = row[0];
-    while (at < rows.length && (rows[at] as PageRow)[0] < position) at += 1;
-    const commit = rows[at];
-    if (position !== afterPosition + index + 1 || commit === undefined) throw hole(position);
-    events.push({
-      position,
-      stream: row[1] as string,
-      version: row[2],
-      id: row[3],
-      type: internedType(row[4]),
-      timeMs: commit[6] as number,
-      commitId: commit[3],
-      meta: metas.parse(commit[7]),
-      body: row[5] ?? erasedBody,
-    });
-  }
-  return events;
-}
-
-const hole = (position: number): Fault =>
-  new Fault(
-    "log_broken",
-    `something is missing before or at position ${position}: verify the log`,
-    {
-      retry: "never",
-    },
-  );
+type Events = readonly StoredEvent[];
 
 export class Reader {
   readonly #pool: Pool;
+  /** A connection without limits of time, for events that are read alone. */
+  readonly #patient: LazyConnection;
   /** Prefetched pages, by position and limit. */
-  readonly #ahead = new Map<string, Promise<StoredEvent[]>>();
+  readonly #ahead = new Map<string, Promise<Events>>();
   #streamsRead = 0;
   #hasManyPartitions = false;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, patient: LazyConnection) {
     this.#pool = pool;
+    this.#patient = patient;
   }
 
   async rows<Row extends unknown[]>(
@@ -196,23 +43,26 @@ export class Reader {
     text: string,
     values: unknown[],
     doing: string,
+    alone = false,
   ): Promise<Row[]> {
+    const query = { name, text, values, rowMode: "array" } as const;
     try {
-      const result = await this.#pool.query<Row>({ name, text, values, rowMode: "array" });
-      return result.rows;
+      if (alone) return await this.#patient.query<Row>(query);
+      return (await this.#pool.query<Row>(query)).rows;
     } catch (error) {
       throw faultOf(error, doing);
     }
   }
 
-  async read(stream: string, afterVersion: number, limit: number): Promise<StoredEvent[]> {
-    const values = [stream, afterVersion, limit];
+  async read(stream: string, afterVersion: number, limit: number): Promise<Events> {
     const doing = `reading ${stream}`;
-    const many = await this.#manyPartitions();
-    const rows = await (many
-      ? this.rows<EventRow>("read_from_many", readFromManyStatement, values, doing)
-      : this.rows<EventRow>("read", readStreamStatement, values, doing));
-    return eventsOfStream(stream, rows);
+    const [name, text] = (await this.#manyPartitions())
+      ? ["read_from_many", readFromManyStatement]
+      : ["read", readStreamStatement];
+    return readInHalves("version", afterVersion, limit, async (after, size, alone) => {
+      const values = [stream, after, size.limit, size.bytesMax];
+      return eventsOfStream(stream, await this.rows<EventRow>(name, text, values, doing, alone));
+    });
   }
 
   /** The answer is refreshed only every `readsPerLook` reads: a log takes long to fill a partition. */
@@ -237,19 +87,18 @@ export class Reader {
    * Prefetches for sequential readers (a rebuild, a relay that catches up): after a full page the next one is requested
    * at once. A prefetched page is used only if it is full, so no newer commit is missed.
    */
-  async readAll(afterPosition: number, limit: number): Promise<StoredEvent[]> {
+  async readAll(afterPosition: number, limit: number): Promise<Events> {
     const ahead = this.#takeAhead(afterPosition, limit);
     const early = await ahead?.catch(() => undefined); // A failed prefetch is read again.
-    const full = early?.length === limit;
-    const events = full ? early : await this.#readPage(afterPosition, limit);
+    const isFull = early !== undefined && isFullPage(early, limit);
+    const events = isFull ? early : await this.#readPage(afterPosition, limit);
     const last = events.at(-1);
-    if (last !== undefined && events.length === limit && limit >= logLimits.pageAheadFrom) {
-      this.#readAhead(last.position, limit);
-    }
+    const isSequential = limit >= logLimits.pageAheadFrom && isFullPage(events, limit);
+    if (last !== undefined && isSequential) this.#readAhead(last.position, limit);
     return events;
   }
 
-  #takeAhead(afterPosition: number, limit: number): Promise<StoredEvent[]> | undefined {
+  #takeAhead(afterPosition: number, limit: number): Promise<Events> | undefined {
     const key = `${afterPosition}/${limit}`;
     const ahead = this.#ahead.get(key);
     this.#ahead.delete(key);
@@ -268,27 +117,42 @@ export class Reader {
     this.#ahead.set(`${afterPosition}/${limit}`, page);
   }
 
-  async #readPage(afterPosition: number, limit: number): Promise<StoredEvent[]> {
-    const values = [afterPosition, limit];
-    const doing = `reading after ${afterPosition}`;
-    const rows = await this.rows<PageRow>("read_all", readAllStatement, values, doing);
-    return eventsOfPage(afterPosition, rows);
+  #readPage(afterPosition: number, limit: number): Promise<Events> {
+    return readInHalves("position", afterPosition, limit, async (after, size, alone) => {
+      const values = [after, size.limit, size.bytesMax];
+      const doing = `reading after ${after}`;
+      const rows = await this.rows<PageRow>("read_all", readAllStatement, values, doing, alone);
+      return eventsOfPage(after, rows);
+    });
   }
 
-  async readSome(
+  /** Halves a window that is too slow; its end says so. */
+  async readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents> {
+    try {
+      return await this.#readWindow(streams, afterPosition, window);
+    } catch (error) {
+      if (!isTooSlow(error) || window === 1) throw error;
+      return this.readSome(streams, afterPosition, Math.ceil(window / 2));
+    }
+  }
+
+  async #readWindow(
     { names, beginnings }: SomeStreams,
     afterPosition: number,
     window: number,
   ): Promise<SomeEvents> {
-    const values = [afterPosition, window, names, beginnings];
+    const values = [afterPosition, window, names, beginnings, logLimits.pageBytesMax];
     const doing = `reading some streams after ${afterPosition}`;
     const rows = await this.rows<SomeRow>("read_some", readSomeStatement, values, doing);
     const events = rows.flatMap((row) => {
-      if (row[1] === null) return [];
-      const [, ...event] = row;
-      return eventsOfStream(event[8], [event.slice(0, 8) as EventRow]);
+      if (row[0] === null) return [];
+      return eventsOfStream(row[8], [row.slice(0, 8) as EventRow]);
     });
-    const head = rows[0]?.[0] ?? 0;
+    const last = events.at(-1);
+    if (last !== undefined && isFullPage(events, window)) {
+      return { events, scannedTo: last.position };
+    }
+    const head = rows[0]?.[9] ?? 0;
     // A log that lost its last events ends before the reader's position.
     return { events, scannedTo: Math.max(afterPosition, Math.min(afterPosition + window, head)) };
   }
@@ -303,15 +167,19 @@ export class Reader {
     return rows.map(([position]) => position);
   }
 
-  async readAt(positions: readonly number[]): Promise<readonly StoredEvent[]> {
-    const doing = `reading ${positions.length} positions`;
-    const rows = await this.rows<[...event: EventRow, stream: string]>(
-      "read_at",
-      readAtStatement,
-      [positions],
-      doing,
-    );
-    return rows.flatMap((row) => eventsOfStream(row[8], [row.slice(0, 8) as EventRow]));
+  readAt(positions: readonly number[]): Promise<Events> {
+    return readInHalves("position", 0, positions.length, async (after, size, alone) => {
+      const asked = positions.filter((position) => position > after).slice(0, size.limit);
+      const doing = `reading ${asked.length} positions`;
+      const rows = await this.rows<[...event: EventRow, stream: string]>(
+        "read_at",
+        readAtStatement,
+        [asked, size.bytesMax],
+        doing,
+        alone,
+      );
+      return rows.flatMap((row) => eventsOfStream(row[8], [row.slice(0, 8) as EventRow]));
+    });
   }
 
   async head(): Promise<number> {

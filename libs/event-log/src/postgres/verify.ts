@@ -10,6 +10,7 @@ import {
   ChainWalk,
 } from "../verify-chain.ts";
 import type { Reader } from "./reads.ts";
+import { pageOf } from "./statements.ts";
 
 type CommitRow = [
   position: number,
@@ -40,8 +41,12 @@ const commitsStatement = `select position, events, commit_id, time_ms, hash,
     consumer, partition, cursor_position, cursor_part,
     meta
   from log.commits where position > $1 order by position limit $2`;
-const eventsStatement = `select position, stream, version, id, type, body, erased, commit_position
-  from log.events where position > $1 and position <= $2 order by position limit $3`;
+const eventsStatement = pageOf(
+  "position",
+  `select position, stream, version, id, type, body, erased, commit_position
+  from log.events where position > $1 and position <= $2 order by position limit $3`,
+  "$4",
+);
 const eventsPerPage = 5_000;
 const straysReportedMax = 100;
 
@@ -100,12 +105,11 @@ class EventPages {
     const rows = await this.#reader.rows<EventRow>(
       "verify_events",
       eventsStatement,
-      [this.#after, until, eventsPerPage],
+      [this.#after, until, eventsPerPage, logLimits.pageBytesMax],
       "verifying the log",
     );
     this.#page = rows.map(chainEvent);
-    const last = rows.at(-1)?.[0] ?? position;
-    this.#after = rows.length < eventsPerPage ? Math.max(last, position) : last;
+    this.#after = rows.at(-1)?.[0] ?? position;
   }
 }
 

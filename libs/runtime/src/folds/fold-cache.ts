@@ -1,5 +1,10 @@
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
-import type { EventLog, StoredEvent, StreamWrite } from "@trainyard/event-log";
+import {
+  type EventLog,
+  isFullPage,
+  type StoredEvent,
+  type StreamWrite,
+} from "@trainyard/event-log";
 import { assert, idOf, streamName } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import type { StreamFold } from "./folds.ts";
@@ -71,7 +76,7 @@ export class FoldCache {
     for (;;) {
       const page = await next;
       // The next page is requested while this one is folded.
-      const isFull = page.length === runtimeLimits.pageEvents;
+      const isFull = isFullPage(page, runtimeLimits.pageEvents);
       if (isFull) next = this.#page(stream, page.at(-1)?.version ?? entry.version);
       for (const stored of page) advance(entry, decodeEvent(stored), stored.version, stored.id);
       if (isFull) continue;

@@ -41,13 +41,10 @@ test("a follower whose log lost its last events drops its folds and follows the 
   });
   const bus = hub.connect("metrics");
   await using stack = new AsyncDisposableStack();
+  const begun: number[] = [];
   const follower = await LogFollower.open(cache, {
-    name: "metrics",
-    stack,
-    log,
-    bus,
-    clock,
-    logger,
+    ...{ name: "metrics", stack, log, bus, clock, logger },
+    begun: async (position) => void begun.push(position),
   });
   const stop = new AbortController();
   await tell(1);
@@ -64,7 +61,7 @@ test("a follower whose log lost its last events drops its folds and follows the 
   expect(reported).toEqual([{ position: 5, event: lost?.id, noticedBy: "metrics" }]);
   expect(follower.position).toBe(0);
   await clock.advance(runtimeLimits.retry.firstMs);
-  expect(follower.position).toBe(1);
+  expect([follower.position, begun]).toEqual([1, [1, 1]]);
   expect((await cache.load(counted, "1")).state).toBe(1);
   await tell(1);
   await clock.advance(runtimeLimits.silentBusMs);

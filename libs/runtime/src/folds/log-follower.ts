@@ -22,6 +22,8 @@ type LogFollowerDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called with the position after which following begins, before it does; again after a rewind. */
+  readonly begun?: (position: number) => Promise<void>;
   /** Called for each event, after the folds. */
   readonly observed?: (event: StoredEvent) => void;
 };
@@ -56,7 +58,7 @@ export class LogFollower {
 
   /** Follows the log until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { log, clock, logger } = this.#deps;
+    const { clock, logger } = this.#deps;
     let begun = false;
     const failed = (error: unknown, waitMs: number): void => {
       logger.warn({ err: error, waitMs }, "following_retried");
@@ -69,12 +71,18 @@ export class LogFollower {
     const retry = { policy: runtimeLimits.retry, clock, signal, failed };
     while (!signal.aborted) {
       await retrying(retry, async () => {
-        if (!begun) this.#position = await log.head();
+        if (!begun) this.#position = await this.#begin();
         begun = true;
         await this.#step(signal);
       });
     }
     await this.#reports.over();
+  }
+
+  async #begin(): Promise<number> {
+    const position = await this.#deps.log.head();
+    await this.#deps.begun?.(position);
+    return position;
   }
 
   async #step(signal: AbortSignal): Promise<void> {

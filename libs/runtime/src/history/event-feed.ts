@@ -9,7 +9,7 @@
  * event is detected by the next event, or by silence.
  */
 import type { Bus, EventOrigin } from "@trainyard/bus";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { bytesOfEvents, type EventLog, firstPage, type StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { LogHistory } from "./log-history.ts";
 import { runtimeLimits } from "../limits.ts";
@@ -31,6 +31,7 @@ export class EventFeed implements AsyncDisposable {
   /** The position of the last live event; 0 after a read of the log. */
   #liveUntil = 0;
   #live: Live[] = [];
+  #liveBytes = 0;
   #nudged = false;
   #wake: () => void = () => {};
   #toldMs = Number.NEGATIVE_INFINITY;
@@ -79,10 +80,24 @@ export class EventFeed implements AsyncDisposable {
     } else if (event.position <= (this.#history.known?.position ?? 0)) {
       return;
     }
-    // On overflow the oldest event is dropped: the log has it, and the gap makes the reader read the log.
-    if (this.#live.length >= runtimeLimits.liveBufferEvents) this.#live.shift();
     this.#live.push(live);
+    this.#liveBytes += Buffer.byteLength(event.body);
+    this.#dropOldest();
     this.#wake();
+  }
+
+  /** On overflow the oldest event is dropped: the log has it, and the gap makes the reader read the log. */
+  #dropOldest(): void {
+    const { liveBufferBytes, liveBufferEvents } = runtimeLimits;
+    while (this.#live.length > liveBufferEvents || this.#liveBytes > liveBufferBytes) {
+      this.#liveBytes -= Buffer.byteLength(this.#live.shift()?.event.body ?? "");
+    }
+  }
+
+  #keep(live: Live[]): void {
+    this.#live = live;
+    this.#liveBytes = bytesOfEvents(live.map(({ event }) => event));
+    this.#dropOldest();
   }
 
   /**
@@ -109,15 +124,14 @@ export class EventFeed implements AsyncDisposable {
   async #read(after: number): Promise<readonly StoredEvent[]> {
     this.#name ??= (await this.#log.readAll(0, 1))[0]?.id ?? null;
     const heard = this.#live;
-    this.#live = [];
+    this.#keep([]);
     const stored = await this.#history.after(after, runtimeLimits.pageEvents);
     const reached = stored.at(-1)?.position ?? after;
     // An event beyond the log's end is another log's: the relay publishes only events that the log has.
     const stray = stored.length > 0 ? undefined : heard.find(({ event }) => event.position > after);
     if (stray !== undefined) this.#tell(stray, "is not in the log, which was asked instead");
-    this.#live = [...(stored.length > 0 ? heard : []), ...this.#live]
-      .filter(({ event }) => event.position > reached)
-      .slice(-runtimeLimits.liveBufferEvents);
+    const live = [...(stored.length > 0 ? heard : []), ...this.#live];
+    this.#keep(live.filter(({ event }) => event.position > reached));
     return stored;
   }
 
@@ -157,20 +171,18 @@ export class EventFeed implements AsyncDisposable {
   #takeLive(after: number): readonly StoredEvent[] {
     const known = this.#history.known;
     if (known === null || known.position !== after || known.id === "") return [];
-    const run: StoredEvent[] = [];
-    const rest: Live[] = [];
+    const following: StoredEvent[] = [];
     let last: { readonly position: number; readonly id: string } = known;
-    for (const live of this.#live) {
-      const { event, origin } = live;
-      const follows = event.position === last.position + 1 && origin.previousId === last.id;
-      if (follows && run.length < runtimeLimits.pageEvents) {
-        run.push(event);
-        last = event;
-      } else if (event.position > after) rest.push(live);
+    for (const { event, origin } of this.#live) {
+      if (event.position !== last.position + 1 || origin.previousId !== last.id) continue;
+      following.push(event);
+      last = event;
     }
-    this.#live = rest.filter(({ event }) => event.position > last.position);
+    const run = firstPage(following, runtimeLimits.pageEvents);
+    const reached = run.at(-1)?.position ?? after;
+    this.#keep(this.#live.filter(({ event }) => event.position > reached));
     this.#history.passed(run);
-    if (run.length > 0) this.#liveUntil = last.position;
+    if (run.length > 0) this.#liveUntil = reached;
     this.#handedOut(run);
     return run;
   }

@@ -6,7 +6,7 @@
  * the first page that is not full makes up for it. A mismatch throws `LogRewound` once: all folds of the log are
  * invalid, and the reader begins again with the current log.
  */
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { type EventLog, isFullPage, type StoredEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 
 export type KnownEvent = { readonly position: number; readonly id: string };
@@ -42,13 +42,18 @@ export class LogHistory {
     return this.#known;
   }
 
+  /** Whether the last page reached the log's end. */
+  get isAtEnd(): boolean {
+    return !this.#lastPageWasFull;
+  }
+
   /** Returns at most `limit` events after a position that the caller has read from this log. */
   async after(position: number, limit: number): Promise<readonly StoredEvent[]> {
     if (this.#known !== null && this.#known.position !== position) await this.confirm();
     if (this.#known?.position !== position) this.#known = { position, id: "" };
     const overlap = position > 0 && !(this.#lastPageWasFull && this.#known.id !== "") ? 1 : 0;
     const page = await this.#log.readAll(position - overlap, limit);
-    this.#lastPageWasFull = page.length === limit;
+    this.#lastPageWasFull = isFullPage(page, limit);
     if (overlap > 0) this.#compare(page[0]);
     const events = page.slice(overlap);
     this.passed(events);

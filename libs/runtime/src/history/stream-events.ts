@@ -1,4 +1,4 @@
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { type EventLog, isFullPage, type StoredEvent } from "@trainyard/event-log";
 import { runtimeLimits } from "../limits.ts";
 
 /** Returns all events of a stream in order, read in pages. */
@@ -9,7 +9,7 @@ export async function* streamEvents(
   for (let version = 0; ; ) {
     const page = await log.read(stream, version, runtimeLimits.pageEvents);
     yield* page;
-    if (page.length < runtimeLimits.pageEvents) return;
+    if (!isFullPage(page, runtimeLimits.pageEvents)) return;
     version = page.at(-1)?.version ?? version;
   }
 }

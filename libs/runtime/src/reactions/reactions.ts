@@ -10,7 +10,7 @@
  * the log refuses as too large parks its event and does not count towards the three.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
-import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
+import { deriveCommitId, type EventLog, isFullPage, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, Fault, idOf, isFault, pause, retrying } from "@trainyard/kernel";
 import type { EventFeed } from "../history/event-feed.ts";
 import {
@@ -109,7 +109,7 @@ export class ReactionLoop {
         at += Math.max(1, together);
         await this.#moveLazily(false);
       }
-      if (events.length < runtimeLimits.pageEvents) await this.#moveLazily(false);
+      if (!isFullPage(events, runtimeLimits.pageEvents)) await this.#moveLazily(false);
     }
     await this.#moveLazily(true).catch(() => {}); // Without this move, a few events are processed again.
   }

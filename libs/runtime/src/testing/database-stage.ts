@@ -12,7 +12,13 @@ import type {
   CommandRequestOf,
   CommandService,
 } from "@trainyard/contracts/command-services";
-import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
+import {
+  createPostgresLog,
+  type EventLog,
+  isFullPage,
+  migrateLog,
+  newEventId,
+} from "@trainyard/event-log";
 import {
   ensureRoles,
   openLogDatabase,
@@ -153,7 +159,7 @@ export class DatabaseStage implements AsyncDisposable {
       const last = page.at(-1);
       if (last === undefined) return;
       await this.#bus.publishEvents(page, origin);
-      if (page.length < relayPageEvents) return;
+      if (!isFullPage(page, relayPageEvents)) return;
       position = last.position;
     }
   }

@@ -8,6 +8,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import pg from "pg";
 import { type Logger, pino } from "pino";
 import { EventFeed } from "../history/event-feed.ts";
+import { runtimeLimits } from "../limits.ts";
 import type { Check } from "../verification/check.ts";
 import { viewCheck } from "../verification/verify-view.ts";
 import { within } from "../views/transaction.ts";
@@ -27,8 +28,8 @@ export type Variant = {
   /** Selects the events that the view applies; default: all. */
   readonly concerns?: (event: StoredEvent) => boolean;
   readonly clock?: Clock;
-  /** Called before a page is applied. */
-  readonly before?: (events: readonly StoredEvent[]) => void | Promise<void>;
+  /** Called before a page is applied, in its transaction. */
+  readonly before?: (events: readonly StoredEvent[], client: pg.PoolClient) => void | Promise<void>;
 };
 
 /** The cursor comes first, as in a page's locks: another order could cause a deadlock. */
@@ -59,7 +60,9 @@ export class ViewStage implements AsyncDisposable {
 
   private constructor(database: TestDatabase) {
     this.#database = database;
-    this.#pool = new pg.Pool({ connectionString: database.url(), max: 8 });
+    const { statementTimeoutMs } = runtimeLimits;
+    const connectionString = database.url();
+    this.#pool = new pg.Pool({ connectionString, max: 8, statement_timeout: statementTimeoutMs });
     this.#pool.on("error", () => {}); // A server that stops breaks idle connections.
   }
 
@@ -172,7 +175,7 @@ export class FoldedView implements AsyncDisposable {
       ],
       concerns: variant.concerns ?? (() => true),
       apply: async (client, events, table) => {
-        await variant.before?.(events);
+        await variant.before?.(events, client);
         await apply(client, events, table, variant);
       },
       after: (events) => {

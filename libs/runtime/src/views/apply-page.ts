@@ -2,7 +2,7 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
 import { applyCarefully, applyEvents, isOfTheWorld, isTooSlow } from "./apply-events.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, withoutTimeLimits } from "./transaction.ts";
 import type { ViewSpec } from "./view-spec.ts";
 import {
   cursorAt,
@@ -31,11 +31,29 @@ export type PageStart = {
 };
 
 /**
- * Applies the events of a page behind `from.passed` that the rows do not have. A page that fails because of an event is
- * halved. Of a page that takes longer than a statement may, only the first half is applied: repeated as a whole, it
- * would fail again, and the view would stand still.
+ * Applies the events of a page behind `from.passed` that the rows do not have. Of a page that takes longer than a
+ * statement may, only the first half is applied: repeated as a whole, it would fail again, and the view would stand
+ * still. A single event has all the time that it needs.
  */
 export async function applyPage(
+  pool: Pool,
+  spec: ViewSpec,
+  slot: ViewSlot,
+  from: PageStart,
+  events: readonly StoredEvent[],
+): Promise<Applied> {
+  try {
+    return await applyWhole(pool, spec, slot, from, events);
+  } catch (error) {
+    if (!isTooSlow(error)) throw error;
+  }
+  const first = events.slice(0, Math.ceil(events.length / 2));
+  if (first.length < events.length) return applyPage(pool, spec, slot, from, first);
+  return withoutTimeLimits(pool, (patient) => applyWhole(patient, spec, slot, from, events));
+}
+
+/** A page that fails because of an event is halved until the event is found. */
+async function applyWhole(
   pool: Pool,
   spec: ViewSpec,
   slot: ViewSlot,
@@ -67,9 +85,6 @@ export async function applyPage(
       return [];
     });
   } catch (error) {
-    if (isTooSlow(error) && events.length > 1) {
-      return applyPage(pool, spec, slot, from, events.slice(0, Math.ceil(events.length / 2)));
-    }
     if (isOfTheWorld(error)) throw error;
     return attempt((client, fresh) => applyCarefully(client, spec, slot, fresh));
   }

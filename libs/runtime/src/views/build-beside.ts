@@ -8,7 +8,7 @@
  * page once. A rebuild of another version, or of a log that has lost events since, starts over. It stops if a newer
  * version has swapped the tables meanwhile.
  */
-import type { StoredEvent } from "@trainyard/event-log";
+import { isFullPage, type StoredEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import type { LogHistory } from "../history/log-history.ts";
@@ -85,9 +85,7 @@ export class BesideBuild {
         cursor = cursorAt(last, this.#spec.version);
         if (applied.events.length < events.length) continue;
       }
-      // A page that begins with the last known event has one event less.
-      if (events.length < runtimeLimits.pageEvents - 1 && (await this.#exchange(history)))
-        return true;
+      if (history.isAtEnd && (await this.#exchange(history))) return true;
     }
     return false;
   }
@@ -159,6 +157,7 @@ export class BesideBuild {
     if (count <= 0) return [];
     if (count > runtimeLimits.verifyPageEvents) return null;
     const events = await this.#feed.page(built.position, count);
+    if (events.length < count && isFullPage(events, count)) return null;
     // Live tables beyond the log's end belong to a lost history, so the new tables need not reach them.
     return events;
   }

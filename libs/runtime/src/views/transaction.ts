@@ -1,4 +1,5 @@
-import type { Pool, PoolClient } from "pg";
+import pg, { type Pool, type PoolClient } from "pg";
+import { runtimeLimits } from "../limits.ts";
 
 /** Runs `act` in a transaction: commits it, or rolls it back if `act` throws. */
 export async function inTransaction<Result>(
@@ -10,6 +11,30 @@ export async function inTransaction<Result>(
     return await within(client, act);
   } finally {
     client.release();
+  }
+}
+
+/** Runs `act` with a pool of one connection to the same database, without limits of time for its statements. */
+export async function withoutTimeLimits<Result>(
+  { options }: Pool,
+  act: (pool: Pool) => Promise<Result>,
+): Promise<Result> {
+  const patient = new pg.Pool({
+    ...options,
+    // A pool hides its password from copies.
+    ...(options.password === undefined ? {} : { password: options.password }),
+    max: 1,
+    // Also instead of a limit that the operator gave the role.
+    options: "-c statement_timeout=0",
+    statement_timeout: 0,
+    query_timeout: 0,
+    keepAliveInitialDelayMillis: runtimeLimits.keepAliveMs,
+  });
+  patient.on("error", () => {}); // The statement that fails reports it.
+  try {
+    return await act(patient);
+  } finally {
+    await patient.end();
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { runtimeLimits } from "../limits.ts";
-import { ViewStage } from "../testing/view-stage.ts";
+import { type Variant, ViewStage } from "../testing/view-stage.ts";
 
 let stage: ViewStage;
 
@@ -70,6 +70,24 @@ test("a page that takes too long is applied in parts, also in a rebuild", async 
   view.view.rebuild();
   await until(() => expect(sizes.filter((size) => size <= 3)).toEqual([3, 2, 3, 3]));
   expect(await stage.counts()).toEqual(counts);
+  expect(view.errors).toEqual([]);
+});
+
+test("a single event has all the time that it needs", async () => {
+  const limits: string[] = [];
+  const before: Variant["before"] = async (events, client) => {
+    if (events.every(({ stream }) => stream !== "experiment-3")) return;
+    const { rows } = await client.query<{ limit: string }>(
+      "select current_setting('statement_timeout') as limit",
+    );
+    limits.push(`${events.length}: ${rows[0]?.limit}`);
+    if (rows[0]?.limit !== "0") throw new Error("Query read timeout");
+  };
+  await stage.tell("1", "2", "3", "1");
+  await using view = await stage.fold({ before });
+  await view.reach();
+  expect(await stage.counts()).toEqual({ "1": 2, "2": 1, "3": 1 });
+  expect(limits).toEqual(["4: 4500ms", "2: 4500ms", "1: 4500ms", "1: 0"]);
   expect(view.errors).toEqual([]);
 });
 

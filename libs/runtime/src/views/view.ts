@@ -12,7 +12,7 @@
  * The cursor's row also has the version of the view that made the tables. Older tables are rebuilt, and a process that
  * is older than the tables stops. An event that cannot be applied is set aside, and the view continues.
  */
-import type { StoredEvent } from "@trainyard/event-log";
+import { isFullPage, type StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { Fault, limits, pause, retrying } from "@trainyard/kernel";
 import type { Pool } from "pg";
@@ -278,7 +278,7 @@ export class View {
     this.#written(cursorAt(reached, spec.version));
     const told = concerned.filter(({ position }) => position <= reached.position);
     if (told.length > 0) spec.after?.(told);
-    if (events.length < runtimeLimits.pageEvents) this.#appliedMs = this.#clock.monotonicMs();
+    if (!isFullPage(events, runtimeLimits.pageEvents)) this.#appliedMs = this.#clock.monotonicMs();
   }
 
   /** Checks from time to time that no other replica has emptied or rebuilt the tables. */

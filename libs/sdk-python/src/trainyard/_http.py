@@ -237,9 +237,12 @@ class Backoff:
 
     def next_s(self, reply: Reply | None = None) -> float:
         """The wait before the next attempt; at least as long as the service asked for."""
+        return self.at_least_s(reply.retry_after_s() if reply is not None else None)
+
+    def at_least_s(self, asked_s: float | None) -> float:
+        """The wait before the next attempt; at least ``asked_s``, unless that is None."""
         wait_s = self._bound_s * _between(0.5, 1.0)
         self._bound_s = min(self._bound_s * 2, self._max_s)
-        asked_s = reply.retry_after_s() if reply is not None else None
         # Up to a tenth on top spreads clients that received the same Retry-After.
         return wait_s if asked_s is None else max(wait_s, asked_s * _between(1.0, 1.1))
 

@@ -75,8 +75,11 @@ export function addWebhookOptions(command: Command): Command {
         ...["standard", "slack", "discord", "determined"],
       ]),
     )
-    .option("--log-pattern <regex>", "also once for each run with a log line that matches")
-    .option("--queue-wait <duration>", "also once for each run that waits longer: 10m, 2h")
+    .option("--log-pattern <regex>", "once for each run and node with a log line that matches")
+    .option(
+      "--queue-wait <duration>",
+      "once for each run that waits for its slots for longer: 10m, 2h; never",
+    )
     .option("--named-only", "only experiments whose configuration names the webhook");
 }
 
@@ -115,13 +118,20 @@ export function settingsOf(
   present: Plain<WebhookSettings> = { format: "standard", logPattern: "", namedOnly: false },
 ): Plain<WebhookSettings> {
   const { format, logPattern, queueWait, namedOnly } = options;
+  const { queueWaitMs, ...others } = present;
   return {
-    ...present,
+    ...others,
     ...(format === undefined ? {} : { format }),
     ...(logPattern === undefined ? {} : { logPattern }),
-    ...(queueWait === undefined ? {} : { queueWaitMs: millisecondsOf("--queue-wait", queueWait) }),
+    ...waitOf(queueWait, queueWaitMs),
     ...(namedOnly === undefined ? {} : { namedOnly }),
   };
+}
+
+function waitOf(text: string | undefined, present: number | undefined) {
+  if (text === "never") return {};
+  const queueWaitMs = text === undefined ? present : millisecondsOf("--queue-wait", text);
+  return queueWaitMs === undefined ? {} : { queueWaitMs };
 }
 
 export function changesSettings(options: WebhookOptions): boolean {

@@ -138,6 +138,16 @@ test("webhook set keeps the settings that no option names", async () => {
     call: "PATCH subscriptions/ci",
     body: { webhook: { format: "slack", logPattern: "NaN", namedOnly: true } },
   });
+  const waiting = { ...webhook, settings: { ...webhook.settings, queueWaitMs: 5_000 } };
+  answers = { "GET subscriptions/ci": subscription({ delivery: "webhook", webhook: waiting }) };
+  expect((await yard("webhook", "set", "ci", "--log-pattern", "")).code).toBe(0);
+  expect(calls.at(-1)?.body).toEqual({
+    webhook: { format: "slack", queueWaitMs: 5_000, namedOnly: true },
+  });
+  expect((await yard("webhook", "set", "ci", "--queue-wait", "never")).code).toBe(0);
+  expect(calls.at(-1)?.body).toEqual({
+    webhook: { format: "slack", logPattern: "OOM", namedOnly: true },
+  });
 });
 
 test("subscription set without an option is refused, and --all-events removes the filter", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { admits, triggers } from "./triggers.ts";
+import { admits, subjectOf, triggers } from "./triggers.ts";
 
 const event = (name: string, stream: string, data = {}) => ({ name, stored: { stream }, data });
 
@@ -16,4 +16,15 @@ test("an experiment that names webhooks has these, and one that excludes them ha
   expect([admits("a", true, named), admits("b", false, named)]).toEqual([true, false]);
   expect([admits("a", true, null), admits("a", false, null)]).toEqual([false, true]);
   expect(admits("a", false, { names: ["a"], exclude: true })).toBe(false);
+});
+
+test("a long wait is about the experiment or task of its run", () => {
+  const waited = (run: string) =>
+    subjectOf({
+      ...event("QueueWaitExceeded", "subscription-slow", { run }),
+      experiment: "subscription-slow",
+    });
+  expect([waited("12.3#1"), waited("t12#2")]).toEqual(["12", "t12"]);
+  const matched = event("LogPatternMatched", "logsignal-12.3", { subscription: "oom" });
+  expect(subjectOf({ ...matched, experiment: "12" })).toBe("12");
 });

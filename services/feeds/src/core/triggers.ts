@@ -21,6 +21,16 @@ export function triggers(webhook: string, event: Triggering): boolean | null {
 }
 
 /**
+ * Returns the experiment or task that an event is about. A long wait is about that of its run: its stream is the
+ * webhook's.
+ */
+export function subjectOf(event: Triggering & { readonly experiment: string }): string {
+  if (event.name !== "QueueWaitExceeded") return event.experiment;
+  const [, id = ""] = /^(t?\d+)/.exec(String(event.data["run"])) ?? [];
+  return id;
+}
+
+/**
  * Whether the experiment of an event lets a webhook have it. An experiment that excludes webhooks lets none; one that
  * names webhooks lets these; every other lets all that do not ask to be named.
  */

@@ -6,6 +6,9 @@ export class MemorySink {
   readonly positions = new Map<string, number[]>();
   readonly texts: string[] = [];
   readonly removed: string[] = [];
+  readonly prepared: string[] = [];
+  /** A removal ends after this. */
+  removal: Promise<void> = Promise.resolve();
   /** The number of pages after which the sink fails; null for never. */
   failsAfter: number | null = null;
   /** Whether places are settled, as after an acknowledgement. */
@@ -29,9 +32,15 @@ export class MemorySink {
         },
         [Symbol.asyncDispose]: async () => {},
       }),
-      prepare: async () => ({ secret: "s3cret" }),
+      prepare: async ({ name }) => {
+        this.prepared.push(name);
+        return { secret: "s3cret" };
+      },
       change: async () => undefined,
-      remove: async (name) => void this.removed.push(name),
+      remove: async (name) => {
+        this.removed.push(name);
+        await this.removal;
+      },
       facts: async () => new Map(),
     };
   }

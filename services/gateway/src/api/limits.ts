@@ -13,6 +13,8 @@ export const apiLimits = {
    * unavailable.
    */
   verifyPatienceMs: 10_000,
+  /** The runs in the answer about a single trial or task; earlier ones are in the log. */
+  shownRuns: 50,
   /** The interval at which a stream of events names its place while no event matches. */
   eventBookmarkMs: 10_000,
   /** The streams of events of one caller, and of all callers of a gateway. */

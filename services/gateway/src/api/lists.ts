@@ -80,24 +80,19 @@ export async function rowsPage<Kind extends DocumentKind>(
   const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
-  // The query fetches one row more than a page, to see whether another page follows.
-  const read = async () => ({
-    places: await listPlaces(pool, query, start?.place ?? null, size + 1),
-    total: asked.count ? await countRows(pool, query) : null,
-  });
-  const { places, total } = await inTurn(listQueries, context, () => readable(read));
-  const page = places.slice(0, size);
-  const last = page.at(-1);
-  const ids = page.map(({ id }) => id);
-  const found = await documents.fetch(
-    pool,
-    ids.map((id) => ({ kind: list.kind, id })),
-  );
-  const byId = new Map(found.map((row) => [row.id, row.doc as Documents[Kind]]));
+  const read = async () => {
+    // The query fetches one row more than a page, to see whether another page follows.
+    const places = await listPlaces(pool, query, start?.place ?? null, size + 1);
+    const ids = places.slice(0, size).map(({ id }) => id);
+    const found = await documents.fetchPage(pool, list.kind, ids);
+    return { places, ...found, total: asked.count ? await countRows(pool, query) : null };
+  };
+  const { places, rows, reached, total } = await inTurn(listQueries, context, () => readable(read));
+  const last = places[reached - 1];
   return {
-    items: ids.flatMap((id) => byId.get(id) ?? []),
+    items: rows.map(({ doc }) => doc),
     nextPageToken:
-      places.length > size && last !== undefined ? tokenOf({ digest, nowMs, place: last }) : "",
+      places.length > reached && last !== undefined ? tokenOf({ digest, nowMs, place: last }) : "",
     position,
     ...(total === null ? {} : { total: total.rows, totalIsEstimate: total.isEstimate }),
   };

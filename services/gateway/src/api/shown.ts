@@ -69,7 +69,10 @@ export function placeOf({ workspace, project }: Pick<ExperimentDocument, "worksp
   return { workspace: workspace || defaultSpace, project: project || defaultSpace };
 }
 
-/** Shows a trial. An active trial of a paused experiment is shown as paused. */
+/**
+ * Shows a trial, with its latest runs and the first values of its validations. An active trial of a paused experiment
+ * is shown as paused.
+ */
 export function shownTrial(
   document: TrialDocument,
   experiment: Pick<ExperimentDocument, "state"> | undefined,
@@ -78,7 +81,9 @@ export function shownTrial(
   const { records: _records, recent: _recent, versions: _versions, sealed, ...known } = document;
   const { place: _place, reported: _reported, running: _running, ...rest } = known;
   const { workedMs: _workedMs, workedAtMs: _workedAtMs, ...shownOfRuns } = rest;
-  const { hasNotFinite: _hasNotFinite, warned: _warned, suspendedAtRung, ...shown } = shownOfRuns;
+  const { hasNotFinite: _hasNotFinite, warned: _warned, ...ofTrial } = shownOfRuns;
+  const { latest, best, suspendedAtRung, ...shown } = ofTrial;
+  const values = { latestValidation: latest?.values ?? {}, bestValidation: best?.values ?? {} };
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
@@ -86,7 +91,7 @@ export function shownTrial(
   const state = paused ? "PAUSED" : shown.state;
   const { reason } = shown;
   const phase = trialPhase({ state, reason, runs, suspendedAtRung }).word;
-  return { ...shown, ...left, logPoliciesMatched: [], runs, state, phase };
+  return { ...shown, ...values, ...left, logPoliciesMatched: [], runs, state, phase };
 }
 
 /** Adds the addresses of a run's ports; an ended run has none. */
@@ -116,7 +121,7 @@ function maskedData(data: JsonObject): JsonObject {
 }
 
 export function shownJob(
-  { queue: _queue, runs: _runs, change: _change, ...shown }: JobDocument,
+  { queue: _queue, asked: _asked, change: _change, ...shown }: JobDocument,
   jobsAhead: number,
 ): Plain<Job> {
   return { ...shown, jobsAhead };

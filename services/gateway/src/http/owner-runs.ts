@@ -7,7 +7,7 @@
  * itself, at most `ownerRunsConfirmedMs` before each call: a replica that follows the log late refuses no later.
  */
 import { shortNameOf } from "@trainyard/contracts";
-import type { EventLog } from "@trainyard/event-log";
+import { type EventLog, isFullPage } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { type FoldCache, runtimeLimits } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
@@ -65,7 +65,7 @@ export class OwnerRuns {
     for (let after = version; ; ) {
       const page = await log.read(`allocation-${allocation}`, after, runtimeLimits.pageEvents);
       if (page.some(({ type }) => shortNameOf(type) === "AllocationEnded")) return true;
-      if (page.length < runtimeLimits.pageEvents) break;
+      if (!isFullPage(page, runtimeLimits.pageEvents)) break;
       after = page.at(-1)?.version ?? after;
     }
     this.#openAtMs.set(allocation, nowMs);

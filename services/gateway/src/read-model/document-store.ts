@@ -23,6 +23,7 @@ import { addDefaultSpaces } from "./core/views/project-space.ts";
 import { touchedBy, touchedThrough } from "./core/views/touched.ts";
 import { readModelLimits } from "./limits.ts";
 import { attributesTable, listTables, removeListRows, writeListRows } from "./list-rows.ts";
+import { mayBeRemoved, removedTable } from "./removed.ts";
 import { VersionFacts } from "./version-facts.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
@@ -35,7 +36,7 @@ function rowOf({ kind, id, parent, ordinal, doc }: Stored): DocumentRow {
 
 /**
  * The gateway's read model, which folds events into the table of documents. `onFreed` is called when stored contents
- * may have become unused.
+ * may have become unused, and rows of removed experiments may be there.
  */
 export function documentsView(
   pool: Pool,
@@ -46,16 +47,17 @@ export function documentsView(
   const spec: ViewSpec = {
     schema: "gateway",
     view: "documents",
-    version: 5,
-    tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
-      (name) => ({ name }),
-    ),
+    version: 6,
+    tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables]
+      .map((name) => ({ name, ...mayBeRemoved(name) }))
+      .concat({ name: removedTable, mayBeGone: "true" }),
     // The default workspace and project are written with the first event.
     concerns: (event) =>
       event.position === 1 || isProjected(shortNameOf(event.type)) || concernsContents(event),
     apply: (client, events, table) => new DocumentStore(table).apply(client, events),
+    // After a rebuild there are no events, and the rows of removed experiments are there again.
     after: (events) => {
-      if (events.some(mayFreeContents)) onFreed();
+      if (events.length === 0 || events.some(mayFreeContents)) onFreed();
     },
   };
   return new View(spec, pool, clock, logger);
@@ -122,15 +124,46 @@ export class DocumentStore {
     return rows.map(rowOf);
   }
 
+  /**
+   * Returns the existing documents of these ids, in their order, until they have more than a page's bytes, and how many
+   * of the ids the page has reached.
+   */
+  async fetchPage<Kind extends DocumentKind>(
+    client: Queryable,
+    kind: Kind,
+    ids: readonly string[],
+  ): Promise<{ readonly rows: readonly DocumentRow<Kind>[]; readonly reached: number }> {
+    const { rows } = await client.query<
+      Stored & { readonly place: string; readonly fits: boolean }
+    >(
+      `with found as (
+         select wanted.place, d.*, sum(octet_length(d.doc)) over (order by wanted.place) as bytes,
+           row_number() over (order by wanted.place) as row
+         from unnest($2::text[]) with ordinality as wanted(id, place)
+         join ${this.#table} d on d.kind = $1 and d.id = wanted.id)
+       select place, kind, id, parent, ordinal, bytes <= $3 or row = 1 as fits,
+         case when bytes <= $3 or row = 1 then doc end as doc
+       from found order by place`,
+      [kind, ids, readModelLimits.pageBytes],
+    );
+    const beyond = rows.find(({ fits }) => !fits);
+    return {
+      rows: rows.filter(({ fits }) => fits).map((row) => rowOf(row) as DocumentRow<Kind>),
+      reached: beyond === undefined ? ids.length : Number(beyond.place) - 1,
+    };
+  }
+
   async #removeExperiments(client: Queryable, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await client.query(
-      `delete from ${this.#table}
-       where (kind in ('experiment', 'config', 'leaders') and id = any($1))
-         or (kind = 'trial' and parent = any($1))`,
+      `delete from ${this.#table} where kind in ('experiment', 'config', 'leaders') and id = any($1)`,
       [ids],
     );
     await removeListRows(client, ids, this.#names);
+    await client.query(
+      `insert into ${this.#names(removedTable)} select unnest($1::text[]) on conflict do nothing`,
+      [ids],
+    );
   }
 
   async #remove(client: Queryable, keys: readonly DocumentKey[]): Promise<void> {

@@ -2,6 +2,13 @@
 export const readModelLimits = {
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
+  /** The bytes of the documents of a page; a larger document is a page of its own. */
+  pageBytes: 4 * 1024 * 1024,
+  /** The trials of a deleted experiment whose rows are removed together: each may have some hundred. */
+  removedTrials: 100,
+  /** The interval at which rows of deleted experiments are looked for, and the rest while the log is applied. */
+  removalPauseMs: 60_000,
+  removalRestMs: 200,
   /** The time limit of one query of a list; beyond it the error names the slowest condition. */
   listQueryMs: 3_000,
   /** The list queries that run at once; the other connections are for commands, single documents and the read model. */

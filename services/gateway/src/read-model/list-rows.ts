@@ -1,7 +1,7 @@
 /** Writes the tables of lists: a row for each document that is in a list, and the rows of its attributes. */
 import type { Pool, PoolClient } from "pg";
 import type { ListField, ListSpec } from "./core/lists/list-spec.ts";
-import { experimentList, lists, trialList } from "./core/lists/lists.ts";
+import { experimentList, lists } from "./core/lists/lists.ts";
 import type { Attribute } from "./core/views/attributes.ts";
 import type { DocumentRow, DocumentSet } from "./core/views/documents.ts";
 import { indexedText, wordsOf } from "./core/views/text.ts";
@@ -162,20 +162,13 @@ function isSame(some: readonly Attribute[], others: readonly Attribute[]): boole
   );
 }
 
-/** Removes the rows of experiments and of their trials. */
+/** Removes the rows of experiments. Those of their trials are removed later. */
 export async function removeListRows(
   client: Queryable,
   experiments: readonly string[],
   table: Names,
 ): Promise<void> {
   const attributes = table(attributesTable);
-  const trials = table(trialList.table);
-  await client.query(
-    `delete from ${attributes} a using ${trials} r
-     where r.scope = any($1) and a.kind = 'trial' and a.id = r.id`,
-    [experiments],
-  );
-  await client.query(`delete from ${trials} where scope = any($1)`, [experiments]);
   await client.query(`delete from ${attributes} where kind = 'experiment' and id = any($1)`, [
     experiments,
   ]);

@@ -39,5 +39,14 @@ test("the document of a trial stays small after many improving validations with 
   const { rows } = await gateway.sql(
     "select length(doc::text) as bytes from gateway.documents where kind = 'trial'",
   );
-  expect(Number(rows[0]?.["bytes"])).toBeLessThan(6 * 1024 * 1024);
+  expect(Number(rows[0]?.["bytes"])).toBeLessThan(64 * 1024);
+  const { body } = await gateway.call("GET", "/api/v1/trials/1.1");
+  const all = names.length + 1;
+  expect(Object.keys(body["bestValidation"] as object)).toHaveLength(all);
+  expect(Object.keys(body["latestValidation"] as object)).toHaveLength(all);
+  const list = await gateway.call("GET", "/api/v1/experiments/1/trials");
+  const [listed] = list.body["items"] as readonly Record<string, object>[];
+  const first = Object.keys(listed?.["latestValidation"] ?? {});
+  expect(first[0]).toBe("loss");
+  expect(first.length).toBeLessThan(names.length);
 });

@@ -5,7 +5,7 @@
  * decisions only one is made.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
-import type { StoredEvent } from "@trainyard/event-log";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault, idOf } from "@trainyard/kernel";
 import {
   type Content,
@@ -46,11 +46,10 @@ export async function purge(backend: Backend): Promise<boolean> {
   const { log } = backend.parts;
   const from = await positionOf(backend);
   const to = Math.min(await log.head(), from + runtimeLimits.pageEvents);
-  // The id is read before the events: a log that goes back meanwhile then lacks the cursor's event.
-  const last = to > from ? await eventAt(log, to) : null;
-  if (last === null) return false;
+  const page = await readTo(log, from, to);
+  if (page === null) return false;
   const deps = removalOf(backend);
-  const { events } = await log.readSome(read, from, to - from);
+  const { events, last } = page;
   for (const event of events) {
     if (shortNameOf(event.type) === "TaskDeleted") {
       await endSessionsOfTask(backend.parts.pool, idOf(event.stream));
@@ -60,7 +59,20 @@ export async function purge(backend: Backend): Promise<boolean> {
     }
   }
   await moveTo(backend, last);
-  return to === from + runtimeLimits.pageEvents;
+  return last.position < to || to === from + runtimeLimits.pageEvents;
+}
+
+/** Reads up to a position, or to an earlier one if the log's page ends there; null if the log does not reach it. */
+async function readTo(
+  log: EventLog,
+  from: number,
+  to: number,
+): Promise<{ readonly events: readonly StoredEvent[]; readonly last: KnownEvent } | null> {
+  // The id is read before the events: a log that goes back meanwhile then lacks the cursor's event.
+  const last = to > from ? await eventAt(log, to) : null;
+  if (last === null) return null;
+  const { events, scannedTo } = await log.readSome(read, from, to - from);
+  return scannedTo < to ? readTo(log, from, scannedTo) : { events, last };
 }
 
 /** Returns the contents that an event may have left unused. */

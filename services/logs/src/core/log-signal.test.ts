@@ -31,3 +31,21 @@ test("a match of another run, node, policy or action is recorded", () => {
     given(logSignal, matched()).when(match(other)).then(matched(other));
   }
 });
+
+const line = { line: "OOM", run: 2, agent: "gpu-7", nodeRank: 0, cursor: "17", pattern: "OOM" };
+const webhookMatched = (fields: object = {}) =>
+  ({ type: "LogPatternMatched", data: { subscription: "oom", ...line, ...fields } }) as const;
+const matchWebhook = (fields: object = {}) =>
+  ({ kind: "matchWebhook", matched: { subscription: "oom", ...line, ...fields } }) as const;
+
+test("a webhook's pattern is matched once for each node and run, beside a policy of its name", () => {
+  given(logSignal, matched({ policy: "oom" }))
+    .when(matchWebhook())
+    .then(webhookMatched());
+  given(logSignal, webhookMatched())
+    .when(matchWebhook({ cursor: "18", pattern: "changed" }))
+    .thenNothing();
+  for (const other of [{ run: 3 }, { nodeRank: 1 }, { subscription: "other" }]) {
+    given(logSignal, webhookMatched()).when(matchWebhook(other)).then(webhookMatched(other));
+  }
+});

@@ -1,14 +1,19 @@
 /**
- * The stream logsignal-<trial> records which log policies the trial's lines have matched. It has one event per policy
- * and node of a run, for the first matching line: a process that prints the same error ten thousand times adds one
- * event.
+ * The stream logsignal-<trial or task> records which log policies and which patterns of webhooks the lines have
+ * matched. It has one event per policy or webhook and node of a run, for the first matching line: a process that prints
+ * the same error ten thousand times adds one event.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 
-type Matched = EventData<"LogPolicyMatched">;
+type OfPolicy = EventData<"LogPolicyMatched">;
+type OfWebhook = EventData<"LogPatternMatched">;
 
-export type LogSignalCommand = { readonly kind: "match"; readonly matched: Matched };
+export type LogSignalEvent = EventOf<"LogPolicyMatched" | "LogPatternMatched">;
+
+export type LogSignalCommand =
+  | { readonly kind: "match"; readonly matched: OfPolicy }
+  | { readonly kind: "matchWebhook"; readonly matched: OfWebhook };
 
 /** The keys of the recorded matches. */
 export type LogSignal = { readonly known: ReadonlySet<string> };
@@ -18,17 +23,32 @@ export const signalKey = ({
   nodeRank,
   policy,
   action,
-}: Pick<Matched, "run" | "nodeRank" | "policy" | "action">): string =>
+}: Pick<OfPolicy, "run" | "nodeRank" | "policy" | "action">): string =>
   JSON.stringify([run, nodeRank, policy, action]);
 
-export const logSignal: Decider<LogSignal, LogSignalCommand, EventOf<"LogPolicyMatched">> = {
+/** No policy has this key: it has a part less. */
+export const webhookKey = ({
+  run,
+  nodeRank,
+  subscription,
+}: Pick<OfWebhook, "run" | "nodeRank" | "subscription">): string =>
+  JSON.stringify([run, nodeRank, subscription]);
+
+export const logSignal: Decider<LogSignal, LogSignalCommand, LogSignalEvent> = {
   initial: { known: new Set() },
 
-  decide({ known }, { matched }) {
-    return known.has(signalKey(matched)) ? [] : [{ type: "LogPolicyMatched", data: matched }];
+  decide({ known }, command) {
+    const event: LogSignalEvent =
+      command.kind === "match"
+        ? { type: "LogPolicyMatched", data: command.matched }
+        : { type: "LogPatternMatched", data: command.matched };
+    return known.has(keyOf(event)) ? [] : [event];
   },
 
-  evolve({ known }, { data }) {
-    return { known: new Set([...known, signalKey(data)]) };
+  evolve({ known }, event) {
+    return { known: new Set([...known, keyOf(event)]) };
   },
 };
+
+const keyOf = (event: LogSignalEvent): string =>
+  event.type === "LogPolicyMatched" ? signalKey(event.data) : webhookKey(event.data);

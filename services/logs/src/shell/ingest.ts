@@ -14,6 +14,7 @@ import {
   Batches,
   type CommandTable,
   historyLost,
+  type LogFollower,
   Problem,
   readRunToken,
   type RunGrants,
@@ -35,6 +36,7 @@ export type IngestDeps = {
   readonly table: LineTable;
   readonly runs: LineRuns;
   readonly grants: RunGrants;
+  readonly follower: LogFollower;
   readonly policies: LogPolicies;
   readonly bus: Bus;
   readonly events: Telemetry;
@@ -108,7 +110,7 @@ function strangerIn(
  * is stored. Returns the final answer for a lost run; the batch of a run that the log may still get waits at its agent.
  */
 async function ownRuns(
-  { grants, runs, policies }: IngestDeps,
+  { grants, follower, runs, policies }: IngestDeps,
   rows: readonly LineRow[],
   proofs: readonly (RunTokenContent | null)[],
 ): Promise<Rejection | null> {
@@ -119,6 +121,8 @@ async function ownRuns(
       if (proof === null || run === null || !wanted.has(proof.allocation)) continue;
       await grants.require(proof);
       policies.inHistory(grants.rewinds);
+      // A webhook that was there before the run was granted is then known.
+      await follower.reach(proof.grantPosition, logsLimits.followedWithinMs);
       await runs.own(run, proof);
     }
     return null;

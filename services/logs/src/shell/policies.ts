@@ -1,39 +1,59 @@
 /**
- * Compares stored lines with the log policies of their experiment, and records the first match of each policy, node and
- * run in `logsignal-<trial>`.
+ * Compares stored lines with the log policies of their experiment and with the patterns of webhooks, and records the
+ * first match of each of them, node and run in `logsignal-<trial or task>`.
  *
  * A batch is acknowledged after its matches are recorded. If the service dies in between, the agent resends the batch,
  * and recorded matches are recognised: a match is recorded once and never missed.
  *
  * Texts are compared in a worker thread, in turns that all runs share. A run with slow lines delays only itself, as its
- * agent sends the next batch after the answer. The thread's time per batch is bounded: the remaining lines are not
- * compared, but counted, since a batch that is never acknowledged would be resent forever. An agent that times out
- * resends the batch from the same line, and compared lines are not compared again.
+ * agent sends the next batch after the answer. The thread's time per batch is bounded, for webhooks apart, so that
+ * their patterns take no time from the policies: the remaining lines are not compared, but counted, since a batch that
+ * is never acknowledged would be resent forever. An agent that times out resends the batch from the same line, and
+ * compared lines are not compared again.
  */
-import type { EventData } from "@trainyard/contracts";
 import { decodeEvent } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { type LogPolicy, recordedConfig } from "@trainyard/experiment-config/recorded";
-import { allocationId, isRejection, isTaskId, runId, streamName } from "@trainyard/kernel";
+import { allocationId, isRejection, isTaskId, streamName } from "@trainyard/kernel";
 import { type Executor, KeyedQueue, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
 import type { LineRow } from "../core/batch.ts";
-import { signalKey } from "../core/log-signal.ts";
+import { type LogSignalCommand, signalKey, webhookKey } from "../core/log-signal.ts";
 import { logsLimits } from "../limits.ts";
 import { logSignals } from "../streams.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { LineTable } from "./line-table.ts";
 import type { Patterns } from "./patterns.ts";
+import type { WebhookPatterns } from "./webhook-patterns.ts";
 
 export type PolicyDeps = {
   readonly log: EventLog;
   readonly executor: Executor;
   readonly table: LineTable;
   readonly patterns: Patterns;
+  readonly webhooks: WebhookPatterns;
   readonly events: Telemetry;
 };
 
-type Matched = EventData<"LogPolicyMatched">;
+/** The first line that matches, and where it was written. */
+type Found = {
+  readonly line: string;
+  readonly run: number;
+  readonly agent: string;
+  readonly nodeRank: number;
+  readonly rank: number | null;
+  readonly cursor: string;
+};
+
+/** An expression that the lines of a node are compared with until one matches. */
+type Sought = {
+  readonly pattern: string;
+  /** The key of its match in the node's stream. */
+  readonly key: string;
+  readonly commandOf: (found: Found) => LogSignalCommand;
+  /** Called if the expression is invalid. */
+  readonly turnOff: (problem: string) => void;
+};
 
 export class LogPolicies {
   readonly #deps: PolicyDeps;
@@ -76,38 +96,72 @@ export class LogPolicies {
   async #applyTo(agent: string, rows: readonly LineRow[]): Promise<void> {
     const [first] = rows;
     if (first === undefined) return;
-    const { run, nodeRank, experiment } = first;
+    const { policyMsPerBatch, webhookMsPerBatch } = logsLimits;
+    await this.#compare(agent, rows, await this.#policiesFor(first), policyMsPerBatch);
+    await this.#compare(agent, rows, this.#webhooksFor(first), webhookMsPerBatch);
+  }
+
+  async #compare(
+    agent: string,
+    rows: readonly LineRow[],
+    all: readonly Sought[],
+    budgetMs: number,
+  ): Promise<void> {
+    const [first] = rows;
+    if (first === undefined) return;
     const told = this.#toldOf(nodeOf(first));
-    const policies = (await this.#policiesOf(experiment)).filter(
-      ({ name, action = "" }) => !told.has(signalKey({ run, nodeRank, policy: name, action })),
-    );
-    if (policies.length === 0) return;
+    const sought = all.filter(({ key }) => !told.has(key));
+    if (sought.length === 0) return;
     const { found, problems, unmatched } = await this.#deps.patterns.matchFirst(
-      policies.map(({ pattern }) => pattern),
+      sought.map(({ pattern }) => pattern),
       rows.map(({ text }) => text),
-      logsLimits.policyMsPerBatch,
+      budgetMs,
     );
-    for (const [number, policy] of policies.entries()) {
-      const problem = problems[number] ?? null;
-      if (problem !== null) this.#turnOff(experiment, policy, problem);
-    }
     if (unmatched > 0) this.#deps.events.unmatched(nodeOf(first), unmatched);
-    for (const [number, policy] of policies.entries()) {
+    for (const [number, one] of sought.entries()) {
+      const problem = problems[number] ?? null;
+      if (problem !== null) one.turnOff(problem);
+    }
+    for (const [number, { key, commandOf }] of sought.entries()) {
       const row = rows[found[number] ?? -1];
       if (row === undefined) continue;
-      const { name, action = "" } = policy;
-      await this.#record(row, {
-        policy: name,
-        action,
-        line: row.text.slice(0, logsLimits.matchedLineCharactersMax),
-        run,
-        agent,
-        nodeRank,
-        ...(row.rank === null ? {} : { rank: row.rank }),
-        cursor: await this.#deps.table.cursorOf(row),
-      });
-      told.add(signalKey({ run, nodeRank, policy: name, action }));
+      const { run, nodeRank, rank } = row;
+      const line = row.text.slice(0, logsLimits.matchedLineCharactersMax);
+      const cursor = await this.#deps.table.cursorOf(row);
+      const command = commandOf({ line, run, agent, nodeRank, rank, cursor });
+      await this.#record(row, key, command);
+      told.add(key);
     }
+  }
+
+  async #policiesFor({ experiment, run, nodeRank }: LineRow): Promise<readonly Sought[]> {
+    return (await this.#policiesOf(experiment)).map((policy) => {
+      const { name, action = "", pattern } = policy;
+      return {
+        pattern,
+        key: signalKey({ run, nodeRank, policy: name, action }),
+        commandOf: ({ rank, ...found }) => ({
+          kind: "match",
+          matched: { policy: name, action, ...found, ...(rank === null ? {} : { rank }) },
+        }),
+        turnOff: (problem) => this.#turnOff(experiment, policy, problem),
+      };
+    });
+  }
+
+  #webhooksFor({ experiment, run, nodeRank }: LineRow): readonly Sought[] {
+    return this.#deps.webhooks.of(experiment).map(({ webhook, pattern }) => ({
+      pattern,
+      key: webhookKey({ run, nodeRank, subscription: webhook }),
+      commandOf: ({ rank: _rank, ...found }) => ({
+        kind: "matchWebhook",
+        matched: { subscription: webhook, pattern, ...found },
+      }),
+      turnOff: (problem) => {
+        this.#deps.webhooks.turnOff(webhook);
+        this.#deps.events.webhookOff(webhook, pattern, problem);
+      },
+    }));
   }
 
   #turnOff(experiment: string, off: LogPolicy, problem: string): void {
@@ -144,20 +198,20 @@ export class LogPolicies {
     return policies;
   }
 
-  async #record({ experiment, trial, run }: LineRow, matched: Matched): Promise<void> {
+  async #record(row: LineRow, key: string, command: LogSignalCommand): Promise<void> {
+    const { experiment, trial, run } = row;
+    const correlationid = isTaskId(experiment) ? `task-${experiment}` : `experiment-${experiment}`;
+    const authid = `run:${allocationId(trial, run)}`;
     const identity = {
-      commitId: deriveCommitId("log-policy", trial, signalKey(matched)),
-      meta: serviceMeta("logs", {
-        correlationid: `experiment-${experiment}`,
-        authid: `run:${runId(trial, run)}`,
-        traceparent: newTraceparent(),
-      }),
+      commitId: deriveCommitId("log-policy", trial, key),
+      meta: serviceMeta("logs", { correlationid, authid, traceparent: newTraceparent() }),
     };
     await this.#deps.executor.execute(identity, async (work) => {
-      const decided = await work.decide(logSignals, trial, { kind: "match", matched });
+      const decided = await work.decide(logSignals, trial, command);
       return isRejection(decided) ? decided : undefined;
     });
-    this.#deps.events.matched(matched.action);
+    if (command.kind === "match") this.#deps.events.matched(command.matched.action);
+    else this.#deps.events.webhookMatched();
   }
 }
 

@@ -5,7 +5,7 @@
  * some time after its deletion: reports in progress are stored by then, and later ones are refused.
  */
 import { shortNameOf } from "@trainyard/contracts";
-import type { EventLog } from "@trainyard/event-log";
+import { type EventLog, isFullPage } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
 import { type KnownEvent, positionInLog, runtimeLimits, tableFault } from "@trainyard/runtime";
 import type { Pool } from "pg";
@@ -46,7 +46,7 @@ export async function purgeDeleted(deps: PurgeDeps): Promise<boolean> {
     passed = { position: event.position, id: event.id };
   }
   if (passed !== null) await moveTo(pool, passed);
-  return passed !== null && page.length === runtimeLimits.pageEvents;
+  return passed !== null && isFullPage(page, runtimeLimits.pageEvents);
 }
 
 /** Returns the cursor; 0 in a log that does not have its event: deleting again is harmless. */

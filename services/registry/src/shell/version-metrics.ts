@@ -1,5 +1,5 @@
 import { decodeEvent } from "@trainyard/contracts";
-import type { EventLog } from "@trainyard/event-log";
+import { type EventLog, isFullPage } from "@trainyard/event-log";
 import { streamName } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 
@@ -25,7 +25,7 @@ export async function metricsAt(
       if (data.run === run && data.step === step) found = { ...found, ...data.scalars };
     }
     after = page.at(-1)?.version ?? after;
-    if (page.length < measurementsPage) return withinLimit(found);
+    if (!isFullPage(page, measurementsPage)) return withinLimit(found);
   }
 }
 

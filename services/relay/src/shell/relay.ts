@@ -12,7 +12,7 @@
  * A rewind of the log also ends the tailing; the next start detects it by the end of the stream.
  */
 import type { Bus } from "@trainyard/bus";
-import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
+import { bytesOfEvents, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import {
   eventAt,
@@ -125,15 +125,15 @@ async function tail(
         continue;
       }
       position = last.position;
-      ahead.add(page.length);
+      ahead.add(page);
       const published = publish(page, last).then(() => {
         publishing.delete(published);
-        ahead.remove(page.length);
+        ahead.remove(page);
       });
       publishing.add(published);
       await ahead.room();
-      // A page that is not full reached the end of the log; each later commit rings the bell.
-      if (page.length < relayLimits.pageEvents - 1) await bell.heard();
+      // Each later commit rings the bell.
+      if (history.isAtEnd) await bell.heard();
     }
   } finally {
     // All running publishes end before the stream's end is read again.
@@ -178,10 +178,11 @@ class Bell {
   }
 }
 
-/** Counts the events that are being published, and blocks the reader at the limit. */
+/** Counts the events that are being published and their bytes, and blocks the reader at the limits. */
 class Ahead {
   readonly #signal: AbortSignal;
   #events = 0;
+  #bytes = 0;
   #wake: () => void = () => {};
 
   constructor(signal: AbortSignal) {
@@ -189,17 +190,24 @@ class Ahead {
     signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
-  add(events: number): void {
-    this.#events += events;
+  add(page: readonly StoredEvent[]): void {
+    this.#events += page.length;
+    this.#bytes += bytesOfEvents(page);
   }
 
-  remove(events: number): void {
-    this.#events -= events;
+  remove(page: readonly StoredEvent[]): void {
+    this.#events -= page.length;
+    this.#bytes -= bytesOfEvents(page);
     this.#wake();
   }
 
+  get #isFull(): boolean {
+    const { eventsAheadMax, bytesAheadMax } = relayLimits;
+    return this.#events >= eventsAheadMax || this.#bytes >= bytesAheadMax;
+  }
+
   async room(): Promise<void> {
-    while (this.#events >= relayLimits.eventsAheadMax && !this.#signal.aborted) {
+    while (this.#isFull && !this.#signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

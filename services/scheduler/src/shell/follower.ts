@@ -4,7 +4,7 @@
  * from a saved fold if one exists.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { type EventLog, isFullPage, type StoredEvent } from "@trainyard/event-log";
 import { idOf, streamName } from "@trainyard/kernel";
 import {
   isOfThisLog,
@@ -95,7 +95,7 @@ export class ClusterFollower {
         // A concurrent caller may have advanced the fold while this page was read.
         if (stored.position === this.cluster.position + 1) this.#take(stored);
       }
-      if (page.length < runtimeLimits.pageEvents) return;
+      if (!isFullPage(page, runtimeLimits.pageEvents)) return;
     }
   }
 

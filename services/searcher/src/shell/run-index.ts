@@ -1,5 +1,5 @@
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { type EventLog, isFullPage, type StoredEvent } from "@trainyard/event-log";
 import { streamName } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import { currentRunAt, type RunRequests, withRequest } from "../core/run-requests.ts";
@@ -43,7 +43,7 @@ export class RunIndex {
     for (let version = 0; ; ) {
       const page = await this.#log.read(streamName("trial", trial), version, limits.pageEvents);
       for (const stored of page) requests = withRequestOf(requests, stored);
-      if (page.length < limits.pageEvents) return requests;
+      if (!isFullPage(page, limits.pageEvents)) return requests;
       version = page.at(-1)?.version ?? version;
     }
   }

@@ -15,7 +15,12 @@ async function create(): Promise<LogUnderTest> {
   return {
     as: (role) => log.as(role),
     tamper: {
-      editBody: async (position, body) => change(position, { body }),
+      async editBody(position, body) {
+        change(position, { body });
+        for (const event of events.filter((one) => one.position === position)) {
+          (log.store.stream(event.stream) as StoredEvent[])[event.version - 1] = event;
+        }
+      },
       async removeEvent(position) {
         events.splice(position - 1, 1);
       },

@@ -7,6 +7,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { genesis, sha256Hex } from "../../hash.ts";
 import { logLimits } from "../../limits.ts";
 import { categoryOfStream, consumerOfLease, type LogRoles } from "../../owners.ts";
+import { firstPage, isFullPage } from "../../page-size.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -56,6 +57,11 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   const store = new MemoryStore();
   return { store, as: (role) => new MemoryClient(store, options, role) };
 }
+
+const isOf =
+  ({ names, beginnings }: SomeStreams) =>
+  ({ stream }: StoredEvent): boolean =>
+    names.includes(stream) || beginnings.some((beginning) => stream.startsWith(beginning));
 
 class MemoryClient implements EventLog {
   readonly #store: MemoryStore;
@@ -117,7 +123,7 @@ class MemoryClient implements EventLog {
 
   async read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {
     await this.#enter("read");
-    return this.#store.stream(stream).slice(afterVersion, afterVersion + limit);
+    return firstPage(this.#store.stream(stream).slice(afterVersion, afterVersion + limit), limit);
   }
 
   async lastVersion(stream: string): Promise<number> {
@@ -127,33 +133,29 @@ class MemoryClient implements EventLog {
 
   async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
     await this.#enter("readAll");
-    return this.#store.after(afterPosition, limit);
+    return firstPage(this.#store.after(afterPosition, limit), limit);
   }
 
-  async readSome(
-    { names, beginnings }: SomeStreams,
-    afterPosition: number,
-    window: number,
-  ): Promise<SomeEvents> {
+  async readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents> {
     await this.#enter("readSome");
     const looked = this.#store.after(afterPosition, window);
-    const events = looked.filter(
-      ({ stream }) =>
-        names.includes(stream) || beginnings.some((beginning) => stream.startsWith(beginning)),
-    );
-    return { events, scannedTo: looked.at(-1)?.position ?? afterPosition };
+    const events = firstPage(looked.filter(isOf(streams)), window);
+    const last = isFullPage(events, window) ? events.at(-1) : looked.at(-1);
+    return { events, scannedTo: last?.position ?? afterPosition };
   }
 
   async positionsOf(streams: SomeStreams, afterPosition: number): Promise<readonly number[]> {
-    const { events } = await this.readSome(streams, afterPosition, Number.MAX_SAFE_INTEGER);
-    return events.map(({ position }) => position);
+    await this.#enter("positionsOf");
+    const later = this.#store.after(afterPosition, Number.MAX_SAFE_INTEGER);
+    return later.filter(isOf(streams)).map(({ position }) => position);
   }
 
   async readAt(positions: readonly number[]): Promise<readonly StoredEvent[]> {
     await this.#enter("readAt");
-    return positions.flatMap((position) =>
+    const events = positions.flatMap((position) =>
       this.#store.after(position - 1, 1).filter((event) => event.position === position),
     );
+    return firstPage(events, positions.length);
   }
 
   async head(): Promise<number> {

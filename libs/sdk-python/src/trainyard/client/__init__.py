@@ -1,4 +1,4 @@
-"""The platform from a Python process: experiments and the model registry.
+"""The platform from a Python process: experiments, the model registry and events.
 
 from trainyard import client
 
@@ -38,12 +38,14 @@ from ._errors import (
     RequestProblem,
     UploadError,
 )
+from ._events import Event
 from ._experiments import DeletionPreview, Experiment, ExperimentAction, KeptCheckpoint
 from ._login import login, logout
 from ._metric_stream import MetricPoint, MetricUpdate, SupersededPoints
 from ._models import Model, ModelVersion
 from ._shown import Listing
 from ._spaces import Project, Workspace
+from ._subscriptions import Delivery, DeliveryAttempt, NatsAccess, Subscription
 from ._tasks import Task
 from ._trials import Trial
 from ._watch import Bookmark, Change, Lines, LogLine, Points, Reset, WatchEvent
@@ -58,7 +60,10 @@ __all__ = [
     "CodeError",
     "Comparison",
     "DeletionPreview",
+    "Delivery",
+    "DeliveryAttempt",
     "DownloadError",
+    "Event",
     "Experiment",
     "ExperimentAction",
     "Job",
@@ -71,6 +76,7 @@ __all__ = [
     "MetricUpdate",
     "Model",
     "ModelVersion",
+    "NatsAccess",
     "NotFoundError",
     "PlatformAwayError",
     "Points",
@@ -80,6 +86,7 @@ __all__ = [
     "Reset",
     "SharedMetric",
     "Storage",
+    "Subscription",
     "SupersededPoints",
     "Task",
     "Token",
@@ -94,11 +101,14 @@ __all__ = [
     "create_model",
     "create_notebook",
     "create_shell",
+    "create_subscription",
     "create_tensorboard",
+    "events",
     "follow_metrics",
     "get_checkpoint",
     "get_experiment",
     "get_model",
+    "get_subscription",
     "get_task",
     "get_trial",
     "list_agents",
@@ -107,6 +117,7 @@ __all__ = [
     "list_models",
     "list_pools",
     "list_storages",
+    "list_subscriptions",
     "list_tasks",
     "list_tokens",
     "login",
@@ -279,6 +290,26 @@ def list_tokens() -> Listing[Token]:
 def follow_metrics(task: int | str, after: str = "", group: str = "") -> Iterator[MetricUpdate]:
     """``Client().follow_metrics``: yields the points of an experiment or a trial as they are stored."""
     return Client().follow_metrics(task, after, group)
+
+
+def events(types: str | Sequence[str] = (), **options: Any) -> Iterator[Event]:
+    """``Client().events``: yields the events that match a filter, those of the past and then new ones."""
+    return Client().events(types, **options)
+
+
+def create_subscription(name: str, delivery: str = "pull", **options: Any) -> Subscription:
+    """``Client().create_subscription``: creates a named reader of the events, or a webhook."""
+    return Client().create_subscription(name, delivery, **options)
+
+
+def get_subscription(name: str) -> Subscription:
+    """``Client().get_subscription``: returns the subscription with this name."""
+    return Client().get_subscription(name)
+
+
+def list_subscriptions(delivery: str = "") -> Listing[Subscription]:
+    """``Client().list_subscriptions``: returns all subscriptions, or those of one delivery."""
+    return Client().list_subscriptions(delivery)
 
 
 def get_model(name: str) -> Model:

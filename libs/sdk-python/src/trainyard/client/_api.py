@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
-from .._http import Backoff, HttpConnection, UnreachableError
+from .._http import Backoff, HttpConnection, Reply, UnreachableError
 from ._errors import ApiError, NotFoundError, PlatformAwayError, RequestProblem
 
 REQUEST_TIMEOUT_S = 30.0
@@ -90,7 +90,7 @@ class Api:
             if reply is not None and 200 <= reply.status < 300:
                 return reply.json()
             if reply is not None and not _passes(reply.status, reply.json()):
-                raise error_of(reply.status, reply.json())
+                raise error_of(reply.status, reply.json(), reply.retry_after_s())
             if reply is not None and reply.json().get("code") == "being_verified":
                 # The platform is verifying the checkpoint, which takes as long as reading its files.
                 end_s = time.monotonic() + self._patience_s
@@ -114,14 +114,16 @@ class Api:
             with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT_S) as response:
                 yield response
         except urllib.error.HTTPError as error:
-            raise error_of(error.code, _object_of(error.read())) from None
+            headers = {name.lower(): value for name, value in error.headers.items()}
+            reply = Reply(error.code, headers, error.read())
+            raise error_of(reply.status, reply.json(), reply.retry_after_s()) from None
         except urllib.error.URLError as error:
             raise PlatformAwayError(f"GET {path}: {error.reason}") from error
         except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
             raise PlatformAwayError(f"GET {path} broke off: {error}") from error
 
 
-def error_of(status: int, body: Mapping[str, Any]) -> ApiError:
+def error_of(status: int, body: Mapping[str, Any], retry_after_s: float | None = None) -> ApiError:
     """The exception for a problem+json answer of the platform."""
     code = str(body.get("code") or status)
     detail = str(body.get("detail") or body.get("title") or f"HTTP {status}")
@@ -129,7 +131,8 @@ def error_of(status: int, body: Mapping[str, Any]) -> ApiError:
         RequestProblem(str(one.get("path") or ""), str(one.get("detail") or ""))
         for one in body.get("errors") or []
     ]
-    return (NotFoundError if status == 404 else ApiError)(status, code, detail, problems)
+    kind = NotFoundError if status == 404 else ApiError
+    return kind(status, code, detail, problems, retry_after_s)
 
 
 def segment(text: str) -> str:
@@ -152,11 +155,3 @@ def _text_of(query: Query) -> str:
 def _passes(status: int, body: Mapping[str, Any]) -> bool:
     busy = status == 409 and body.get("code") == "in_progress"
     return status >= 500 or status == 429 or busy
-
-
-def _object_of(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -15,19 +15,19 @@ from ._access import find_access
 from ._api import PATIENCE_S, Api, segment
 from ._create import create, overrides_of, validate, warnings_of
 from ._errors import ApiError
+from ._event_calls import EventCalls
 from ._experiments import Experiment, ExperimentAction
 from ._metric_stream import MetricUpdate, follow_metrics
 from ._models import Model, ModelVersion
 from ._shown import Listing
 from ._spaces import Workspace
-from ._tasks import TaskCalls
 from ._watch import WatchEvent, watch
 
 # The interval of retries: a checkpoint whose call has just returned may soon be complete.
 _COMPLETE_POLL_S = 0.5
 
 
-class Client(TaskCalls):
+class Client(EventCalls):
     """A cluster, by its URL and a token. Without them it is, as for the command line, the first of: TRAINYARD_URL
     and TRAINYARD_TOKEN in the environment, the login ``cluster`` (see ``client.login``) or TRAINYARD_CLUSTER, the
     embedded cluster of TRAINYARD_HOME, the current login, and the embedded cluster of the checkout. The constructor
@@ -199,26 +199,6 @@ class Client(TaskCalls):
         PlatformAwayError if reconnecting fails for ``patience_s`` seconds.
         """
         return watch(self._api, topics, after, self._patience_s)
-
-    def list_events(
-        self,
-        object: str = "",
-        id: int | str = "",
-        types: Sequence[str] = (),
-        from_ms: float | None = None,
-        until_ms: float | None = None,
-    ) -> Iterator[dict[str, Any]]:
-        """Yields events as the API shows them, newest first: all events, or those of one object's streams
-        (``"experiment", 12``; ``"trial", "12.3"``; ``"run", "12.3#1"``; ``"checkpoint"``, ``"model"``,
-        ``"agent"``, …).
-
-        ``types`` are event types, such as ``"ExperimentPaused"``. Times are milliseconds since 1970; ``until_ms``
-        is excluded.
-        """
-        query = [("object", object), ("id", str(id)), *(("types", name) for name in types)]
-        bounds = (("fromMs", from_ms), ("untilMs", until_ms))
-        query += [(name, repr(float(ms))) for name, ms in bounds if ms is not None]
-        return self._api.pages("/api/v1/events:list", query)
 
     def move_experiments(
         self,

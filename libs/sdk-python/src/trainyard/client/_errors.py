@@ -19,15 +19,21 @@ class RequestProblem(NamedTuple):
 class ApiError(TrainyardError):
     """The platform refused a request. ``status`` is the HTTP status, ``code`` a stable name, and the text is for
     people. ``problems`` lists each problem if there may be several, as in a configuration; the text contains them
-    all.
+    all. ``retry_after_s`` is the wait in seconds that the platform asked for; None if it asked for none.
     """
 
     def __init__(
-        self, status: int, code: str, detail: str, problems: Sequence[RequestProblem] = ()
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        problems: Sequence[RequestProblem] = (),
+        retry_after_s: float | None = None,
     ) -> None:
         self.status = status
         self.code = code
         self.problems = list(problems)
+        self.retry_after_s = retry_after_s
         super().__init__(detail)
 
 

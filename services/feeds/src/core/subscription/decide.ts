@@ -1,6 +1,7 @@
 import { SubscriptionDelivery } from "@trainyard/contracts/events";
 import { type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { feedsLimits } from "../../limits.ts";
+import { isBehind } from "../queue-place.ts";
 import type { SubscriptionCommand } from "./commands.ts";
 import { evolve, noSubscription } from "./evolve.ts";
 import type { SubscriptionEvent, SubscriptionState } from "./state.ts";
@@ -44,7 +45,7 @@ function decide(
       return [{ type: "SubscriptionDeleted", data: { reason: command.reason, by: command.by } }];
     case "NoteQueueWait": {
       const { type: _type, ...data } = command;
-      return state.longWaits.has(data.run) ? [] : [{ type: "QueueWaitExceeded", data }];
+      return isBehind(data, state.lastWait) ? [{ type: "QueueWaitExceeded", data }] : [];
     }
   }
 }

@@ -8,7 +8,7 @@ export const noSubscription: SubscriptionState = {
   reader: null,
   isStopped: false,
   isDisabled: false,
-  longWaits: new Set(),
+  lastWait: null,
 };
 
 export function evolve(state: SubscriptionState, event: SubscriptionEvent): SubscriptionState {
@@ -33,7 +33,9 @@ export function evolve(state: SubscriptionState, event: SubscriptionEvent): Subs
       return state;
     case "SubscriptionDeleted":
       return noSubscription;
-    case "QueueWaitExceeded":
-      return { ...state, longWaits: new Set([...state.longWaits, event.data.run]) };
+    case "QueueWaitExceeded": {
+      const { queuedAtMs, run } = event.data;
+      return { ...state, lastWait: { queuedAtMs, run } };
+    }
   }
 }

@@ -1,5 +1,6 @@
 /** A subscription, as its stream says. URLs, secrets and acknowledged positions are rows. */
 import type { EventData, EventOf } from "@trainyard/contracts";
+import type { QueuePlace } from "../queue-place.ts";
 
 export type SubscriptionEvent = EventOf<
   | "SubscriptionCreated"
@@ -24,6 +25,6 @@ export type SubscriptionState = {
   readonly reader: Reader | null;
   readonly isStopped: boolean;
   readonly isDisabled: boolean;
-  /** The runs whose long wait is recorded. */
-  readonly longWaits: ReadonlySet<string>;
+  /** The place in the queue of the last run whose long wait is recorded; null without one. */
+  readonly lastWait: QueuePlace | null;
 };

@@ -3,7 +3,7 @@
  * a slow one delays only itself.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { Backoff, type Clock, isRejection, pause } from "@trainyard/kernel";
+import { Backoff, type Clock, Fault, isRejection, pause } from "@trainyard/kernel";
 import {
   checkedPlace,
   type EventPlace,
@@ -13,6 +13,7 @@ import {
   readFilter,
 } from "@trainyard/outbound";
 import { endsTerm, type Logger, type Loop } from "@trainyard/runtime";
+import { subjectOf } from "../../core/triggers.ts";
 import { feedsLimits } from "../../limits.ts";
 import type { DeliveryRoom } from "./delivery-room.ts";
 import type { Facts, Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
@@ -197,7 +198,8 @@ export class Dispatcher implements Loop {
     events: readonly LeavingEvent[],
   ): Promise<readonly LeavingEvent[]> {
     const filter = readFilter(subscription.filter);
-    if (isRejection(filter)) return [];
+    // A filter that a newer version has stored may name a type that this one does not know.
+    if (isRejection(filter)) throw new Fault(filter.rejected, filter.detail, { retry: "later" });
     const { subscriptions } = this.#deps;
     const facts = factsNeeded(subscription, filter)
       ? await this.#factsOf(subscriptions, events)
@@ -211,7 +213,7 @@ export class Dispatcher implements Loop {
     events: readonly LeavingEvent[],
   ): Promise<ReadonlyMap<string, Facts>> {
     await subscriptions.view.reach(events.at(-1)?.stored.position ?? 0);
-    return subscriptions.facts([...new Set(events.map(({ experiment }) => experiment))]);
+    return subscriptions.facts([...new Set(events.map(subjectOf))]);
   }
 }
 
@@ -220,7 +222,7 @@ export class Dispatcher implements Loop {
  * were restored, the events come again from the subscription's beginning.
  */
 export async function placeOf(
-  { log, progress }: Pick<DispatchDeps, "log" | "progress">,
+  { log, progress }: Pick<DispatchDeps, "log"> & { readonly progress: Pick<Progress, "rows"> },
   { name, life, after }: Pick<Subscription, "name" | "life" | "after">,
 ): Promise<EventPlace> {
   const row = (await progress.rows([name])).get(name);

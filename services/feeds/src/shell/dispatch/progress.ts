@@ -85,6 +85,8 @@ export class Progress {
          acknowledged_at_ms = excluded.acknowledged_at_ms,
          last_error = case when p.life = excluded.life then p.last_error else '' end,
          life = excluded.life
+       -- A place that settled late may be of an earlier subscription of the name.
+       where p.life <= excluded.life
        returning position, event`,
       [
         places.map(({ name }) => name),

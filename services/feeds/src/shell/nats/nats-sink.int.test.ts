@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { type Bus, createNatsBus, feedSubject } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
@@ -5,7 +7,9 @@ import { drawInteger } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { type EventPlace, LeavingEvent } from "@trainyard/outbound";
 import { serviceMeta } from "@trainyard/runtime";
+import { HTTP } from "cloudevents";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { leavingEvent } from "../../testing/leaving.ts";
 import type { Sink } from "../dispatch/sink.ts";
 import { openNatsSink } from "./nats-sink.ts";
 
@@ -156,4 +160,43 @@ test("at most 256 events wait for answers", async () => {
   void program(1_000, () => {});
   await vi.waitFor(() => expect(settled.position).toBe(300), soon);
   expect(taken).toBe(true);
+});
+
+test("nothing is kept of the pages without an event that come after an unanswered one", async () => {
+  await sink.take(page(1, 1));
+  const places = Array.from({ length: 1_000 }, (_, n) => ({ position: n + 2, event: "" }));
+  const kept = places.map((place) => new WeakRef(place));
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    await sink.take({ events: [], upTo: place });
+  }
+  setFlagsFromString("--expose-gc");
+  // A weak reference keeps its object until the turn ends.
+  await new Promise(setImmediate);
+  (runInNewContext("gc") as () => void)();
+  expect(kept.filter((place) => place.deref() !== undefined).length).toBeLessThan(10);
+});
+
+test("npm's cloudevents reads the messages, also without a body and with a name that is not ASCII", async () => {
+  const connection = await connect({ servers: server.url });
+  programs.add(connection);
+  const messages = connection.subscribe(feedSubject(name));
+  await connection.flush();
+  const events = [
+    leavingEvent(1, "trial-12.3", { text: "a body" }),
+    leavingEvent(2, "trial-12.3", { text: "é".repeat(40_000) }),
+    leavingEvent(3, "name-1/100 % é", { text: "" }),
+  ];
+  await sink.take({ events, upTo: { position: 3, event: "" } });
+  const read: unknown[] = [];
+  for await (const message of messages) {
+    message.respond();
+    // The package leaves the percent-decoding of CloudEvents' binding for NATS to its caller.
+    const headers = Object.fromEntries(
+      [...(message.headers ?? [])].map(([key, [value = ""]]) => [key, decodeURIComponent(value)]),
+    );
+    const body = message.data.length === 0 ? undefined : message.string();
+    read.push(JSON.parse(JSON.stringify(HTTP.toEvent({ headers, body }))));
+    if (read.length === events.length) break;
+  }
+  expect(read).toEqual(events.map(({ shown }) => JSON.parse(JSON.stringify(shown))));
 });

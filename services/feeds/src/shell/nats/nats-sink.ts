@@ -18,8 +18,11 @@ import { binaryModeOf, type EventPlace, type LeavingEvent } from "@trainyard/out
 import { feedsLimits } from "../../limits.ts";
 import type { OpenSink, Page, Sink, SinkContext } from "../dispatch/sink.ts";
 
-/** An event that waits for its answer. `sentMs` is null while nobody has been given it. */
-type Waiting = { readonly event: LeavingEvent; sentMs: number | null };
+/**
+ * An event that waits for its answer. `before` is the place up to which everything is settled once all earlier events
+ * are answered. `sentMs` is null while nobody has been given it.
+ */
+type Waiting = { readonly event: LeavingEvent; readonly before: EventPlace; sentMs: number | null };
 
 type Deps = {
   readonly bus: Bus;
@@ -46,8 +49,8 @@ class NatsSink implements Sink {
   readonly #ended = new AbortController();
   /** By position, in the order of the log. */
   readonly #waiting = new Map<number, Waiting>();
-  /** The places up to which something was taken, in order: those that are not settled yet. */
-  #places: EventPlace[] = [];
+  /** The place up to which everything was taken. */
+  #taken: EventPlace;
   /** Whether a program listens, as far as is known. */
   #isHeard = true;
   #moved = Promise.withResolvers<void>();
@@ -57,6 +60,7 @@ class NatsSink implements Sink {
   constructor(deps: Deps, context: SinkContext) {
     this.#deps = deps;
     this.#context = context;
+    this.#taken = context.from;
   }
 
   async listen(): Promise<void> {
@@ -78,12 +82,12 @@ class NatsSink implements Sink {
       }
       if (signal.aborted) return;
       const { position, id } = event.stored;
-      this.#waiting.set(position, { event, sentMs: null });
-      this.#places.push({ position, event: id });
+      this.#waiting.set(position, { event, before: this.#taken, sentMs: null });
+      this.#taken = { position, event: id };
       // While nobody listens only the first one is sent, now and then.
       if (this.#isHeard) this.#send(position);
     }
-    if (this.#places.at(-1)?.position !== upTo.position) this.#places.push(upTo);
+    this.#taken = upTo;
     this.#settle();
   }
 
@@ -130,14 +134,8 @@ class NatsSink implements Sink {
 
   /** Everything before the first unanswered event is settled. */
   #settle(): void {
-    let settled: EventPlace | null = null;
-    for (;;) {
-      const [first] = this.#places;
-      if (first === undefined || this.#waiting.has(first.position)) break;
-      settled = first;
-      this.#places.shift();
-    }
-    if (settled !== null) this.#context.settled(settled);
+    const [first] = this.#waiting.values();
+    this.#context.settled(first === undefined ? this.#taken : first.before);
   }
 
   /** Sends unanswered events again, all in order, so that a program sees none before an earlier one. */

@@ -17,9 +17,10 @@ import {
   type CommandTable,
   type Executor,
   foldOf,
-  KeyedQueue,
+  type KeyedQueue,
   type Work,
 } from "@trainyard/runtime";
+import { noSubscription } from "../../core/subscription/evolve.ts";
 import { isSubscriptionName } from "../../core/subscription/name.ts";
 import type { SubscriptionCommand } from "../../core/subscription/commands.ts";
 import { feedsLimits } from "../../limits.ts";
@@ -38,14 +39,17 @@ export type SubscriptionDeps = {
   readonly progress: Progress;
   readonly rooms: Rooms;
   readonly operatorSinks: readonly OperatorSink[];
+  /**
+   * Creations and deletions of one name take turns. Two creations would otherwise store their secrets over each other,
+   * and a deletion would forget those of the next subscription of the name.
+   */
+  readonly turns: KeyedQueue;
 };
 
 export function subscriptionCommands(deps: SubscriptionDeps) {
-  const creations = new KeyedQueue();
   return {
-    // Two creations of one name would otherwise store their secrets over each other.
     CreateSubscription: (request, context) =>
-      creations.run(request.name, () => create(deps, request, context)),
+      deps.turns.run(request.name, () => create(deps, request, context)),
     ChangeSubscription: (request, context) => change(deps, request, context),
     AckSubscription: (request) => acknowledge(deps, request),
     ListSubscriptions: (request) => listSubscriptions(deps, request),
@@ -62,14 +66,15 @@ export function subscriptionCommands(deps: SubscriptionDeps) {
       decide(deps, name, { type: "Disable", reason, by: context.authid }, context),
     EnableSubscription: ({ name }, context) =>
       decide(deps, name, { type: "Enable", by: context.authid }, context),
-    DeleteSubscription: async ({ name }, context) => {
-      if ((await stateOf(deps, name)) === null) return notFound(name);
-      const reason = `deleted by ${context.authid}`;
-      const command = { type: "Delete", reason, by: context.authid } as const;
-      const done = await decide(deps, name, command, context);
-      if (!isRejection(done)) await forget(deps, name);
-      return done;
-    },
+    DeleteSubscription: ({ name }, context) =>
+      deps.turns.run(name, async () => {
+        if ((await stateOf(deps, name)) === null) return notFound(name);
+        const reason = `deleted by ${context.authid}`;
+        const command = { type: "Delete", reason, by: context.authid } as const;
+        const done = await decide(deps, name, command, context);
+        if (!isRejection(done)) await forget(deps, name);
+        return done;
+      }),
   } satisfies Partial<CommandTable<"feeds">>;
 }
 
@@ -93,6 +98,16 @@ async function create(
   if (reader === undefined || delivery === undefined) {
     return reject("invalid_request", "reader and delivery are missing");
   }
+  const command: SubscriptionCommand = {
+    type: "Create",
+    ...{ delivery, after, reader },
+    ...(filter === undefined ? {} : { filter }),
+    ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
+    ...(webhook === undefined ? {} : { webhook }),
+  };
+  // A refused creation must not leave secrets behind.
+  const decided = subscriptions.decider.decide(noSubscription, command);
+  if (isRejection(decided)) return decided;
   const room =
     delivery === SubscriptionDelivery.PULL ? null : deps.rooms[request.delivery as keyof Rooms];
   const prepared = (await room?.prepare(request, identity.commitId)) ?? { secret: "" };
@@ -100,13 +115,7 @@ async function create(
   const result = await deps.executor.execute(identity, async (work) => {
     const ended = await endedToken(work, reader);
     if (ended !== undefined) return ended;
-    return rejectionOf(work, name, {
-      type: "Create",
-      ...{ delivery, after, reader },
-      ...(filter === undefined ? {} : { filter }),
-      ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
-      ...(webhook === undefined ? {} : { webhook }),
-    });
+    return rejectionOf(work, name, command);
   });
   return isRejection(result) ? result : { position: result.position, secret: prepared.secret };
 }
@@ -158,7 +167,23 @@ async function problemOf(
   if ((await deps.subscriptions.list()).length >= most) {
     return reject("too_many_subscriptions", `a cluster has at most ${most} subscriptions`);
   }
-  return null;
+  return patternsProblem(deps, name, webhook);
+}
+
+/** Every log line is compared with the patterns of all webhooks, so their number is limited. */
+async function patternsProblem(
+  deps: SubscriptionDeps,
+  name: string,
+  webhook: Plain<CreateSubscription>["webhook"],
+): Promise<Rejection | null> {
+  if ((webhook?.logPattern ?? "") === "") return null;
+  const { logPatternsMax: most } = feedsLimits;
+  const others = (await deps.subscriptions.list()).filter(
+    (one) => one.name !== name && (one.webhook?.logPattern ?? "") !== "",
+  );
+  if (others.length < most) return null;
+  const detail = `a cluster has at most ${most} webhooks with a log pattern`;
+  return reject("too_many_log_patterns", detail);
 }
 
 async function change(
@@ -171,11 +196,9 @@ async function change(
   if (state === null) return notFound(name);
   const read = filter === undefined ? null : readFilter(filter);
   if (read !== null && isRejection(read)) return read;
+  const tooMany = await patternsProblem(deps, name, webhook);
+  if (tooMany !== null) return tooMany;
   const destinationChanged = url !== "" || Object.keys(headers).length > 0;
-  if (state.delivery === SubscriptionDelivery.WEBHOOK) {
-    const problem = await deps.rooms.webhook.change(request);
-    if (problem !== undefined) return problem;
-  }
   const command: SubscriptionCommand = {
     type: "Change",
     destinationChanged,
@@ -183,6 +206,13 @@ async function change(
     ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
     ...(webhook === undefined ? {} : { webhook }),
   };
+  // A refused change must not leave the new URL behind.
+  const decided = subscriptions.decider.decide(state, command);
+  if (isRejection(decided)) return decided;
+  if (state.delivery === SubscriptionDelivery.WEBHOOK) {
+    const problem = await deps.rooms.webhook.change(request);
+    if (problem !== undefined) return problem;
+  }
   return decide(deps, name, command, context);
 }
 

@@ -5,11 +5,12 @@ import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@tr
 import type { SubscriptionCommand } from "../../core/subscription/commands.ts";
 import { feedsLimits } from "../../limits.ts";
 import { subscriptions } from "../../streams.ts";
-import type { Rooms } from "../dispatch/dispatcher.ts";
+import { placeOf, type Rooms } from "../dispatch/dispatcher.ts";
 import type { Progress, ProgressRow } from "../dispatch/progress.ts";
 import type { Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
+import type { SubscriptionDeps } from "./commands.ts";
 
-export type EndingDeps = {
+export type EndingDeps = Pick<SubscriptionDeps, "log" | "turns"> & {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly executor: Executor;
@@ -34,35 +35,49 @@ export function endingLoop(deps: EndingDeps): EffectLoop {
     const known = await deps.subscriptions.list();
     const rows = await deps.progress.rows(known.map(({ name }) => name));
     for (const one of known) {
-      const command = endOf(deps.clock.nowMs(), one, rows.get(one.name), beganMs);
-      if (command === null) continue;
-      const identity = { commitId: newEventId(), meta: serviceMeta("feeds") };
-      await deps.executor.execute(identity, async (work) => {
-        const decided = await work.decide(subscriptions, one.name, command);
-        return isRejection(decided) ? decided : undefined;
-      });
-      if (command.type === "Delete") await forget(deps, one.name);
+      await deps.turns.run(one.name, () => endIfDue(deps, one, rows.get(one.name), beganMs));
     }
     await forgetStrays(deps);
     return feedsLimits.expiryMs;
   });
 }
 
+async function endIfDue(
+  deps: EndingDeps,
+  one: Subscription,
+  row: ProgressRow | undefined,
+  beganMs: number,
+): Promise<void> {
+  const command = await endOf(deps, one, row, beganMs);
+  if (command === null) return;
+  const identity = { commitId: newEventId(), meta: serviceMeta("feeds") };
+  await deps.executor.execute(identity, async (work) => {
+    const decided = await work.decide(subscriptions, one.name, command);
+    return isRejection(decided) ? decided : undefined;
+  });
+  if (command.type === "Delete") await forget(deps, one.name);
+}
+
 /** Forgets subscriptions whose deletion was recorded by a process that then ended. */
 async function forgetStrays(deps: EndingDeps): Promise<void> {
   for (const name of await deps.progress.strays()) {
-    const { state } = await deps.executor.cache.load(foldOf(subscriptions), name);
-    if (!state.isThere) await forget(deps, name);
+    await deps.turns.run(name, async () => {
+      const { state } = await deps.executor.cache.load(foldOf(subscriptions), name);
+      if (!state.isThere) await forget(deps, name);
+    });
   }
 }
 
-function endOf(
-  nowMs: number,
-  { life, reader, expiresAfterMs, createdAtMs, stopped }: Subscription,
+/** Returns what ends the subscription now; null if nothing does. */
+export async function endOf(
+  deps: Pick<EndingDeps, "clock" | "log"> & { readonly progress: Pick<Progress, "rows"> },
+  one: Subscription,
   row: ProgressRow | undefined,
   beganMs: number,
-): SubscriptionCommand | null {
+): Promise<SubscriptionCommand | null> {
+  const { life, reader, expiresAfterMs, createdAtMs, stopped } = one;
   const { expiresAtMs, tokenId } = reader;
+  const nowMs = deps.clock.nowMs();
   if (stopped === null && expiresAtMs > 0 && expiresAtMs <= nowMs) {
     return { type: "Stop", tokenId, reason: `its token ${tokenId} has expired` };
   }
@@ -70,6 +85,10 @@ function endOf(
   const acknowledgedAtMs = row?.life === life ? (row.acknowledgedAtMs ?? 0) : 0;
   const lastMs = Math.max(acknowledgedAtMs, createdAtMs, beganMs);
   if (lastMs + expiresAfterMs > nowMs) return null;
+  // Without a new event nobody could acknowledge anything: a quiet log ends no subscription.
+  const { position } = await placeOf(deps, one);
+  const [waiting] = await deps.log.readAll(position, 1);
+  if (waiting === undefined || waiting.timeMs + expiresAfterMs > nowMs) return null;
   const reason = `nothing was acknowledged for ${Math.round(expiresAfterMs / 1_000)} s`;
   return { type: "Delete", reason, by: "" };
 }

@@ -21,7 +21,7 @@ export async function listSubscriptions(
   { name, delivery, tokenId, pageSize, pageToken }: Plain<ListSubscriptions>,
 ): Promise<Plain<SubscriptionPage> | Rejection> {
   const { log, subscriptions: known } = deps;
-  if (pageToken !== "" && !/^[a-z0-9_-]+$/.test(pageToken)) {
+  if (pageToken !== "" && !/^[A-Za-z0-9._:-]+$/.test(pageToken)) {
     return reject("invalid_request", "invalid page_token");
   }
   await known.view.reach(await log.head());

@@ -21,7 +21,10 @@ const deliveryWords: Readonly<Record<number, string>> = {
   [SubscriptionDelivery.WEBHOOK]: "webhook",
 };
 
-/** The events that change rows. */
+/**
+ * The events that change rows. A deleted experiment keeps its row: its last events, and the deletion itself, may still
+ * have to be delivered.
+ */
 const concerning: ReadonlySet<string> = new Set([
   "SubscriptionCreated",
   "SubscriptionChanged",
@@ -33,9 +36,7 @@ const concerning: ReadonlySet<string> = new Set([
   "ExperimentCreated",
   "ExperimentDescribed",
   "ExperimentMoved",
-  "ExperimentDeleted",
   "TaskCreated",
-  "TaskDeleted",
 ]);
 
 export const concernsRows = ({ type }: StoredEvent): boolean => concerning.has(shortNameOf(type));
@@ -89,9 +90,6 @@ export function changeOf(stored: StoredEvent, table: TableNames): Change | null 
         text: `update ${table("experiments")} set workspace = $2 where id = $1`,
         values: [id, event.data.workspace],
       };
-    case "ExperimentDeleted":
-    case "TaskDeleted":
-      return { text: `delete from ${table("experiments")} where id = $1`, values: [id] };
     default:
       return null;
   }

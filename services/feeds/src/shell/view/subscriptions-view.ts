@@ -1,4 +1,4 @@
-/** A read model of the log: the subscriptions, and what filters ask of experiments and tasks. */
+/** A read model of the log: the subscriptions, what filters ask of experiments and tasks, and the runs that wait. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type EventFilter,
@@ -13,7 +13,9 @@ import { type Clock, categoryOf } from "@trainyard/kernel";
 import type { ExperimentFacts } from "@trainyard/outbound";
 import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import type { QueuePlace } from "../../core/queue-place.ts";
 import type { NamedWebhooks } from "../../core/triggers.ts";
+import { applyQueue, concernsQueue, queuedBehind, type QueuedRun } from "./queued-runs.ts";
 import { changeOf, concernsRows } from "./rows.ts";
 
 export type Subscription = {
@@ -56,10 +58,11 @@ export class SubscriptionsView {
   constructor(pool: Pool, clock: Clock, logger: Logger, onChange: () => void) {
     this.#pool = pool;
     const apply: ViewSpec["apply"] = async (client, events, table) => {
-      for (const event of events) {
+      for (const event of events.filter(concernsRows)) {
         const change = changeOf(event, table);
         if (change !== null) await client.query(change.text, change.values);
       }
+      await applyQueue(client, events, table);
     };
     const after = (events: readonly StoredEvent[]): void => {
       if (events.some(({ stream }) => categoryOf(stream) === "subscription")) onChange();
@@ -67,9 +70,9 @@ export class SubscriptionsView {
     const spec: ViewSpec = {
       schema: "feeds",
       view: "subscriptions",
-      version: 1,
-      tables: [{ name: "subscriptions" }, { name: "experiments" }],
-      concerns: concernsRows,
+      version: 2,
+      tables: [{ name: "subscriptions" }, { name: "experiments" }, { name: "queued_runs" }],
+      concerns: (event) => concernsRows(event) || concernsQueue(event),
       apply,
       after,
     };
@@ -83,6 +86,11 @@ export class SubscriptionsView {
       [name],
     );
     return rows.map(subscriptionOf);
+  }
+
+  /** Returns the next waiting runs behind a place, in the order in which they were queued. */
+  queuedBehind(place: QueuePlace, limit: number): Promise<readonly QueuedRun[]> {
+    return queuedBehind(this.#pool, place, limit);
   }
 
   /** Returns what is known of experiments and tasks, by id. */

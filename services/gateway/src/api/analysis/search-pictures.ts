@@ -1,5 +1,5 @@
 import { decodeEvent } from "@trainyard/contracts";
-import type { EventLog } from "@trainyard/event-log";
+import { type EventLog, isFullPage } from "@trainyard/event-log";
 import { streamName } from "@trainyard/kernel";
 import { PictureRecord, type SearchEvent, type SearchPicture } from "@trainyard/search";
 import { LRUCache } from "lru-cache";
@@ -67,7 +67,7 @@ export class SearchPictures {
       const page = await this.#log.read(stream, record.version, size);
       // The cast is safe: a search's stream has only search events.
       for (const event of page) record.add(decodeEvent(event) as SearchEvent, event.timeMs);
-      if (page.length < size) return record;
+      if (!isFullPage(page, size)) return record;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { decodeEvent } from "@trainyard/contracts";
-import type { EventLog } from "@trainyard/event-log";
+import { type EventLog, isFullPage } from "@trainyard/event-log";
 import { streamName } from "@trainyard/kernel";
 import { type SearchEvent, SearchRecord } from "@trainyard/search";
 import { LRUCache } from "lru-cache";
@@ -38,7 +38,7 @@ export class SearchRecords {
       const page = await this.#log.read(stream, record.version, apiLimits.searchEventsPage);
       // The cast is safe: a search's stream has only search events.
       for (const event of page) record.add(decodeEvent(event) as SearchEvent, event.timeMs);
-      if (page.length < apiLimits.searchEventsPage) return record;
+      if (!isFullPage(page, apiLimits.searchEventsPage)) return record;
     }
   }
 }

@@ -12,6 +12,7 @@ import { comparison } from "../../read-model/core/lists/filter.ts";
 import { checkpointList } from "../../read-model/core/lists/lists.ts";
 import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
+import { valuesOf } from "../experiments/whole.ts";
 import { type ListScope, rowsPage } from "../lists.ts";
 import { requireOwnRun } from "../runs/runs.ts";
 import { shownCheckpoint } from "../shown.ts";
@@ -107,7 +108,11 @@ async function originOf(
     documents.get(pool, "experiment", experiment),
   ]);
   const known = [...(ofTrial?.recent ?? []), ...(ofTrial?.records ?? [])];
-  const metrics = known.find(({ step }) => step === stepsCompleted)?.scalars;
+  const metrics = await valuesOf(
+    backend,
+    trial,
+    known.find(({ step }) => step === stepsCompleted),
+  );
   return {
     codeDigest: ofExperiment?.contextDigest ?? "",
     ...(ofTrial?.hyperparameters && { hyperparameters: ofTrial.hyperparameters }),

@@ -1,18 +1,19 @@
 /** The calls about events: a stream of those that a filter selects, a list, and one event with its whole body. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isRejection } from "@trainyard/kernel";
-import { LeavingEvent, readPlace } from "@trainyard/outbound";
+import { LeavingEvent, mayRead, readPlace } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
-import type { SomeHandlers } from "../../http/request-context.ts";
+import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { listEvents } from "./list-events.ts";
+import { readerOf } from "./reader.ts";
 import { type WatchParts, watchEvents } from "./watch-events.ts";
 
 export function eventHandlers(backend: Backend, parts: WatchParts) {
   return {
     unary: {
       listEvents: (request, context) => listEvents(backend, request, context),
-      getEvent: (request) => getEvent(backend, request),
+      getEvent: (request, context) => getEvent(backend, request, context),
     },
     streams: {
       watchEvents: (request, context) => watchEvents(backend, parts, request, context),
@@ -23,12 +24,15 @@ export function eventHandlers(backend: Backend, parts: WatchParts) {
 async function getEvent(
   backend: Backend,
   { position }: RequestOf<"getEvent">,
+  context: RequestContext,
 ): Promise<ReplyOf<"getEvent">> {
   const place = readPlace(position);
   if (isRejection(place) || place.position === 0) {
     throw new Problem(400, "invalid_request", `${JSON.stringify(position)} is not a log position`);
   }
-  const [event] = await backend.parts.log.readAll(place.position - 1, 1);
-  if (event?.position !== place.position) throw notFound("event", position);
-  return new LeavingEvent(event, await backend.parts.epoch.current()).whole;
+  const [stored] = await backend.parts.log.readAll(place.position - 1, 1);
+  if (stored?.position !== place.position) throw notFound("event", position);
+  const event = new LeavingEvent(stored, await backend.parts.epoch.current());
+  if (!mayRead(readerOf(context), event, undefined)) throw notFound("event", position);
+  return event.whole;
 }

@@ -3,10 +3,10 @@
  * number through the indexes of the log; the streams of one object are merged by position. Times never decrease along a
  * stream, so the end of a time range is found by binary search.
  */
-import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { type EventLog, logLimits, type StoredEvent } from "@trainyard/event-log";
 import { isExperimentId } from "@trainyard/kernel";
-import { categoriesOf, LeavingEvent } from "@trainyard/outbound";
+import { categoriesOf, LeavingEvent, mayRead } from "@trainyard/outbound";
 import { experimentKey } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
@@ -15,9 +15,10 @@ import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
 import { firstAt, type Numbered } from "../first-at.ts";
+import { readerOf } from "./reader.ts";
 
-/** The events that a list reads at once: an event may have 256 KiB. */
-const listedEventsRead = 32;
+/** The events that a list reads at once: the log returns as many in one page, whatever their size. */
+const listedEventsRead = logLimits.pageBytesMax / logLimits.bodyBytesMax;
 /** The events that one page scans; rare types take several pages. */
 const listedEventsLookedAt = 10_000;
 
@@ -38,12 +39,13 @@ export function listEvents(
   request: RequestOf<"listEvents">,
   context: RequestContext,
 ): Promise<ReplyOf<"listEvents">> {
-  return inTurn(backend.parts.listQueries, context, () => pageOf(backend, request));
+  return inTurn(backend.parts.listQueries, context, () => pageOf(backend, request, context));
 }
 
 async function pageOf(
   backend: Backend,
   request: RequestOf<"listEvents">,
+  context: RequestContext,
 ): Promise<ReplyOf<"listEvents">> {
   const { log } = backend.parts;
   const { fromMs = Number.NEGATIVE_INFINITY, untilMs } = request;
@@ -59,22 +61,25 @@ async function pageOf(
   }
   const types = new Set(request.types);
   const size = pageSize(request.pageSize);
-  const items: StoredEvent[] = [];
+  const reader = readerOf(context);
+  const epoch = await backend.parts.epoch.current();
+  const items: LeavingEvent[] = [];
   const { listedEventsCharacters } = apiLimits;
   let isOver = false;
   let characters = 0;
   for (let looked = 0; looked < listedEventsLookedAt; looked += 1) {
     if (characters >= listedEventsCharacters) break;
-    const event = items.length < size ? await next(all) : undefined;
-    isOver = items.length < size && (event === undefined || event.timeMs < fromMs);
-    if (event === undefined || isOver) break;
-    characters += event.body.length;
-    if (types.size === 0 || types.has(shortNameOf(event.type))) items.push(event);
+    const stored = items.length < size ? await next(all) : undefined;
+    isOver = items.length < size && (stored === undefined || stored.timeMs < fromMs);
+    if (stored === undefined || isOver) break;
+    characters += stored.body.length;
+    const event = new LeavingEvent(stored, epoch);
+    const isAsked = types.size === 0 || types.has(event.name);
+    if (isAsked && mayRead(reader, event, undefined)) items.push(event);
   }
-  const epoch = await backend.parts.epoch.current();
   const isMore = !isOver && all.some(({ before }) => before > 1);
   return {
-    items: items.map((event) => new LeavingEvent(event, epoch).shown),
+    items: items.map((event) => event.shown),
     nextPageToken: isMore ? tokenOf(all) : "",
     position: String(await log.head()),
   };

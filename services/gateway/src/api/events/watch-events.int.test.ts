@@ -9,11 +9,9 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
-  await gateway.append(
-    "experiment-1",
-    created({ name: "one", labels: ["nightly"], workspace: "1" }),
-  );
-  await gateway.append("experiment-12", created({ name: "twelve", workspace: "2" }));
+  await gateway.call("POST", "/api/v1/workspaces", { body: { name: "Vision" } });
+  await gateway.append("experiment-1", created({ name: "one", labels: ["nightly"] }));
+  await gateway.append("experiment-12", created({ name: "twelve", workspace: "Vision" }));
   await gateway.append("experiment-1", ended("FAILED"), {
     type: "ExperimentArchived",
     data: { reason: "" },
@@ -84,11 +82,27 @@ test("a filter selects events by type, object, experiment, workspace, label and 
   expect(await positions({ ...after, label: "nightly", types: "ExperimentEnded" })).toEqual([
     first + 2,
   ]);
-  expect(await positions({ ...after, workspace: "2" })).toEqual([first + 1, first + 4]);
+  expect(await positions({ ...after, workspace: "vision" })).toEqual([first + 1, first + 4]);
   expect(await positions({ ...after, where: "outcome=FAILED" })).toEqual([first + 2]);
   expect(await positions({ ...after, where: "outcome=EXPERIMENT_OUTCOME_COMPLETED" })).toEqual([
     first + 4,
   ]);
+});
+
+test("the events of a deleted experiment are selected by its last workspace and labels", async () => {
+  const request = {
+    type: "ExperimentDeletionRequested",
+    data: { graceEndMs: 1, reason: "" },
+  } as const;
+  const own = created({ name: "gone", labels: ["weekly"] });
+  const last = await gateway.append("experiment-30", own, ended("FAILED"));
+  expect(await positions({ label: "weekly" })).toEqual([last - 1, last]);
+  await gateway.append("experiment-30", request);
+  expect(await positions({ label: "weekly" })).toEqual([last - 1, last, last + 1]);
+  await gateway.append("experiment-30", { type: "ExperimentDeleted", data: {} });
+  const all = [last - 1, last, last + 1, last + 2];
+  expect(await positions({ label: "weekly" })).toEqual(all);
+  expect(await positions({ label: "weekly", workspace: "default" })).toEqual(all);
 });
 
 test("the events begin at a time, and after an id of an earlier stream", async () => {
@@ -106,6 +120,7 @@ test.each([
   [{ object: "nothing" }, "invalid_filter"],
   [{ where: "colour=red" }, "invalid_filter"],
   [{ where: "outcome" }, "invalid_filter"],
+  [{ workspace: "nowhere" }, "workspace_not_found"],
   [{ after: "soon" }, "invalid_request"],
   [{ after: "1", fromMs: "5" }, "invalid_request"],
   [{ after: "999999" }, "position_unknown"],
@@ -188,7 +203,12 @@ test("a stream of a subscription has its filter and place, and ends with it", as
   const next = await gateway.append("pool-c", { type: "PoolRemoved", data: {} });
   const { id } = (await first).value as Block;
   expect(id.split(":")[0]).toBe(String(next));
-  const after = stream.next();
+  const unchanged = stream.next();
+  const change = { type: "SubscriptionChanged", data: { destinationChanged: false } } as const;
+  await gateway.append("subscription-a", change);
+  await expect(unchanged).rejects.toThrow("connect again for its new filter");
+  const again = blocks({ subscription: "a", after: String(await gateway.log.head()) });
+  const after = again.next();
   const data = { tokenId: "t", reason: "its token t was revoked" };
   await gateway.append("subscription-a", { type: "SubscriptionStopped", data });
   await expect(after).rejects.toThrow("its token t was revoked");

@@ -6,29 +6,31 @@
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { EventFilter } from "@trainyard/contracts/events";
 import type { SomeStreams } from "@trainyard/event-log";
-import { isExperimentId, isRejection, isTaskId } from "@trainyard/kernel";
+import { isExperimentId, isRejection } from "@trainyard/kernel";
 import {
   checkedPlace,
-  type ExperimentFacts,
   type EventPlace,
   type Filter,
   type LeavingEvent,
   matches,
   mayRead,
-  needsFacts,
   placeText,
   readFilter,
   readPlace,
   type RecentEvents,
 } from "@trainyard/outbound";
 import { streamsOfExperiment } from "@trainyard/runtime";
-import { type Backend, isDeleted } from "../../backend.ts";
+import type { Backend } from "../../backend.ts";
+import { countedAs } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
 import { OpenStreams } from "../../live/open-streams.ts";
+import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
 import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
 import { firstAtOrAfter } from "../first-at.ts";
+import { factsOf } from "./facts.ts";
+import { readerOf } from "./reader.ts";
 
 export type WatchParts = {
   readonly recent: RecentEvents;
@@ -59,7 +61,7 @@ export async function* watchEvents(
   request: RequestOf<"watchEvents">,
   context: RequestContext,
 ): AsyncGenerator<Item> {
-  using _open = openStreams.open(context.caller.authid);
+  using _open = openStreams.open(countedAs(context.caller));
   const asked = await askedOf(backend, request, context);
   const reader = readerOf(context);
   const selected = async (events: readonly LeavingEvent[]): Promise<readonly LeavingEvent[]> => {
@@ -75,9 +77,11 @@ export async function* watchEvents(
     // The head is read first: what is appended meanwhile comes after the replay.
     const head = await backend.parts.log.head();
     const positions = await backend.parts.log.positionsOf(streams, place.position);
-    for (let at = 0; at < positions.length && !context.signal.aborted; at += replayPage) {
+    for (let at = 0; at < positions.length && !context.signal.aborted; ) {
       const events = await recent.at(positions.slice(at, at + replayPage));
+      if (events.length === 0) break;
       for (const event of await selected(events)) yield itemOf(event);
+      at += events.length;
     }
     const reached = Math.max(head, positions.at(-1) ?? 0);
     if (reached > place.position) place = await placeAt(backend, reached);
@@ -117,12 +121,15 @@ async function* follow(
       history = recent.history;
       place = await placeOfText(backend, placeText(place));
     }
-    for (const event of await selected(events)) {
+    const end = events.findIndex((event) => endOf(subscription, event) !== null);
+    for (const event of await selected(end < 0 ? events : events.slice(0, end))) {
       yield itemOf(event);
       told = event.stored.position;
       toldMs = clock.monotonicMs();
     }
-    refuseEnded(subscription, events);
+    const ending = events[end];
+    const problem = ending === undefined ? null : endOf(subscription, ending);
+    if (problem !== null) throw problem;
     const last = events.at(-1)?.stored;
     if (last !== undefined) place = { position: last.position, event: last.id };
     else if (noFollow) break;
@@ -157,7 +164,7 @@ async function askedOf(
     throw new Problem(400, "invalid_request", "after and from_ms exclude each other");
   }
   const found = subscription === "" ? null : await openSubscription(backend, subscription, context);
-  const filter = readFilter(found?.filter ?? given);
+  const filter = readFilter(found?.filter ?? (await withNamedWorkspace(backend, given)));
   if (isRejection(filter)) throw problemOf(filter);
   const text = context.lastEventId ?? (after === "" ? (found?.position ?? "") : after);
   const isTimed = fromMs !== undefined && context.lastEventId === undefined;
@@ -191,13 +198,13 @@ const endings: ReadonlySet<string> = new Set([
   "SubscriptionDeleted",
 ]);
 
-/** Ends the stream of a subscription that ended meanwhile. */
-function refuseEnded(subscription: string, events: readonly LeavingEvent[]): void {
-  if (subscription === "") return;
-  for (const { name, stored, data } of events) {
-    const isOwn = stored.stream === `subscription-${subscription}`;
-    if (isOwn && endings.has(name)) throw ended(subscription, String(data["reason"] ?? ""));
-  }
+/** Returns why the stream of a subscription ends with an event; null if it does not. */
+function endOf(subscription: string, { name, stored, data }: LeavingEvent): Problem | null {
+  if (subscription === "" || stored.stream !== `subscription-${subscription}`) return null;
+  if (endings.has(name)) return ended(subscription, String(data["reason"] ?? ""));
+  if (name !== "SubscriptionChanged") return null;
+  const detail = `the subscription ${subscription} was changed: connect again for its new filter`;
+  return new Problem(503, "subscription_changed", detail);
 }
 
 async function placeOfText(backend: Backend, text: string): Promise<EventPlace> {
@@ -218,33 +225,4 @@ function streamsOf({ experiment, categories, id }: Filter): SomeStreams | null {
     return { names: [...categories].map((category) => `${category}-${id}`), beginnings: [] };
   }
   return isExperimentId(experiment) ? streamsOfExperiment(experiment) : null;
-}
-
-function readerOf({ caller }: RequestContext) {
-  const isUser = caller.kind === "user";
-  return { owner: isUser ? caller.owner : caller.authid, tokenId: isUser ? caller.token : "" };
-}
-
-/** Returns what the filter asks of the experiments and tasks of some events, as of the last event or later. */
-async function factsOf(
-  backend: Backend,
-  filter: Filter,
-  events: readonly LeavingEvent[],
-): Promise<ReadonlyMap<string, ExperimentFacts>> {
-  const last = events.at(-1);
-  if (!needsFacts(filter) || last === undefined) return new Map();
-  await backend.reach(last.stored.position);
-  const { documents, pool } = backend.parts;
-  const ids = [...new Set(events.map(({ experiment }) => experiment))];
-  const keys = [
-    ...ids.filter(isExperimentId).map((id) => ({ kind: "experiment", id }) as const),
-    ...ids.filter(isTaskId).map((id) => ({ kind: "task", id }) as const),
-  ];
-  const facts = new Map<string, ExperimentFacts>();
-  for (const { kind, id, doc } of await documents.fetch(pool, keys)) {
-    if (kind === "task") facts.set(id, { workspace: doc.workspace, labels: [] });
-    if (kind !== "experiment" || isDeleted(doc)) continue;
-    facts.set(id, { workspace: doc.workspace, labels: doc.labels });
-  }
-  return facts;
 }

@@ -157,7 +157,7 @@ test("an experiment is gone after the grace, also after late events and a rebuil
       )
     ).rows;
   // The checkpoint that a model version needs stays.
-  expect(await rows()).toEqual([{ kind: "checkpoint", id: checkpoint }]);
+  await expect.poll(rows).toEqual([{ kind: "checkpoint", id: checkpoint }]);
   await gateway.append("trial-1.1", { type: "RunStarted", data: { run: 1, allocation: "1.1#1" } });
   await gateway.append("measurement-1.1", {
     type: "ValidationReported",

@@ -2,6 +2,7 @@ import { decodeEvent, type Plain, type ReplyOf, type RequestOf } from "@trainyar
 import type { MatchedLogPolicy } from "@trainyard/contracts/api";
 import { StopKind } from "@trainyard/contracts/events";
 import { isExperimentId, streamName } from "@trainyard/kernel";
+import { streamEvents } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
 import { notFound, Problem } from "../../http/problem.ts";
@@ -22,6 +23,7 @@ import { forkExperiment } from "./fork-experiment.ts";
 import { labelExperiments } from "./label-experiments.ts";
 import { withParents } from "./parents.ts";
 import { updateExperiment } from "./update-experiment.ts";
+import { wholeTrial } from "./whole.ts";
 
 /** The most matched log policies that a trial's description shows; there may be one per policy, node and run. */
 const logPoliciesShown = 100;
@@ -159,7 +161,7 @@ async function listTrials(
 
 async function getTrial(backend: Backend, request: RequestOf<"getTrial">, context: RequestContext) {
   await backend.reachText(request.minPosition);
-  const doc = await backend.get("trial", request.trial);
+  const doc = await wholeTrial(backend, await backend.get("trial", request.trial));
   const shown = shownTrial(
     doc,
     await backend.find("experiment", doc.experiment),
@@ -177,10 +179,12 @@ async function matchedPolicies(
   { parts }: Backend,
   trial: string,
 ): Promise<readonly Plain<MatchedLogPolicy>[]> {
-  const stream = streamName("logsignal", trial);
-  const events = await parts.log.read(stream, 0, logPoliciesShown);
-  return events.flatMap((stored) => {
+  const found: Plain<MatchedLogPolicy>[] = [];
+  // The stream also has the matches of webhooks.
+  for await (const stored of streamEvents(parts.log, streamName("logsignal", trial))) {
     const event = decodeEvent(stored);
-    return event.type === "LogPolicyMatched" ? [{ ...event.data, atMs: stored.timeMs }] : [];
-  });
+    if (event.type === "LogPolicyMatched") found.push({ ...event.data, atMs: stored.timeMs });
+    if (found.length === logPoliciesShown) break;
+  }
+  return found;
 }

@@ -3,6 +3,8 @@
  * documents.
  */
 import { join } from "node:path";
+import type { Plain } from "@trainyard/contracts";
+import type { Run } from "@trainyard/contracts/api";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { assert } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
@@ -10,7 +12,7 @@ import { archiveOf } from "../../http/archive.ts";
 import { openPlanned } from "../../http/planned-download.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
-import type { TrialDocument } from "../../read-model/core/views/documents.ts";
+import { shownRuns } from "../experiments/whole.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
 import type { BoardPlaces } from "../tensorboard/board-places.ts";
@@ -95,6 +97,7 @@ function unaryHandlers(backend: Backend, places: BoardPlaces) {
     getTrialProfile: async ({ trial: id }, context) => {
       const trial = await backend.get("trial", id);
       const { experiment } = trial;
+      const runs = await shownRuns(backend, trial);
       const config = recordedConfig(await backend.configOf(experiment));
       const place = await places.of(id);
       const { totals, paces } = await backend.command(
@@ -108,7 +111,7 @@ function unaryHandlers(backend: Backend, places: BoardPlaces) {
         enabled: config.profiling?.enabled === true,
         summaries: totals.map((total) => ({
           ...total,
-          agent: agentOf(trial, total.run, total.node),
+          agent: agentOf(runs, total.run, total.node),
         })),
         paces,
         // The path is empty if the storage is not a folder.
@@ -119,7 +122,7 @@ function unaryHandlers(backend: Backend, places: BoardPlaces) {
 }
 
 /** Returns the agent of a node of a run; empty if the placement is unknown. */
-function agentOf(trial: TrialDocument, run: number, node: number): string {
-  const placements = trial.runs.find(({ number }) => number === run)?.placements ?? [];
+function agentOf(runs: readonly Plain<Run>[], run: number, node: number): string {
+  const placements = runs.find(({ number }) => number === run)?.placements ?? [];
   return placements.find(({ nodeRank }) => nodeRank === node)?.agent ?? "";
 }

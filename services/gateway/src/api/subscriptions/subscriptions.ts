@@ -6,13 +6,14 @@ import { feedSubject, feedUserConfig, feedUserOf } from "@trainyard/bus";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { NatsAccess, Subscription } from "@trainyard/contracts/api";
 import type { AttemptFacts, SubscriptionFacts } from "@trainyard/contracts/commands";
-import type { SubscriptionReader, WebhookSettings } from "@trainyard/contracts/events";
+import type { EventFilter, SubscriptionReader } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { checkedPlace, placeText, readPlace } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
 import { firstAtOrAfter } from "../first-at.ts";
 import { apiLimits } from "../limits.ts";
 
@@ -22,8 +23,8 @@ export function subscriptionHandlers(backend: Backend) {
     listSubscriptions: (request, context) => list(backend, request, context),
     getSubscription: ({ name }, context) => subscriptionOf(backend, name, context),
     changeSubscription: async (request, context) => {
-      refuseTriggers(request.webhook);
-      const { position } = await backend.command("feeds", "ChangeSubscription", request, context);
+      const named = await namedIn(backend, request);
+      const { position } = await backend.command("feeds", "ChangeSubscription", named, context);
       return withSubscription(backend, request.name, position, context);
     },
     deleteSubscription: async ({ name }, context) => {
@@ -84,14 +85,14 @@ async function create(
   request: RequestOf<"createSubscription">,
   context: RequestContext,
 ): Promise<ReplyOf<"createSubscription">> {
-  const { name, delivery, filter, expiresAfterMs, webhook } = request;
+  const { name, delivery, expiresAfterMs, webhook } = request;
   if (delivery === "webhook" && (webhook?.url ?? "") === "") {
     throw new Problem(400, "invalid_request", "a webhook needs a URL");
   }
   if (delivery !== "webhook" && webhook !== undefined) {
     throw new Problem(400, "invalid_request", "only the delivery webhook has a URL");
   }
-  refuseTriggers(webhook?.settings);
+  const { filter } = await namedIn(backend, request);
   const settings = webhook?.settings ?? { format: "standard", logPattern: "", namedOnly: false };
   const made = await backend.command(
     "feeds",
@@ -117,11 +118,14 @@ async function create(
   return { ...answer, secret: made.secret };
 }
 
-/** No service records these triggers yet: a webhook that waits for them would wait forever. */
-function refuseTriggers(settings: Plain<WebhookSettings> | undefined): void {
-  if ((settings?.logPattern ?? "") === "" && settings?.queueWaitMs === undefined) return;
-  const detail = "log_pattern and queue_wait_ms are not available yet: select events by a filter";
-  throw new Problem(400, "invalid_request", detail);
+/** Returns the request with its filter's workspace as events name it. */
+async function namedIn<Request extends { readonly filter?: Plain<EventFilter> | undefined }>(
+  backend: Backend,
+  request: Request,
+): Promise<Request> {
+  const { filter } = request;
+  if (filter === undefined) return request;
+  return { ...request, filter: await withNamedWorkspace(backend, filter) };
 }
 
 /** Returns the position after which a new subscription begins. */

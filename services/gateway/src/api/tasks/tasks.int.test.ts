@@ -216,7 +216,9 @@ describe("a new task", () => {
 
   test("that keeps its work has the cluster's storage, and a TensorBoard has its sources", async () => {
     await gateway.append("experiment-60", created({}));
-    const at = await gateway.append("trial-60.1", trialCreated(1));
+    const { data } = trialCreated(1);
+    const trial = { type: "TrialCreated", data: { ...data, experiment: "60" } } as const;
+    const at = await gateway.append("trial-60.1", trial);
     await get(`experiments/60?minPosition=${at}`);
     const sources = ["60.1", "60", "60"];
     const of = async (body: object) => (await post(body)).body["task"];

@@ -6,6 +6,7 @@ import type { Caller } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { taskList } from "../../read-model/core/lists/lists.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
+import { shownRuns } from "../experiments/whole.ts";
 import { rowsPage } from "../lists.ts";
 import { followLines, hasEnded, lastLines, listLines } from "../logs/trial-logs.ts";
 import { shownTask } from "../shown.ts";
@@ -91,7 +92,9 @@ async function getTask(
   context: RequestContext,
 ): Promise<ReplyOf<"getTask">> {
   await backend.reachText(minPosition);
-  const task = shownTask(await usableTask(backend, id, context.caller), await backend.configOf(id));
+  const usable = await usableTask(backend, id, context.caller);
+  const doc = { ...usable, runs: [...(await shownRuns(backend, usable))] };
+  const task = shownTask(doc, await backend.configOf(id));
   if (task.state !== "ERROR") return task;
   return { ...task, lastLogLines: await lastLines(backend, id, shownLogLines, context) };
 }

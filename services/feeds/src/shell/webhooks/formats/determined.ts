@@ -33,7 +33,6 @@ function payloadOf(event: LeavingEvent, nowMs: number): object {
   const shared = {
     event_id: stored.id,
     timestamp: Math.floor(nowMs / 1_000),
-    condition: { state: undefined as string | undefined, regex: undefined as string | undefined },
   };
   if (name === "ExperimentEnded") {
     const state = stateOf(String(data["outcome"] ?? ""));
@@ -49,7 +48,7 @@ function payloadOf(event: LeavingEvent, nowMs: number): object {
     return {
       ...shared,
       event_type: "TASK_LOG",
-      condition: {},
+      condition: { regex: data["pattern"] },
       event_data: {
         task_log: { task_id: task, node_name: data["agent"], triggering_log: data["line"] },
       },

@@ -125,3 +125,38 @@ test("a webhook of a chat has no secret, and one of Determined has some", () => 
   expect(formats["discord"]?.newSecret()).toBe("");
   expect(formats["determined"]?.checkSecret("")).toBe("the secret must not be empty");
 });
+
+describe("the triggers of a webhook", () => {
+  const line = { line: "CUDA out of memory", run: 2, agent: "gpu-7", nodeRank: 0, cursor: "9" };
+  const matched = leaving("logsignal-12.3", {
+    type: "LogPatternMatched",
+    data: { subscription: "oom", ...line, pattern: "out of memory" },
+  });
+  const waited = leaving("subscription-slow", {
+    type: "QueueWaitExceeded",
+    data: { run: "12.3#1", experiment: "12", pool: "a100", queuedAtMs: nowMs, waitMs: 600_000 },
+  });
+
+  test("are sentences in a chat", () => {
+    expect(JSON.parse(requestOf("slack", matched).body)).toMatchObject({
+      text: "A log line of 12.3 matches out of memory",
+      blocks: [{}, { text: { text: "CUDA out of memory\nRun 2 on gpu-7" } }],
+    });
+    expect(JSON.parse(requestOf("slack", waited).body)).toMatchObject({
+      text: "Run 12.3#1 has waited for its slots for longer than 10 min",
+      blocks: [{}, { text: { text: "Pool a100" } }],
+    });
+  });
+
+  test("a matched line has Determined's payload", () => {
+    expect(JSON.parse(requestOf("determined", matched, ["key"]).body)).toMatchObject({
+      event_type: "TASK_LOG",
+      condition: { regex: "out of memory" },
+      event_data: {
+        task_log: {
+          ...{ task_id: "12.3", node_name: "gpu-7", triggering_log: "CUDA out of memory" },
+        },
+      },
+    });
+  });
+});

@@ -27,13 +27,13 @@ export function sentenceOf(event: LeavingEvent): Sentence {
       };
     case "LogPatternMatched":
       return {
-        title: `A log line of ${idOf(stored.stream)} matched`,
+        title: `A log line of ${idOf(stored.stream)} matches ${text("pattern")}`,
         lines: [text("line"), `Run ${text("run")} on ${text("agent")}`],
       };
     case "QueueWaitExceeded":
       return {
-        title: `Run ${text("run")} waits for its slots`,
-        lines: [`for longer than ${Math.round(Number(data["waitMs"] ?? 0) / 1_000)} s`],
+        title: `Run ${text("run")} has waited for its slots for longer than ${durationOf(data["waitMs"])}`,
+        lines: [`Pool ${text("pool")}`],
       };
     default:
       return { title: `${name} of ${stored.stream}`, lines: [text("reason"), text("text")] };
@@ -49,5 +49,10 @@ function shown(value: unknown): string {
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   return text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)} …` : text;
 }
+
+const durationOf = (ms: unknown): string => {
+  const seconds = Number(ms) / 1_000;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+};
 
 const idOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);

@@ -103,9 +103,9 @@ export const trialList: ListSpec<"trial"> = {
   ],
   labels: () => [],
   texts: ({ id, reason }) => [id, reason],
-  attributes: ({ hyperparameters = {}, latestValidation }) => [
+  attributes: ({ hyperparameters = {}, latest }) => [
     ...hyperparameterAttributes(hyperparameters),
-    ...metricAttributes(latestValidation),
+    ...metricAttributes(latest?.values ?? {}),
   ],
 };
 
@@ -217,7 +217,7 @@ export const jobList: ListSpec<"job"> = {
   plural: "jobs",
   newestFirst: false,
   order: "queue",
-  isListed: ({ runs }) => runs.length > 0,
+  isListed: ({ runsWaiting, runsPlaced }) => runsWaiting + runsPlaced > 0,
   scope: () => "",
   fields: [
     { name: "job", column: "job", type: "text", value: ({ job }) => job },

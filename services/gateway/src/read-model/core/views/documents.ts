@@ -8,6 +8,7 @@ import type {
   Model,
   ModelAliasMove,
   ModelVersion,
+  Run,
   Task,
   Token,
   Trial,
@@ -69,23 +70,45 @@ export type LeadersDocument = { readonly leaders: readonly Leader[] };
 
 export type Leader = { readonly trial: string; readonly value: number };
 
-/** A validation that was better than all validations before it. */
-export type BestRecord = {
+/** A validation of a trial. Its values are a document of their own, since a report may have thousands of them. */
+export type ValidationRecord = {
   readonly step: number;
+  /** The value of the searched metric; NaN for none. */
   readonly value: number;
-  readonly scalars: Readonly<Record<string, number>>;
+  /** The position of the report, which names the document of its values. */
+  readonly at: number;
 };
 
-export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched" | "undelivered" | "phase"> & {
+/** The values of a validation. */
+export type ValidationDocument = { readonly scalars: Readonly<Record<string, number>> };
+
+/** The first values of a validation, as many as a document may have. */
+export type FirstValues = {
+  readonly at: number;
+  readonly values: Readonly<Record<string, number>>;
+  /** Whether these are all values. */
+  readonly isWhole: boolean;
+};
+
+export type TrialDocument = Omit<
+  Plain<Trial>,
+  "logPoliciesMatched" | "undelivered" | "phase" | "latestValidation" | "bestValidation"
+> & {
+  /** The latest runs; earlier ones are documents of their own. */
+  readonly runs: readonly Plain<Run>[];
+  /** The latest validation; absent before the first one. */
+  readonly latest?: FirstValues;
+  /** The best validation; absent before the first one with a finite value of the searched metric. */
+  readonly best?: FirstValues;
   /** The rung, counted from 1, at which the search suspended the trial; absent if it has not. */
   readonly suspendedAtRung?: number;
   /**
    * The record validations in step order, each better than the one before. After a rollback the last one that is left
    * is the best. Of a trial with very many, some early ones are left out.
    */
-  readonly records: readonly BestRecord[];
+  readonly records: readonly ValidationRecord[];
   /** The last few validations; after a rollback the last one that is left is the latest. */
-  readonly recent: readonly BestRecord[];
+  readonly recent: readonly ValidationRecord[];
   /** The checkpoints that the last run has left and that are not stored yet; absent for none. */
   readonly sealed?: readonly Plain<SealedCheckpoint>[];
   /** The place of the trial in its search; absent before the search has a plan. */
@@ -121,27 +144,25 @@ export type WorkspaceDocument = Omit<Plain<Workspace>, "etag"> & { readonly revi
 
 /** A run that waits in the queue of a pool, or is placed. */
 export type QueuedRun = {
-  readonly id: string;
-  readonly pool: string;
-  readonly workspace: string;
-  readonly owner: string;
   readonly slots: number;
-  readonly priority: number;
-  readonly weight: number;
-  /** The limit of the job's slots; 0 for none. */
-  readonly maxSlots: number;
-  /** The position of the event that queued the run. */
-  readonly arrival: number;
   readonly placed: boolean;
   readonly held: number;
   readonly borrowed: number;
 };
 
-/** A job, which is listed while its experiment has runs in the queue. */
+/** A job, which is listed while its experiment has runs in the queue. Its runs are documents of their own. */
 export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
   /** A key that sorts jobs in queue order. */
   readonly queue: string;
-  readonly runs: readonly QueuedRun[];
+  /** What the run that was queued last asks for. */
+  readonly asked: {
+    readonly priority: number;
+    readonly weight: number;
+    /** The limit of the job's slots; 0 for none. */
+    readonly maxSlots: number;
+    /** The position at which the first of the present runs was queued. */
+    readonly arrival: number;
+  };
   /** The job's place in the queue and what people have set, for present and later runs; null for nothing. */
   readonly change: {
     readonly pool: string;
@@ -203,6 +224,9 @@ export type Documents = {
   readonly config: ConfigDocument;
   readonly leaders: LeadersDocument;
   readonly trial: TrialDocument;
+  /** An earlier run of a trial or a task. */
+  readonly run: Plain<Run>;
+  readonly validation: ValidationDocument;
   readonly checkpoint: CheckpointDocument;
   readonly agent: AgentDocument;
   readonly token: TokenDocument;
@@ -212,6 +236,7 @@ export type Documents = {
   readonly workspace: WorkspaceDocument;
   readonly project: ProjectDocument;
   readonly job: JobDocument;
+  readonly jobRun: QueuedRun;
   readonly pool: PoolDocument;
   readonly task: TaskDocument;
 };
@@ -231,6 +256,9 @@ export type DocumentRow<Kind extends DocumentKind = DocumentKind> = {
     readonly doc: Documents[Key];
   };
 }[Kind];
+
+/** Returns the id of the document of a validation's values. `at` is the position of the report. */
+export const validationKey = (trial: string, at: number): string => `${trial}/${at}`;
 
 /** Returns the id of a version's document. The name of a model has no slash. */
 export const versionKey = (model: string, number: number): string => `${model}/${number}`;
@@ -307,7 +335,7 @@ export class DocumentSet {
     this.replace(kind, id, (doc) => ({ ...doc, ...change(doc) }));
   }
 
-  /** Removes an experiment and its trials. Later events of their streams change nothing. */
+  /** Removes an experiment. What belongs to it is hidden with it, and removed later. */
   removeExperiment(id: string): void {
     this.#removed.add(id);
     this.remove({ kind: "job", id });

@@ -86,6 +86,7 @@ export const checkpointProjections: Projections = {
   },
   CheckpointDeleted({ id }, documents) {
     documents.update("checkpoint", id, () => ({ state: "DELETED", reason: "" }));
+    forgetOfRemoved(documents, id);
   },
   CheckpointFilesDeletionStarted({ id, data }, documents) {
     const reason = `${data.by} deleted the files ${data.globs.join(", ")}: ${data.reason}`;
@@ -99,6 +100,14 @@ export const checkpointProjections: Projections = {
 function neverStored(documents: DocumentSet, id: string, reason: string): void {
   documents.update("checkpoint", id, () => ({ state: "ERROR", reason }));
   removeSealed(documents, documents.get("checkpoint", id)?.trial ?? "", id);
+  forgetOfRemoved(documents, id);
+}
+
+/** Removes a checkpoint without files whose experiment was removed: nothing can list it. */
+function forgetOfRemoved(documents: DocumentSet, id: string): void {
+  const { experiment = "" } = documents.get("checkpoint", id) ?? {};
+  if (experiment === "" || documents.get("experiment", experiment) !== undefined) return;
+  documents.remove({ kind: "checkpoint", id });
 }
 
 function without({ pins }: CheckpointDocument, holder: string) {

@@ -12,23 +12,22 @@ import { jobOfRun } from "./touched.ts";
 export const jobProjections: Projections = {
   AllocationQueued({ id, data, position }, documents) {
     const { job, resources, workspace, owner } = data;
-    if (resources === undefined) return;
+    if (resources === undefined || !isJob(job)) return;
     const { pool, slots, priority, weight, maxSlots = 0 } = resources;
-    const queued = { id, pool, workspace, owner, slots, priority, weight, maxSlots };
-    const run = { ...queued, arrival: position, placed: false, held: 0, borrowed: 0 };
     changeInPool(documents, pool, job, ({ first = position }) => ({ first }));
-    changeJob(documents, job, (doc) => ({ ...doc, runs: [...doc.runs, run] }));
+    changeJob(documents, job, (doc) => {
+      const arrival = hasRuns(doc) ? doc.asked.arrival : position;
+      return { ...doc, pool, workspace, owner, asked: { priority, weight, maxSlots, arrival } };
+    });
+    changeRun(documents, id, { slots, placed: false, held: 0, borrowed: 0 });
   },
   AllocationGranted({ id, data }, documents) {
+    const run = documents.get("jobRun", id);
+    if (run === undefined) return;
     const held = data.placements.reduce((sum, { slots }) => sum + slots.length, 0);
-    const { borrowed = 0 } = data;
-    changeRuns(documents, id, (runs) =>
-      runs.map((run) => (run.id === id ? { ...run, placed: true, held, borrowed } : run)),
-    );
+    changeRun(documents, id, { ...run, placed: true, held, borrowed: data.borrowed ?? 0 });
   },
-  AllocationEnded({ id }, documents) {
-    changeRuns(documents, id, (runs) => runs.filter((run) => run.id !== id));
-  },
+  AllocationEnded: ({ id }, documents) => changeRun(documents, id, null),
   JobUpdated({ id: pool, data }, documents) {
     const { priority, weight, maxSlots } = data;
     changeInPool(documents, pool, data.job, () => ({
@@ -90,15 +89,46 @@ function changeInPool(
   });
 }
 
-function changeRuns(
-  documents: DocumentSet,
-  allocation: string,
-  change: (runs: readonly QueuedRun[]) => readonly QueuedRun[],
-): void {
+/** Changes a run of a job, or removes it, and counts it. */
+function changeRun(documents: DocumentSet, allocation: string, run: QueuedRun | null): void {
   const job = jobOfRun(allocation);
-  if (job === null || documents.get("job", job) === undefined) return;
-  changeJob(documents, job, (doc) => ({ ...doc, runs: change(doc.runs) }));
+  const before = documents.get("jobRun", allocation) ?? null;
+  if (job === null || (before === null && run === null)) return;
+  const key = { kind: "jobRun", id: allocation } as const;
+  if (run === null) documents.remove(key);
+  else documents.put({ ...key, parent: job, ordinal: 0, doc: run });
+  if (documents.get("job", job) === undefined) return;
+  const [less, more] = [countsOf(before), countsOf(run)];
+  changeJob(documents, job, (doc) => ({
+    ...doc,
+    runsWaiting: doc.runsWaiting - less.runsWaiting + more.runsWaiting,
+    runsPlaced: doc.runsPlaced - less.runsPlaced + more.runsPlaced,
+    slotsHeld: doc.slotsHeld - less.slotsHeld + more.slotsHeld,
+    slotsWanted: doc.slotsWanted - less.slotsWanted + more.slotsWanted,
+    slotsBorrowed: doc.slotsBorrowed - less.slotsBorrowed + more.slotsBorrowed,
+  }));
 }
+
+const noCounts = {
+  runsWaiting: 0,
+  runsPlaced: 0,
+  slotsHeld: 0,
+  slotsWanted: 0,
+  slotsBorrowed: 0,
+};
+
+/** Returns what a run adds to its job. */
+function countsOf(run: QueuedRun | null): typeof noCounts {
+  if (run === null) return noCounts;
+  const { slots, placed, held, borrowed } = run;
+  return placed
+    ? { ...noCounts, runsPlaced: 1, slotsHeld: held, slotsBorrowed: borrowed }
+    : { ...noCounts, runsWaiting: 1, slotsWanted: slots };
+}
+
+const isJob = (id: string): boolean => isExperimentId(id) || isTaskId(id);
+
+const hasRuns = ({ runsWaiting, runsPlaced }: JobDocument): boolean => runsWaiting + runsPlaced > 0;
 
 /** Changes a job, and removes it once it has neither runs nor changes. */
 function changeJob(
@@ -106,74 +136,45 @@ function changeJob(
   id: string,
   change: (doc: JobDocument) => JobDocument,
 ): void {
-  if (!isExperimentId(id) && !isTaskId(id)) return;
-  const { runs, change: changed } = change(documents.get("job", id) ?? nothing(id));
-  if (runs.length === 0 && changed === null) {
+  if (!isJob(id)) return;
+  const doc = shownOf(change(documents.get("job", id) ?? nothing(id)));
+  if (!hasRuns(doc) && doc.change === null) {
     documents.remove({ kind: "job", id });
     return;
   }
-  const doc = { ...shownOf(id, runs, changed), runs, change: changed };
   const ordinal = isTaskId(id) ? taskNumber(id) : Number(id);
   documents.put({ kind: "job", id, parent: "", ordinal, doc });
 }
 
-type Shown = Omit<JobDocument, "runs" | "change">;
-
 const nothing = (job: string): JobDocument => ({
-  ...shownOf(job, [], null),
-  runs: [],
+  ...{ job, pool: "", workspace: "", owner: "", priority: 0, weight: 0, maxSlots: 0 },
+  ...noCounts,
+  queue: "",
+  asked: { priority: 0, weight: 0, maxSlots: 0, arrival: 0 },
   change: null,
 });
 
-function shownOf(job: string, runs: readonly QueuedRun[], change: JobDocument["change"]): Shown {
-  const changed = runs.map((run) => withChange(run, change));
-  const [first] = changed.toSorted(inQueue);
-  const waiting = runs.filter(({ placed }) => !placed);
-  const placed = runs.filter((run) => run.placed);
-  const sum = (of: readonly QueuedRun[], number: (run: QueuedRun) => number): number =>
-    of.reduce((total, run) => total + number(run), 0);
-  return {
-    job,
-    pool: first?.pool ?? "",
-    workspace: first?.workspace ?? "",
-    owner: first?.owner ?? "",
-    priority: first?.priority ?? 0,
-    weight: first?.weight ?? 0,
-    maxSlots: first?.maxSlots ?? 0,
-    runsWaiting: waiting.length,
-    runsPlaced: placed.length,
-    slotsHeld: sum(placed, ({ held }) => held),
-    slotsWanted: sum(waiting, ({ slots }) => slots),
-    slotsBorrowed: sum(placed, ({ borrowed }) => borrowed),
-    queue: first === undefined ? "" : queueKey(first),
-  };
-}
-
-type PlacedRun = QueuedRun & { readonly place: number };
-
-function withChange(run: QueuedRun, change: JobDocument["change"]): PlacedRun {
-  const { pool: _pool, removals: _removals, first = run.arrival, ...set } = change ?? {};
-  return { ...run, place: first, ...set };
-}
-
-/** The order of a queue: waiting runs first, then by priority, then by place. */
-function inQueue(a: PlacedRun, b: PlacedRun): number {
-  return (
-    Number(a.placed) - Number(b.placed) ||
-    a.priority - b.priority ||
-    a.place - b.place ||
-    a.arrival - b.arrival
-  );
+/** Returns the job with what its last queued run asks for, and what people have set instead. */
+function shownOf(doc: JobDocument): JobDocument {
+  const { priority, weight, maxSlots } = { ...doc.asked, ...doc.change };
+  return { ...doc, priority, weight, maxSlots, queue: queueKey({ ...doc, priority }) };
 }
 
 /** The length of a pool's name in a key; real names are far shorter. */
 const poolCharacters = 128;
 
-/** Returns a key whose text order is the queue order, pool by pool. */
-function queueKey({ pool, placed, priority, place, arrival }: PlacedRun): string {
+/**
+ * Returns a key whose text order is the queue order, pool by pool: jobs with a waiting run first, then by priority and
+ * place. A job without runs has none.
+ */
+function queueKey(doc: JobDocument): string {
+  if (!hasRuns(doc)) return "";
+  const { pool, priority, change, asked, runsWaiting } = doc;
+  const { first = asked.arrival, place = first } = change ?? {};
   const digits = (value: number): string => String(value).padStart(16, "0");
-  const parts = [placed ? "1" : "0", digits(priority), sortable(place), digits(arrival)];
-  return [pool.slice(0, poolCharacters), ...parts].join("\u0001");
+  const parts = [digits(priority), sortable(place), digits(asked.arrival)];
+  const waits = runsWaiting > 0 ? "0" : "1";
+  return [pool.slice(0, poolCharacters), waits, ...parts].join("\u0001");
 }
 
 /** Returns 16 digits whose text order is the order of the numbers. */

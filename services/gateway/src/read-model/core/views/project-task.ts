@@ -22,6 +22,7 @@ import {
   stateWithoutStop,
   waitingRun,
   withChangedRun,
+  withNewRun,
 } from "./runs.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {
@@ -87,7 +88,8 @@ export const taskProjections: Projections = {
     changeTask(documents, id, ({ runs }) => {
       const run = requestedRun(taskRunId(id, data.run), data, timeMs, runs.at(-1));
       const { waitsFor } = run;
-      return { runs: [...runs, run], reason: waitsFor === "" ? "" : `it waits for ${waitsFor}` };
+      const latest = [...withNewRun(documents, id, runs, run)];
+      return { runs: latest, reason: waitsFor === "" ? "" : `it waits for ${waitsFor}` };
     });
   },
   RunStarted({ id, data, timeMs }, documents) {

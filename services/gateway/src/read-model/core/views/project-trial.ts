@@ -14,9 +14,10 @@ import {
   stateWithoutStop,
   waitingRun,
   withChangedRun,
+  withNewRun,
 } from "./runs.ts";
 import { addSealed } from "./unstored.ts";
-import { bestAfter, recordValidation } from "./validations.ts";
+import { recordValidation, supersedeValidations } from "./validations.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {
   [TrialOutcome.COMPLETED]: "COMPLETED",
@@ -60,8 +61,6 @@ export const trialProjections: Projections = {
         restarts: 0,
         runs: [],
         stepsCompleted: 0,
-        latestValidation: {},
-        bestValidation: {},
         latestCheckpoint: "",
         createdAtMs: timeMs,
         lastLogLines: [],
@@ -82,7 +81,12 @@ export const trialProjections: Projections = {
   RunRequested({ id, data, timeMs }, documents) {
     documents.update("trial", id, ({ runs }) => ({
       state: "ACTIVE",
-      runs: [...runs, requestedRun(runId(id, data.run), data, timeMs, runs.at(-1))],
+      runs: withNewRun(
+        documents,
+        id,
+        runs,
+        requestedRun(runId(id, data.run), data, timeMs, runs.at(-1)),
+      ),
       sealed: [],
     }));
   },
@@ -137,14 +141,14 @@ export const trialProjections: Projections = {
     if (run === null) return;
     changeRun(documents, run.trial, run.run, () => waitingRun(data));
   },
-  ValidationReported({ data }, documents) {
-    observeValidation(data, documents);
+  ValidationReported({ data, position }, documents) {
+    observeValidation(data, position, documents);
   },
   MeasurementsSuperseded({ id, data }, documents) {
-    documents.replace("trial", id, ({ bestValue: _superseded, ...doc }) => ({
-      ...doc,
-      ...bestAfter(doc, data.afterStep),
-    }));
+    const trial = documents.get("trial", id);
+    if (trial === undefined) return;
+    const { metric = "" } = documents.get("experiment", trial.experiment) ?? {};
+    supersedeValidations(documents, trial, metric, data.afterStep);
     rankTrial(id, documents);
   },
   TrialCheckpointed({ id, data }, documents) {
@@ -167,14 +171,17 @@ export function changeRun(
 }
 
 /** A report of a run that another run has followed does not count. */
-function observeValidation(data: EventData<"ValidationReported">, documents: DocumentSet): void {
+function observeValidation(
+  data: EventData<"ValidationReported">,
+  position: number,
+  documents: DocumentSet,
+): void {
   const trial = documents.get("trial", data.trial);
   const experiment = documents.get("experiment", parseTrialId(data.trial)?.experiment ?? "");
   if (trial === undefined || experiment === undefined) return;
   const current = trial.runs[trial.runs.length - 1];
   if (current !== undefined && current.number > data.run) return;
-  const { metric, smallerIsBetter } = experiment;
-  const changed = recordValidation(trial, data, metric, smallerIsBetter);
-  documents.update("trial", data.trial, () => changed);
+  const { step, scalars } = data;
+  recordValidation(documents, trial, { step, scalars, position }, experiment);
   rankTrial(data.trial, documents);
 }

@@ -2,6 +2,7 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
 import { Fault, RunEndWhy, WaitCode } from "@trainyard/contracts/events";
+import type { DocumentSet } from "./documents.ts";
 
 const endWhys: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(RunEndWhy).map(([name, number]) => [number, name.toLowerCase()]),
@@ -97,6 +98,23 @@ export const waitingRun = ({
   waitCode: waitCodes[code] ?? "",
   waitLimit: limit,
 });
+
+/** The runs in the document of a trial or task. */
+const runsKept = 16;
+
+/** Returns the latest runs, with a new one. An earlier one, which has ended, becomes a document of its own. */
+export function withNewRun(
+  documents: DocumentSet,
+  owner: string,
+  runs: readonly Plain<Run>[],
+  run: Plain<Run>,
+): readonly Plain<Run>[] {
+  const all = [...runs, run];
+  for (const doc of all.slice(0, -runsKept)) {
+    documents.put({ kind: "run", id: doc.id, parent: owner, ordinal: doc.number, doc });
+  }
+  return all.slice(-runsKept);
+}
 
 export const withChangedRun = (
   runs: readonly Plain<Run>[],

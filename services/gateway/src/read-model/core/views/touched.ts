@@ -7,8 +7,9 @@ import {
   parseTrialId,
   trialId,
 } from "@trainyard/kernel";
-import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
+import { type DocumentKey, type DocumentSet, validationKey, versionKey } from "./documents.ts";
 import { runsOn } from "./project-agent.ts";
+import { remaining } from "./validations.ts";
 
 /**
  * Returns the documents that an event's projection may read or write, so that the rows of a page are fetched at once.
@@ -65,10 +66,13 @@ export function touchedThrough(
   if (event.type === "TrialEnded" || event.type === "MeasurementsSuperseded") {
     const experiment = parseTrialId(idOf(stream))?.experiment ?? "";
     const { leaders = [] } = documents.get("leaders", experiment) ?? {};
-    return leaders.map(({ trial }): DocumentKey => ({ kind: "trial", id: trial }));
+    const best = leaders.map(({ trial }): DocumentKey => ({ kind: "trial", id: trial }));
+    if (event.type === "TrialEnded") return best;
+    return [...best, ...remainingKeys(idOf(stream), event.data.afterStep, documents)];
   }
-  if (event.type === "CheckpointFailed" || event.type === "CheckpointAbandoned") {
-    return trialKeys(documents.get("checkpoint", idOf(stream))?.trial ?? "");
+  if (endsCheckpoint.has(event.type)) {
+    const { trial = "", experiment = "" } = documents.get("checkpoint", idOf(stream)) ?? {};
+    return [...trialKeys(trial), { kind: "experiment", id: experiment }];
   }
   if (event.type === "AgentLost" || event.type === "AgentReturned") {
     return runsOn(documents, idOf(stream)).flatMap(ownerKeys);
@@ -79,6 +83,25 @@ export function touchedThrough(
   return versions
     .filter((version) => version.run === run && version.step === step)
     .map(({ model, number }): DocumentKey => ({ kind: "version", id: versionKey(model, number) }));
+}
+
+const endsCheckpoint: ReadonlySet<string> = new Set([
+  "CheckpointFailed",
+  "CheckpointAbandoned",
+  "CheckpointDeleted",
+]);
+
+/** Returns the values of the validations that are left when all beyond a step are superseded. */
+function remainingKeys(
+  trial: string,
+  afterStep: number,
+  documents: DocumentSet,
+): readonly DocumentKey[] {
+  const doc = documents.get("trial", trial);
+  if (doc === undefined) return [];
+  const { latest, best } = remaining(doc, afterStep);
+  const positions = new Set([latest, best].flatMap((record) => record?.at ?? []));
+  return [...positions].map((at) => ({ kind: "validation", id: validationKey(trial, at) }));
 }
 
 /** Returns the trials whose place in the search changes. */
@@ -184,7 +207,7 @@ function allocationKeys(allocation: string, event: AnyEvent): readonly DocumentK
   if (event.type === "AllocationQueued") {
     const { job, resources } = event.data;
     return [
-      { kind: "job", id: job },
+      ...jobKeys(job, allocation),
       { kind: "pool", id: resources?.pool ?? "" },
       ...ownerKeys(allocation).filter(({ kind }) => kind === "task"),
     ];
@@ -201,10 +224,15 @@ function allocationKeys(allocation: string, event: AnyEvent): readonly DocumentK
     ...(event.type === "AllocationGranted" && experiment !== undefined
       ? [{ kind: "experiment", id: experiment } as const]
       : []),
-    ...(changesJob ? [{ kind: "job", id: job } as const] : []),
+    ...(changesJob ? jobKeys(job, allocation) : []),
     ...agentsOf(event).map((id): DocumentKey => ({ kind: "agent", id })),
   ];
 }
+
+const jobKeys = (job: string, allocation: string): readonly DocumentKey[] => [
+  { kind: "job", id: job },
+  { kind: "jobRun", id: allocation },
+];
 
 const stopsAllocation: ReadonlySet<string> = new Set([
   "AllocationStopRequested",

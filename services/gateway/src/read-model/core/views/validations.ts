@@ -1,53 +1,116 @@
-import type { EventData } from "@trainyard/contracts";
-import type { BestRecord, TrialDocument } from "./documents.ts";
+import { utf8Bytes } from "@trainyard/kernel";
+import type { DocumentSet, FirstValues, TrialDocument, ValidationRecord } from "./documents.ts";
+import { validationKey } from "./documents.ts";
 
 /** The number of kept validations: enough to find the last one before any checkpoint that a run may start from. */
 const recentMax = 16;
 
-/** The number of latest records with all their values. Earlier ones have the value of the searched metric. */
+/** The number of latest records whose values are kept. Of earlier ones the value of the searched metric is known. */
 const wholeRecordsMax = 16;
 
 /** The number of kept records. Each further one replaces an earlier one, whose neighbours are nearest to each other. */
 const recordsMax = 256;
 
-type Changed = Pick<
+/** The bytes of the first values of a validation, as JSON. */
+const firstValuesBytes = 16 * 1024;
+
+type Validated = Pick<
   TrialDocument,
-  "stepsCompleted" | "latestValidation" | "bestValidation" | "records" | "recent"
-> & { readonly bestValue?: number };
+  "id" | "stepsCompleted" | "records" | "recent" | "latest" | "best" | "bestValue"
+>;
+
+type Scalars = Readonly<Record<string, number>>;
+
+type Validation = { readonly step: number; readonly scalars: Scalars; readonly position: number };
 
 /** Adds a validation to a trial. A value that is not finite is never the best. */
 export function recordValidation(
-  trial: Pick<TrialDocument, "records" | "recent" | "stepsCompleted">,
-  { step, scalars }: EventData<"ValidationReported">,
-  metric: string,
-  smallerIsBetter: boolean,
-): Changed {
-  const value = Object.hasOwn(scalars, metric) ? scalars[metric] : undefined;
-  const record: BestRecord = { step, scalars, value: value ?? Number.NaN };
-  const best = trial.records[trial.records.length - 1];
-  const better =
-    Number.isFinite(record.value) &&
-    (best === undefined ||
-      (smallerIsBetter ? record.value < best.value : record.value > best.value));
-  const records = better ? bounded([...trial.records, record], metric) : trial.records;
-  return {
+  documents: DocumentSet,
+  trial: Validated,
+  { step, scalars, position }: Validation,
+  { metric, smallerIsBetter }: { readonly metric: string; readonly smallerIsBetter: boolean },
+): void {
+  const value = Object.hasOwn(scalars, metric) ? (scalars[metric] ?? Number.NaN) : Number.NaN;
+  const record: ValidationRecord = { step, value, at: position };
+  const best = trial.records.at(-1);
+  const isBetter =
+    Number.isFinite(value) &&
+    (best === undefined || (smallerIsBetter ? value < best.value : value > best.value));
+  const records = isBetter ? bounded([...trial.records, record]) : trial.records;
+  const recent = [...trial.recent, record].slice(-recentMax);
+  const values = firstValues(position, scalars);
+  documents.update("trial", trial.id, () => ({
+    ...{ records, recent, latest: values },
     stepsCompleted: Math.max(trial.stepsCompleted, step),
-    recent: [...trial.recent, record].slice(-recentMax),
-    ...derived(records, record),
-  };
+    ...(isBetter ? { best: values, bestValue: value } : {}),
+  }));
+  const id = validationKey(trial.id, position);
+  documents.put({ kind: "validation", id, parent: trial.id, ordinal: position, doc: { scalars } });
+  forget(documents, trial, { records, recent });
 }
 
+/** Removes the validations of a trial beyond a step. What is left has its values in the set, if they are kept. */
+export function supersedeValidations(
+  documents: DocumentSet,
+  trial: TrialDocument,
+  metric: string,
+  afterStep: number,
+): void {
+  const upTo = (record: ValidationRecord): boolean => record.step <= afterStep;
+  const records = trial.records.filter(upTo);
+  const recent = trial.recent.filter(upTo);
+  const { latest, best } = remaining(trial, afterStep);
+  const valuesOf = ({ at, value }: ValidationRecord): FirstValues => {
+    const kept = documents.get("validation", validationKey(trial.id, at));
+    return firstValues(at, kept?.scalars ?? { [metric]: value });
+  };
+  documents.replace("trial", trial.id, (doc) => {
+    const { latest: _latest, best: _best, bestValue: _value, ...rest } = doc;
+    return {
+      ...rest,
+      ...{ records, recent, stepsCompleted: Math.min(doc.stepsCompleted, afterStep) },
+      ...(latest === undefined ? {} : { latest: valuesOf(latest) }),
+      ...(best === undefined ? {} : { best: valuesOf(best), bestValue: best.value }),
+    };
+  });
+  forget(documents, trial, { records, recent });
+}
+
+/** Returns the latest and the best validation that are left when all beyond a step are superseded. */
+export function remaining(
+  { records, recent }: Pick<TrialDocument, "records" | "recent">,
+  afterStep: number,
+): {
+  readonly latest: ValidationRecord | undefined;
+  readonly best: ValidationRecord | undefined;
+} {
+  const upTo = (record: ValidationRecord): boolean => record.step <= afterStep;
+  const best = records.findLast(upTo);
+  return { latest: recent.findLast(upTo) ?? best, best };
+}
+
+/** Returns the values of a validation, the first ones of very many. */
+export function firstValues(at: number, scalars: Scalars): FirstValues {
+  const all = Object.entries(scalars);
+  let bytes = 0;
+  const first = all.findIndex(([name]) => {
+    bytes += utf8Bytes(JSON.stringify(name)) + numberBytes;
+    return bytes > firstValuesBytes;
+  });
+  const isWhole = first < 0;
+  return { at, values: isWhole ? scalars : Object.fromEntries(all.slice(0, first)), isWhole };
+}
+
+/** The longest number in JSON. */
+const numberBytes = 26;
+
 /** Bounds the document of a trial, which is written with each of its validations. */
-function bounded(records: readonly BestRecord[], metric: string): readonly BestRecord[] {
-  const few = records.length > recordsMax ? records.toSpliced(mostCrowded(records), 1) : records;
-  const whole = few.length - wholeRecordsMax;
-  return few.map((one, index) =>
-    index < whole ? { ...one, scalars: { [metric]: one.value } } : one,
-  );
+function bounded(records: readonly ValidationRecord[]): readonly ValidationRecord[] {
+  return records.length > recordsMax ? records.toSpliced(mostCrowded(records), 1) : records;
 }
 
 /** The index of the earlier record whose neighbours are nearest to each other: the others spread over all steps. */
-function mostCrowded(records: readonly BestRecord[]): number {
+function mostCrowded(records: readonly ValidationRecord[]): number {
   const gapAt = (index: number): number =>
     (records[index + 1]?.step ?? 0) - (records[index - 1]?.step ?? 0);
   let crowded = 1;
@@ -57,30 +120,15 @@ function mostCrowded(records: readonly BestRecord[]): number {
   return crowded;
 }
 
-/** Returns the validations that remain when all beyond a step are superseded. */
-export function bestAfter(
-  trial: Pick<TrialDocument, "records" | "recent" | "stepsCompleted">,
-  afterStep: number,
-): Changed {
-  const upTo = (record: BestRecord): boolean => record.step <= afterStep;
-  const records = trial.records.filter(upTo);
-  const recent = trial.recent.filter(upTo);
-  return {
-    stepsCompleted: Math.min(trial.stepsCompleted, afterStep),
-    recent,
-    ...derived(records, recent[recent.length - 1] ?? records[records.length - 1]),
-  };
-}
+type Kept = Pick<TrialDocument, "records" | "recent">;
 
-function derived(
-  records: readonly BestRecord[],
-  latest: BestRecord | undefined,
-): Pick<Changed, "records" | "latestValidation" | "bestValidation" | "bestValue"> {
-  const best = records[records.length - 1];
-  return {
-    records,
-    latestValidation: latest?.scalars ?? {},
-    bestValidation: best?.scalars ?? {},
-    ...(best === undefined ? {} : { bestValue: best.value }),
-  };
+const positionsOf = ({ records, recent }: Kept): ReadonlySet<number> =>
+  new Set([...records.slice(-wholeRecordsMax), ...recent].map(({ at }) => at));
+
+/** Removes the values of validations that are no longer kept. */
+function forget(documents: DocumentSet, { id, ...before }: Kept & { id: string }, after: Kept) {
+  const kept = positionsOf(after);
+  for (const at of positionsOf(before)) {
+    if (!kept.has(at)) documents.remove({ kind: "validation", id: validationKey(id, at) });
+  }
 }

@@ -63,7 +63,7 @@ export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> 
   id: string;
 
   /**
-   * The id of a workspace in which the event's experiment is now.
+   * The name of a workspace in which the event's experiment is now.
    *
    * @generated from field: string workspace = 7;
    */

@@ -748,6 +748,8 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   restarts: number;
 
   /**
+   * The latest 50 runs, of a listed trial the latest 16. Earlier ones are in the log.
+   *
    * @generated from field: repeated trainyard.api.v1.Run runs = 9;
    */
   runs: Run[];
@@ -758,7 +760,8 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   stepsCompleted: number;
 
   /**
-   * The scalars of the latest validation that is not superseded.
+   * The scalars of the latest validation that is not superseded. A listed trial has the first 16 KiB of them and of the
+   * next ones.
    *
    * @generated from field: map<string, double> latest_validation = 11;
    */

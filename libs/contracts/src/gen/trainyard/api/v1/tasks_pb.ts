@@ -636,6 +636,8 @@ export type Task = Message<"trainyard.api.v1.Task"> & {
   priority: number;
 
   /**
+   * The latest 50 runs, of a listed task the latest 16. Earlier ones are in the log.
+   *
    * @generated from field: repeated trainyard.api.v1.Run runs = 11;
    */
   runs: Run[];

@@ -48,7 +48,7 @@ export type EventFilter = Message<"trainyard.common.v1.EventFilter"> & {
   experiment: string;
 
   /**
-   * The id of a workspace in which the event's experiment is at the time of delivery.
+   * The name of a workspace in which the event's experiment is at the time of delivery.
    *
    * @generated from field: string workspace = 5;
    */

@@ -244,7 +244,8 @@ export const SubscriptionDeletedSchema: GenMessage<SubscriptionDeleted> = /*@__P
   messageDesc(file_trainyard_event_v1_subscription, 7);
 
 /**
- * A run waits for its slots for longer than a webhook allows. Recorded once for each webhook and run.
+ * A run waits for its slots for longer than a webhook allows. Recorded once for each webhook and run, in the order in
+ * which the runs were queued.
  *
  * @generated from message trainyard.event.v1.QueueWaitExceeded
  */
@@ -274,6 +275,8 @@ export type QueueWaitExceeded = Message<"trainyard.event.v1.QueueWaitExceeded"> 
   queuedAtMs: number;
 
   /**
+   * The wait that the webhook allows.
+   *
    * @generated from field: double wait_ms = 5;
    */
   waitMs: number;

@@ -1,0 +1,92 @@
+/**
+ * The removal of what belonged to a deleted experiment: its trials with their runs, validations and attributes, and its
+ * checkpoints without files. The deletion itself only hides them, since a search may have a million trials. The rows go
+ * in pieces, each in a transaction that holds the view's cursor, so that no page of the log writes them at the same
+ * time. Every replica does this.
+ */
+import type { Clock } from "@trainyard/kernel";
+import { EffectLoop, inTransaction, type Logger, type ViewTable } from "@trainyard/runtime";
+import type { Pool, PoolClient } from "pg";
+import { attributesTable } from "./list-rows.ts";
+import { checkpointList, trialList } from "./core/lists/lists.ts";
+import { readModelLimits } from "./limits.ts";
+
+/** The table of the deleted experiments that may have rows. */
+export const removedTable = "removed_experiments";
+
+const removed = "not in (select id from gateway.documents where kind = 'experiment')";
+
+const conditions: Readonly<Record<string, string>> = {
+  // The parent of a run and of a validation is their trial.
+  documents: `kind in ('trial', 'checkpoint', 'run', 'validation') and split_part(parent, '.', 1) ${removed}`,
+  [attributesTable]: `kind = 'trial' and scope ${removed}`,
+  [trialList.table]: `scope ${removed}`,
+  [checkpointList.table]: `scope ${removed}`,
+};
+
+/** Returns which rows of a table a fold has and the table may lack. */
+export function mayBeRemoved(table: string): Pick<ViewTable, "mayBeGone"> {
+  const mayBeGone = conditions[table];
+  return mayBeGone === undefined ? {} : { mayBeGone };
+}
+
+export function removalLoop(deps: {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): EffectLoop {
+  const { removedTrials, removalPauseMs, removalRestMs } = readModelLimits;
+  return new EffectLoop("removed_rows", deps, async (signal) => {
+    while (!signal.aborted) {
+      const done = await inTransaction(deps.pool, (client) => removePiece(client, removedTrials));
+      if (done === "nothing") return removalPauseMs;
+      if (done === "later") return removalRestMs;
+    }
+    return null;
+  });
+}
+
+/** Removes the rows of some trials of a deleted experiment; "later" while a page of the log is applied. */
+export async function removePiece(
+  client: PoolClient,
+  trialsMax: number,
+): Promise<"some" | "nothing" | "later"> {
+  const lock = "select 1 from gateway.view_cursor where view = 'documents' for update skip locked";
+  if ((await client.query(lock)).rowCount === 0) return "later";
+  const { rows } = await client.query<{ id: string }>(
+    `select id from gateway.${removedTable} order by id limit 1`,
+  );
+  const experiment = rows[0]?.id;
+  if (experiment === undefined) return "nothing";
+  const trials = await client.query<{ id: string }>(
+    `delete from gateway.trial_rows where id in
+       (select id from gateway.trial_rows where scope = $1 order by ordinal, id limit $2)
+     returning id`,
+    [experiment, trialsMax],
+  );
+  if (trials.rows.length > 0) {
+    const ids = trials.rows.map(({ id }) => id);
+    await client.query("delete from gateway.attributes where kind = 'trial' and id = any($1)", [
+      ids,
+    ]);
+    await client.query(
+      `delete from gateway.documents
+       where (kind = 'trial' and id = any($1))
+         or (kind in ('run', 'validation') and parent = any($1))`,
+      [ids],
+    );
+    return "some";
+  }
+  const checkpoints = await client.query(
+    `with gone as (
+       delete from gateway.checkpoint_rows where id in
+         (select id from gateway.checkpoint_rows
+          where scope = $1 and state in ('DELETED', 'ERROR') limit $2)
+       returning id)
+     delete from gateway.documents d using gone where d.kind = 'checkpoint' and d.id = gone.id`,
+    [experiment, trialsMax],
+  );
+  if ((checkpoints.rowCount ?? 0) > 0) return "some";
+  await client.query(`delete from gateway.${removedTable} where id = $1`, [experiment]);
+  return "some";
+}
