@@ -355,7 +355,11 @@ function executorOf(log: MemoryLog, role: string): Executor {
 }
 
 function contextOf() {
-  return { identity: { commitId: newEventId(), meta: emptyMeta }, authid: "" };
+  return {
+    identity: { commitId: newEventId(), meta: emptyMeta },
+    authid: "",
+    throwIfLate: () => {},
+  };
 }
 
 /** Returns the violations in the world of a seed. */

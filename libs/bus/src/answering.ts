@@ -1,7 +1,7 @@
 /** Turns a handler's outcome into an answer; the same over NATS and in memory. */
 import { isFault } from "@trainyard/kernel";
 import { busLimits } from "./limits.ts";
-import type { CommandHandler, CommandReply, CommandRequest } from "./port.ts";
+import type { CommandHandler, CommandReply, ServedCommand } from "./port.ts";
 
 export type Answered =
   | { readonly kind: "reply"; readonly reply: CommandReply }
@@ -12,7 +12,7 @@ export type Answered =
 export async function answer(
   service: string,
   handler: CommandHandler,
-  request: CommandRequest,
+  request: ServedCommand,
 ): Promise<Answered> {
   try {
     return { kind: "reply", reply: await handler(request) };

@@ -25,6 +25,7 @@ export function decodeHeaderValue(value: string): string {
 export const headerNames = {
   reply: "Ty-Reply",
   retryAfterMs: "Ty-Retry-After-Ms",
+  waitMs: "Ty-Wait-Ms",
   commitId: "Ty-Commit-Id",
   authid: "Ty-Auth-Id",
   correlationid: "Ty-Correlation-Id",

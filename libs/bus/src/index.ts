@@ -13,6 +13,7 @@ export type {
   EventsEpoch,
   LastEvent,
   Message,
+  ServedCommand,
 } from "./port.ts";
 export {
   agentDoSubject,

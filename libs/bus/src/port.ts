@@ -24,6 +24,12 @@ export type CommandHeaders = {
 
 export type CommandRequest = { readonly headers: CommandHeaders; readonly body: Uint8Array };
 
+/** A command at its handler. */
+export type ServedCommand = CommandRequest & {
+  /** Whether the caller's deadline has passed: nobody reads the answer, and the caller may have asked again. */
+  readonly isLate: () => boolean;
+};
+
 /** Proto JSON in the request and in the answer, which is the reply message or a Rejected. */
 export type CommandReply =
   | { readonly kind: "ok"; readonly body: Uint8Array }
@@ -34,7 +40,7 @@ export type CommandReply =
    */
   | { readonly kind: "unavailable"; readonly detail: string; readonly retryAfterMs: number };
 
-export type CommandHandler = (request: CommandRequest) => Promise<CommandReply>;
+export type CommandHandler = (request: ServedCommand) => Promise<CommandReply>;
 
 export type Message = {
   readonly subject: string;

@@ -96,6 +96,21 @@ test("a call with an idempotency key fails in the end when the service stays una
   expect(clock.monotonicMs()).toBeLessThan(2 * aMinuteMs);
 });
 
+test("a call that a person waits for ends within 15 s, also with a key and answers that take four seconds each", async () => {
+  const clock = new QuickClock();
+  const createSoon = { ...createOnce, soon: true };
+  await using server = await serve((_request, response) => {
+    clock.timer(4_000, () =>
+      response.writeHead(503, { "content-type": "application/problem+json" }).end(busy),
+    );
+  }, clock);
+  await expect(
+    server.client.call("pauseExperiment", { experiment: "1" }, createSoon),
+  ).rejects.toThrow("no answer yet");
+  expect(clock.monotonicMs()).toBeGreaterThan(8_000);
+  expect(clock.monotonicMs()).toBeLessThanOrEqual(15_000);
+});
+
 test("a call with outlast waits for a minute until the platform answers; a call without it fails at once", async () => {
   const clock = new QuickClock(10);
   await using server = await serve((_request, response) => {

@@ -39,6 +39,8 @@ export type CallOptions = {
    * seconds. It is meant for callers that have had an answer before: until the first answer, the address may be wrong.
    */
   readonly outlast?: boolean;
+  /** Whether a person waits for the answer of a call with a key: it is repeated for up to 15 seconds, as a read is. */
+  readonly soon?: boolean;
   /** The ETag that the caller has read: the change is refused with 412 if the resource has a later one. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
@@ -76,8 +78,8 @@ export class Client {
   }
 
   #patienceOf(name: CallName, options: CallOptions): Patience {
-    const { idempotencyKey, outlast = false, signal } = options;
-    const waits = outlast || idempotencyKey !== undefined;
+    const { idempotencyKey, outlast = false, soon = false, signal } = options;
+    const waits = outlast || (idempotencyKey !== undefined && !soon);
     const passing = outlast ? isAway : isBusy;
     return {
       passes: (error) => mayRepeat(name, options) && passing(error),

@@ -22,19 +22,24 @@ export type Patience = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Repeats an attempt that failed with a passing error until the limit, and then throws the last error. */
+/**
+ * Repeats an attempt that failed with a passing error, and then throws the last error. It ends by the limit, as an
+ * attempt takes about as long as the one before.
+ */
 export async function patiently<Result>(
   { passes, limitMs, clock, signal }: Patience,
   attempt: () => Promise<Result>,
 ): Promise<Result> {
   const endMs = clock.monotonicMs() + limitMs;
   for (;;) {
+    const beganMs = clock.monotonicMs();
     try {
       return await attempt();
     } catch (error) {
       const asked = error instanceof ApiError ? error.retryAfterMs : 0;
       const waitMs = Math.max(asked, clientLimits.retryMs);
-      if (!passes(error) || clock.monotonicMs() + waitMs > endMs) throw error;
+      const nowMs = clock.monotonicMs();
+      if (!passes(error) || nowMs + waitMs + (nowMs - beganMs) > endMs) throw error;
       // An abort by the caller ends the pause without an error: the next attempt throws it.
       await pause(clock, waitMs, signal);
     }

@@ -1,6 +1,7 @@
 /**
  * Gathers the rows of many requests into one statement. While a write runs, the next batch fills; an idle service
- * writes at once. So a row waits at most for the previous write, which is bounded in rows and bytes. Rows are written
+ * writes at once. A write is bounded in rows and bytes, and takes the requests of the senders in turn, one of each: a
+ * sender waits for its own requests, and for one request of each other sender. The requests of one sender are written
  * in the order in which they were added.
  *
  * A batch that the database refuses because of its content is divided: its halves are written one after the other, and
@@ -27,11 +28,19 @@ type Waiting<Row, Result> = {
   readonly reject: (error: unknown) => void;
 };
 
+/** The waiting requests of a sender, with their rows and bytes. */
+type Queue<Row, Result> = {
+  readonly requests: Waiting<Row, Result>[];
+  rows: number;
+  bytes: number;
+};
+
 export class Batches<Row, Result> {
   readonly #write: (rows: readonly Row[]) => Promise<Result>;
   readonly #bytesOf: (row: Row) => number;
   readonly #limits: BatchLimits;
-  #waiting: Waiting<Row, Result>[] = [];
+  /** The waiting requests by sender; the sender whose turn is next is first. */
+  readonly #waiting = new Map<string, Queue<Row, Result>>();
   #rowsWaiting = 0;
   #bytesWaiting = 0;
   #writing = false;
@@ -46,32 +55,42 @@ export class Batches<Row, Result> {
     this.#write = write;
   }
 
-  /** Adds rows; resolves with the result of their batch. */
-  add(rows: readonly Row[]): Promise<Result> {
+  /** Adds rows of a sender; resolves with the result of their batch. */
+  add(sender: string, rows: readonly Row[]): Promise<Result> {
     const bytes = rows.reduce((sum, row) => sum + this.#bytesOf(row), 0);
-    if (this.#isFullFor(rows.length, bytes)) {
+    if (this.#isFullFor(sender, rows.length, bytes)) {
       const detail = `${this.#rowsWaiting} rows of ${this.#bytesWaiting} bytes are waiting for the database already`;
       return Promise.reject(new Fault("overloaded", detail, { retry: "later" }));
     }
     this.#rowsWaiting += rows.length;
     this.#bytesWaiting += bytes;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ rows, bytes, resolve, reject });
+      const own = this.#waiting.get(sender) ?? { requests: [], rows: 0, bytes: 0 };
+      this.#waiting.set(sender, own);
+      own.requests.push({ rows, bytes, resolve, reject });
+      own.rows += rows.length;
+      own.bytes += bytes;
       if (!this.#writing) void this.#drain();
     });
   }
 
-  #isFullFor(rows: number, bytes: number): boolean {
+  /** A sender takes at most half of the room, so that one that floods leaves some to the others. */
+  #isFullFor(sender: string, rows: number, bytes: number): boolean {
     if (this.#rowsWaiting === 0) return false;
     const { rowsWaitingMax, bytesWaitingMax } = this.#limits;
-    return (
-      this.#rowsWaiting + rows > rowsWaitingMax || this.#bytesWaiting + bytes > bytesWaitingMax
-    );
+    const isOver = (
+      of: { readonly rows: number; readonly bytes: number },
+      share: number,
+    ): boolean =>
+      of.rows + rows > rowsWaitingMax * share || of.bytes + bytes > bytesWaitingMax * share;
+    const own = this.#waiting.get(sender);
+    if (own !== undefined && isOver(own, 1 / 2)) return true;
+    return isOver({ rows: this.#rowsWaiting, bytes: this.#bytesWaiting }, 1);
   }
 
   async #drain(): Promise<void> {
     this.#writing = true;
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.size > 0) {
       const left = [this.#take()];
       for (let batch = left.shift(); batch !== undefined; batch = left.shift()) {
         try {
@@ -98,19 +117,26 @@ export class Batches<Row, Result> {
     }
   }
 
+  /** Takes one request of each sender in turn, as many as fit into a write, and at least one. */
   #take(): readonly Waiting<Row, Result>[] {
     const { rowsPerWriteMax, bytesPerWriteMax } = this.#limits;
+    const batch: Waiting<Row, Result>[] = [];
     let rows = 0;
     let bytes = 0;
-    let taken = 0;
-    for (const waiting of this.#waiting) {
-      rows += waiting.rows.length;
-      bytes += waiting.bytes;
-      if (taken > 0 && (rows > rowsPerWriteMax || bytes > bytesPerWriteMax)) break;
-      taken += 1;
+    // A sender that is set again follows the others, within this loop, too.
+    for (const [sender, own] of this.#waiting) {
+      const [first] = own.requests;
+      if (first === undefined) break;
+      rows += first.rows.length;
+      bytes += first.bytes;
+      if (batch.length > 0 && (rows > rowsPerWriteMax || bytes > bytesPerWriteMax)) break;
+      batch.push(first);
+      this.#waiting.delete(sender);
+      own.requests.shift();
+      own.rows -= first.rows.length;
+      own.bytes -= first.bytes;
+      if (own.requests.length > 0) this.#waiting.set(sender, own);
     }
-    const batch = this.#waiting.slice(0, taken);
-    this.#waiting = this.#waiting.slice(taken);
     return batch;
   }
 }

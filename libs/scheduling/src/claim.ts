@@ -3,7 +3,9 @@ import type { Demand, Reservation, Share } from "./demand.ts";
 import type { Limit } from "./limits-of-runs.ts";
 import { endsByMs, limitAtMs, type PlacedRun } from "./placed.ts";
 import type { Pool } from "./pool.ts";
+import type { Lane } from "./queue.ts";
 import { holdersIn } from "./room.ts";
+import type { Trial } from "./trial.ts";
 
 /** Slots that are set aside for a waiting run; of a claim with `isLent`, other runs may use the slots meanwhile. */
 export type Claim = {
@@ -44,6 +46,25 @@ export function claimOf(
     Math.max(nowMs, ...blockers.map((run) => of(run, nowMs)));
   const times = { startsAtMs: latest(limitAtMs), startsByMs: latest(endsByMs) };
   return { demand, shares, isLent, blockers, ...times };
+}
+
+/** Whether a run ahead, which waits without a reservation, would start on the slots that the claim waits for. */
+export function goesToRunsAhead(
+  trial: Trial,
+  { isLent, blockers }: Claim,
+  ahead: ReadonlyMap<Lane, Obstacle>,
+  fits: (demand: Demand) => boolean,
+): boolean {
+  if (!isLent) return false;
+  return trial.attempt(() => {
+    for (const { demand } of blockers) trial.release(demand.id);
+    const shapes = new Set<string>();
+    return [...ahead].some(([{ shape, first }, { kind }]) => {
+      if (kind !== "full" || first === undefined || shapes.has(shape)) return false;
+      shapes.add(shape);
+      return fits(first);
+    });
+  });
 }
 
 /** The name under which a claim holds its slots during a pass. */

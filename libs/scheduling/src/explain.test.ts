@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import type { Constraints } from "./constraints.ts";
+import { type Constraints, noConditions } from "./constraints.ts";
 import type { Demand } from "./demand.ts";
 import { explainOne, explainWaits } from "./explain.ts";
 import { Pool } from "./pool.ts";
 import { exampleDemand } from "./testing/example-demand.ts";
 import { exampleOffer } from "./testing/example-offer.ts";
+import { ToyCluster } from "./testing/toy-cluster.ts";
 
 function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
   return { ...exampleDemand, id, slots, ...rest };
@@ -26,7 +27,7 @@ test("a run waits for unavailable agents when the present ones have too few slot
   pool.agents.join("one", exampleOffer(2), false);
   pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2))).toEqual([
-    "a: agents_away: 1 of the pool's 2 agents are unavailable, with 2 of its 3 slots",
+    "a: agents_away: 1 of the pool's 2 agents is unavailable, with 2 of its 3 slots",
   ]);
 });
 
@@ -34,10 +35,10 @@ test("waiting runs lack free slots, are behind others, or see the free slots res
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), true);
   pool.agents.hold("one", "x", ["0"]);
-  pool.start(demand("x", 1), { atMs: 0, startedAtMs: 0 });
+  pool.start(demand("x", 1), { turn: 1, atMs: 0, startedAtMs: 0 });
   expect(waitingIn(pool, demand("a", 2), demand("b", 2), demand("c", 1, { priority: 50 }))).toEqual(
     [
-      "a: not_enough_free: the run needs 2 slots and 1 of 2 are free",
+      "a: not_enough_free: the run needs 2 slots and 1 of 2 is free",
       "b: behind_others: the runs ahead in the queue have not started yet",
       "c: reserved: the free slots are reserved for a, which is ahead in the queue",
     ],
@@ -62,7 +63,7 @@ test("a run that must be on one agent waits although enough slots are free on se
   pool.agents.join("one", exampleOffer(1), true);
   pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2, { singleAgent: true }))).toEqual([
-    "a: not_enough_free: the run needs 2 slots and at most 1 are free on one agent",
+    "a: not_enough_free: the run needs 2 slots and at most 1 is free on one agent",
   ]);
 });
 
@@ -108,7 +109,7 @@ test.each<[string, Partial<Demand>, Partial<Constraints>, string]>([
     "its devices",
     { slots: 2 },
     { device: "cuda", deviceMemoryBytes: 80e9 },
-    "the run needs 2 cuda slots with 80 GB and 1 of 2 are free",
+    "the run needs 2 cuda slots with 80 GB and 1 of 2 is free",
   ],
   [
     "labels",
@@ -147,3 +148,70 @@ test.each<[string, Partial<Demand>, Partial<Constraints>, string]>([
     ]);
   },
 );
+
+/** A pool of eight slots under `priority`, full with runs of an experiment whose other runs wait before a gang. */
+function sweepBeforeGang(rest: Partial<Demand> = {}): ToyCluster {
+  const toy = new ToyCluster({}, { a: 4, b: 4 });
+  for (let n = 1; n <= 40; n += 1) toy.queue(`10.${n}#1`, 1, { job: "10" });
+  toy.queue("11.1#1", 8, { job: "11", ...rest });
+  toy.pass();
+  return toy;
+}
+
+test("a gang behind the small runs of an older experiment starts after them, not when those on its slots have ended", () => {
+  const toy = sweepBeforeGang();
+  expect(explainOne(toy.pool, "11.1#1", 0)).toMatchObject({
+    reason: "behind_others",
+    detail:
+      "the runs ahead in the queue have not started yet: under the policy priority, all trials of an older experiment come first (under round_robin, experiments take turns)",
+    ahead: 32,
+    blockers: [],
+    startsWhen: "when the runs ahead have started, 10.9#1 first",
+  });
+  expect(explainOne(toy.pool, "10.9#1", 0)).toMatchObject({
+    reason: "not_enough_free",
+    startsWhen: "when 1 slot is free",
+  });
+  toy.end(...toy.running.keys());
+  expect(toy.placed()).toEqual(Array.from({ length: 8 }, (_, n) => `10.${n + 9}#1`));
+});
+
+test("a gang behind runs that cannot use its slots starts when the runs on its slots have ended", () => {
+  const toy = new ToyCluster({}, { a: 2, b: 1 });
+  toy.queue("x", 2);
+  toy.queue("y", 1);
+  toy.pass();
+  const asked = { ...noConditions, excludedAgents: ["a"] };
+  toy.queue("small", 1, { constraints: asked });
+  toy.queue("gang", 2, { singleAgent: true });
+  expect(explainOne(toy.pool, "gang", 0)).toMatchObject({
+    reason: "not_enough_free",
+    blockers: ["x"],
+    startsWhen: "when x has ended",
+  });
+});
+
+test("a run of better priority ahead is not the reason to change the policy", () => {
+  const toy = sweepBeforeGang({ priority: 50 });
+  expect(explainOne(toy.pool, "11.1#1", 0)?.detail).toBe(
+    "the runs ahead in the queue have not started yet",
+  );
+});
+
+test("runs that wait hold no slots", () => {
+  const toy = new ToyCluster({}, { a: 2 });
+  toy.queue("x", 1);
+  toy.pass();
+  toy.queue("two", 2);
+  toy.queue("c", 1);
+  expect(explainOne(toy.pool, "c", 0)).toMatchObject({ reason: "reserved", blockers: [] });
+});
+
+test("a run that the next pass starts waits for nothing else", () => {
+  const toy = new ToyCluster({}, { a: 2 });
+  toy.queue("x", 1);
+  expect(explainOne(toy.pool, "x", 0)).toMatchObject({
+    detail: "the next placement starts the run",
+    startsWhen: "at the next placement",
+  });
+});

@@ -5,26 +5,13 @@ import type { Demand } from "./demand.ts";
 import { type DeterminedWait, determinedWaits } from "./determined/explain.ts";
 import { schedulingLimits } from "./limits.ts";
 import type { Limit } from "./limits-of-runs.ts";
-import type { Claim, Exempt, Obstacle } from "./claim.ts";
+import type { Exempt, Obstacle } from "./claim.ts";
 import { PlacementPass } from "./place.ts";
-import type { PlacedRun } from "./placed.ts";
 import type { Pool } from "./pool.ts";
-import type { Kind, Lane } from "./queue.ts";
-import { agentsText, slotsText } from "./texts.ts";
+import { type Kind, type Lane, placeOf } from "./queue.ts";
+import { idsOf, listOf, secondsText, startsWhen, type WaitReason } from "./starts-when.ts";
+import { agentsText, areText, slotsText } from "./texts.ts";
 import { compareRanks, Walk } from "./walk.ts";
-
-export type WaitReason =
-  | "no_agents"
-  | "agents_away"
-  | "not_enough_free"
-  | "behind_others"
-  | "reserved"
-  | "quota"
-  | "max_slots"
-  | "fair_share"
-  | "constraints"
-  | "preempting"
-  | Block["kind"];
 
 type Reason = {
   readonly reason: WaitReason;
@@ -38,7 +25,7 @@ export type Wait = Reason & { readonly id: string };
 export type Explanation = Reason & {
   /** The number of waiting runs ahead of the run. */
   readonly ahead: number;
-  /** The first few runs that must end or start before the run starts. */
+  /** The first few of the runs that hold the slots that the run waits for. */
   readonly blockers: readonly string[];
   /** The condition under which the run starts, as half a sentence. */
   readonly startsWhen: string;
@@ -96,22 +83,31 @@ export function explainOne(
   const { demand, lane } = found;
   if (look.compat === "determined") return explainDetermined(pool, demand, look.waits, nowMs);
   const { pass } = look;
+  if (pass.isGranted(id)) return placedNext;
   const obstacle = pass.obstacles.get(lane);
   const first = firstOf(lane, pass);
-  const reason = reasonOf(pool, pass, { demand, lane, leads: first === id });
-  const blockers =
-    reason.reason === "behind_others"
-      ? [first, leaderOf(pass, lane.kind)].flatMap((one) => (one === id ? [] : (one ?? [])))
-      : blockersOf(obstacle, pass, demand);
+  const reason = reasonOf(pool, pass, { demand, lane, leads: first?.id === id });
+  const isBehind = reason.reason === "behind_others";
+  const blockers = isBehind ? [] : blockersOf(obstacle, pass, demand);
+  const ahead = isBehind ? (leaderOf(pass, lane.kind) ?? first)?.id : undefined;
   return {
     ...reason,
     ahead: aheadOf(pool, demand, lane.kind, pass),
-    blockers: [...new Set(blockers)].slice(0, schedulingLimits.blockersNamedMax),
-    startsWhen: startsWhen(demand, reason.reason, obstacle, nowMs),
+    blockers: blockers.slice(0, schedulingLimits.blockersNamedMax),
+    startsWhen: startsWhen(demand, reason.reason, { obstacle, ahead, nowMs }),
   };
 }
 
-/** Explains a run under Determined's rules; a run that the next pass starts has no other reason to wait. */
+/** A run that the next pass starts has no other reason to wait. */
+const placedNext: Explanation = {
+  reason: "behind_others",
+  detail: "the next placement starts the run",
+  limit: null,
+  ahead: 0,
+  blockers: [],
+  startsWhen: "at the next placement",
+};
+
 function explainDetermined(
   pool: Pool,
   demand: Demand,
@@ -119,22 +115,13 @@ function explainDetermined(
   nowMs: number,
 ): Explanation {
   const wait = waits.find((one) => one.demand.id === demand.id);
-  const reason =
-    wait === undefined
-      ? {
-          reason: "behind_others" as const,
-          detail: "the next placement starts the run",
-          limit: null,
-        }
-      : determinedReason(pool, wait);
+  if (wait === undefined) return placedNext;
+  const reason = determinedReason(pool, wait);
   return {
     ...reason,
-    ahead: wait?.ahead ?? 0,
-    blockers: wait?.blockers.slice(0, schedulingLimits.blockersNamedMax) ?? [],
-    startsWhen:
-      wait === undefined
-        ? "at the next placement"
-        : startsWhen(demand, reason.reason, undefined, nowMs),
+    ahead: wait.ahead,
+    blockers: wait.blockers.slice(0, schedulingLimits.blockersNamedMax),
+    startsWhen: startsWhen(demand, reason.reason, { ahead: wait.leader, nowMs }),
   };
 }
 
@@ -150,15 +137,15 @@ function lookAt(pool: Pool, nowMs: number): PlacementPass {
 }
 
 /** The first run of a lane that the pass would not start. */
-function firstOf(lane: Lane, pass: PlacementPass): string | undefined {
+function firstOf(lane: Lane, pass: PlacementPass): Demand | undefined {
   for (let next = lane.from(0); next !== null; next = lane.from(next.index + 1)) {
-    if (!pass.isGranted(next.demand.id)) return next.demand.id;
+    if (!pass.isGranted(next.demand.id)) return next.demand;
   }
   return undefined;
 }
 
 /** The first run that waits for free slots, not for its job's limit or its workspace's quota. */
-function leaderOf(pass: PlacementPass, kind: Kind): string | undefined {
+function leaderOf(pass: PlacementPass, kind: Kind): Demand | undefined {
   for (const [lane, obstacle] of pass.obstacles) {
     if (lane.kind === kind && obstacle.kind !== "limit") return firstOf(lane, pass);
   }
@@ -184,12 +171,7 @@ function blockersOf(
 ): readonly string[] {
   if (obstacle?.kind === "claim") return idsOf(obstacle.claim.blockers);
   if (obstacle?.kind === "exempt") return idsOf(obstacle.runs);
-  if (obstacle?.kind === "reserved") return [obstacle.by];
   return obstacle?.kind === "full" ? idsOf(pass.blockersOf(demand)) : [];
-}
-
-function idsOf(runs: readonly PlacedRun[]): readonly string[] {
-  return runs.map(({ demand }) => demand.id);
 }
 
 function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Waiting): Reason {
@@ -201,28 +183,42 @@ function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Wait
   const held = pool.placed.slotsOf(demand.job);
   const isStopped = obstacle?.kind === "claim" && !obstacle.claim.isLent;
   if (share !== null && held >= share && pool.placed.slots > held && !isStopped) {
-    const detail = `the experiment holds ${held} slots, and its fair share of the pool is ${share}`;
+    const detail = `the experiment holds ${slotsText(held)}, and its fair share of the pool is ${share}`;
     return { reason: "fair_share", detail, limit: `fair share: ${share}` };
   }
-  const isBehind = obstacle?.kind === "full" && leaderOf(pass, lane.kind) !== demand.id;
+  const leader = leaderOf(pass, lane.kind);
+  const isBehind = obstacle?.kind === "full" && leader?.id !== demand.id;
   if (obstacle === undefined || !leads || isBehind) {
-    return {
-      reason: "behind_others",
-      detail: "the runs ahead in the queue have not started yet",
-      limit: null,
-    };
+    return { reason: "behind_others", detail: behindText(pool, pass, demand, leader), limit: null };
   }
   if (obstacle.kind === "reserved") {
     const detail = `the free slots are reserved for ${obstacle.by}, which is ahead in the queue`;
     return { reason: "reserved", detail, limit: null };
   }
   if (obstacle.kind === "claim" && isStopped) {
-    const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for the run`;
+    const { blockers } = obstacle.claim;
+    const stop = blockers.length === 1 ? "stops" : "stop";
+    const detail = `${listOf(idsOf(blockers))} ${stop} to make room for the run`;
     return { reason: "preempting", detail, limit: null };
   }
   const { reason, detail } = pool.agents.without(demand.avoid ?? [], () => notEnough(pool, demand));
   const exempt = obstacle.kind === "exempt" ? `; ${exemptText(obstacle, pass.nowMs)}` : "";
   return { reason, detail: `${detail}${exempt}`, limit: null };
+}
+
+/** Under `priority`, all trials of an older experiment come first; the text says so, and how to change it. */
+function behindText(
+  { settings }: Pool,
+  { ranking }: PlacementPass,
+  demand: Demand,
+  leader: Demand | undefined,
+): string {
+  const text = "the runs ahead in the queue have not started yet";
+  if (settings.policy !== "priority" || leader === undefined) return text;
+  const isOlder = leader.job !== demand.job && placeOf(leader) < placeOf(demand);
+  const [a, b] = [ranking.rankOf(leader), ranking.rankOf(demand)];
+  if (!isOlder || compareRanks(a.slice(0, 2), b.slice(0, 2)) !== 0) return text;
+  return `${text}: under the policy priority, all trials of an older experiment come first (under round_robin, experiments take turns)`;
 }
 
 function exemptText({ runs, untilMs }: Exempt, nowMs: number): string {
@@ -252,7 +248,7 @@ function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
     const away = known.agents - there.agents;
     return {
       reason: "agents_away",
-      detail: `${away} of the pool's ${known.agents} agents are unavailable, with ${known.slots - there.slots} of its ${known.slots} slots`,
+      detail: `${away} of the pool's ${known.agents} agents ${areText(away)} unavailable, with ${known.slots - there.slots} of its ${known.slots} slots`,
     };
   }
   if (agents.couldHold(demand)) return null;
@@ -277,7 +273,7 @@ function limitReason({ workspace }: Demand, limit: Limit): Reason {
   const but = borrows === null ? "" : ", and all slots beyond it are used or needed by others";
   return {
     reason: "quota",
-    detail: `the workspace ${workspace} holds ${held} slots of its quota of ${quota.slots}${but}`,
+    detail: `the workspace ${workspace} holds ${slotsText(held)} of its quota of ${quota.slots}${but}`,
     limit: `quota of ${workspace}: ${quota.slots}`,
   };
 }
@@ -303,73 +299,16 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
       detail: `every agent${agentsText(alone)} runs its maximum number of processes${but}`,
     };
   }
-  let free = `${freeSlots} of ${present.slots} are free`;
-  if (demand.singleAgent) free = `at most ${Math.max(0, mostFree)} are free on one agent`;
-  else if (together.sameLabel !== "") free = `at most ${Math.max(0, mostTogether)} are free there`;
+  const are = (count: number): string => `${Math.max(0, count)} ${areText(count)} free`;
+  let free = `${freeSlots} of ${present.slots} ${areText(freeSlots)} free`;
+  if (demand.singleAgent) free = `at most ${are(mostFree)} on one agent`;
+  else if (together.sameLabel !== "") free = `at most ${are(mostTogether)} there`;
   const which = agentsText(demand.singleAgent ? alone : together);
   const on = which === "" ? "" : ` on agents${which},`;
   return {
     reason: "not_enough_free",
     detail: `the run needs ${slotsText(demand.slots, alone)}${on} and ${free}${but}`,
   };
-}
-
-function startsWhen(
-  demand: Demand,
-  reason: WaitReason,
-  obstacle: Obstacle | undefined,
-  nowMs: number,
-): string {
-  const needed = `${slotsText(demand.slots)}${demand.singleAgent ? " of one agent" : ""}`;
-  const are = demand.slots === 1 ? "is" : "are";
-  switch (reason) {
-    case "no_agents":
-      return "when an agent has joined the pool";
-    case "agents_away":
-    case "constraints":
-      return "when such an agent is back";
-    case "silent":
-    case "low_disk":
-    case "distrusted":
-    case "disabled":
-    case "protocol":
-      return "when the agent takes runs again";
-    case "quota":
-      return `when runs of the workspace ${demand.workspace} end, or its quota is raised`;
-    case "max_slots":
-      return "when runs of the experiment end, or its max_slots is raised";
-    case "fair_share":
-      return `when the experiment holds less than its share, or ${needed} ${are} left over`;
-    case "behind_others":
-      return "when the runs ahead have started";
-    case "reserved":
-      return `when ${needed} ${are} free beyond those that are reserved`;
-    case "preempting":
-    case "not_enough_free":
-      if (obstacle?.kind === "claim") return claimText(obstacle.claim, nowMs);
-      if (obstacle?.kind === "exempt") {
-        return `when ${listOf(idsOf(obstacle.runs))} have ended, which can be preempted in ${secondsText(obstacle.untilMs, nowMs)}`;
-      }
-      return demand.slots === 0 ? "when a run without slots ends" : `when ${needed} ${are} free`;
-  }
-}
-
-function claimText({ blockers, startsByMs }: Claim, nowMs: number): string {
-  if (blockers.length === 0) return "at the next placement";
-  const latest = Number.isFinite(startsByMs)
-    ? `, in ${secondsText(startsByMs, nowMs)} by their time limits and preemption timeouts`
-    : "";
-  return `when ${listOf(idsOf(blockers))} have ended${latest}`;
-}
-
-function secondsText(atMs: number, nowMs: number): string {
-  return `${Math.ceil((atMs - nowMs) / 1_000)} s`;
-}
-
-function listOf(ids: readonly string[]): string {
-  const named = ids.slice(0, schedulingLimits.blockersNamedMax);
-  const more = ids.length - named.length;
-  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 /** Quotes the details of the first few blocks and counts the rest. */

@@ -9,7 +9,6 @@ export {
   type ExplainPass,
   explainPass,
   type Wait,
-  type WaitReason,
 } from "./explain.ts";
 export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
@@ -29,3 +28,4 @@ export {
   type RecordedSettings,
   settingsOf,
 } from "./settings.ts";
+export type { WaitReason } from "./starts-when.ts";

@@ -168,7 +168,7 @@ describe("the order of placement", () => {
   test("a smaller later run does not take the slots that the first run waits for", () => {
     const pool = poolOf({ a: 2 });
     pool.agents.hold("a", "other", ["0"]);
-    pool.start(demand("other", 1), { atMs: 0, startedAtMs: 0 });
+    pool.start(demand("other", 1), { turn: 1, atMs: 0, startedAtMs: 0 });
     pool.queue.add(demand("large", 2, { priority: 10 }));
     for (const priority of [10, 20]) pool.queue.add(demand(`small-${priority}`, 1, { priority }));
     expect(placed(pool)).toEqual({});

@@ -19,6 +19,7 @@ import {
   type Claim,
   claimOf,
   type Exempt,
+  goesToRunsAhead,
   holderOf,
   type Obstacle,
   reservationOf,
@@ -35,7 +36,7 @@ import type { Ranking } from "./policies/policy.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind, Lane } from "./queue.ts";
 import { type Refused, unlessNo } from "./refused.ts";
-import { makeRoom, type Room, soonest } from "./room.ts";
+import { lastReservation, makeRoom, type Room, soonest } from "./room.ts";
 import { Standing } from "./standing.ts";
 import { Trial } from "./trial.ts";
 import { type Turn, Walk } from "./walk.ts";
@@ -103,6 +104,7 @@ export class PlacementPass {
       placed,
       queue,
       standing,
+      jobs: pool.jobs,
       nowMs,
     });
   }
@@ -271,8 +273,12 @@ export class PlacementPass {
     }
     this.#claims.push(claim);
     if (claim.isLent) this.#lent = claim;
+    if (this.#notesObstacles) {
+      const fits = (one: Demand): boolean => this.#fit(one) !== null;
+      const isTaken = goesToRunsAhead(this.#trial, claim, this.obstacles, fits);
+      this.obstacles.set(lane, exempt ?? (isTaken ? { kind: "full" } : { kind: "claim", claim }));
+    }
     this.#trial.hold(holderOf(demand), claim.shares);
-    this.#noteObstacle(lane, exempt ?? { kind: "claim", claim });
     return this.#pool.settings.backfill !== "none";
   }
 
@@ -340,24 +346,9 @@ export class PlacementPass {
     const needsNone = demand.slots === 1 && settings.backfill === "reserved";
     if (demand.slots === 0 || needsNone || settings.backfill === "any") return null;
     if (this.#lent !== null || !agents.couldHold(demand)) return null;
-    const shares = this.#keptFor(demand) ?? this.#soonestFor(demand)?.shares ?? null;
+    const shares =
+      lastReservation(this.#pool, this.#trial, demand) ?? this.#soonestFor(demand)?.shares ?? null;
     return shares === null ? null : this.#claimOf(demand, shares, true);
-  }
-
-  /** Returns the slots that the last pass reserved for the run, if all still exist and its constraints admit them. */
-  #keptFor({ id, constraints }: Demand): readonly Share[] | null {
-    const { kept, placed, agents } = this.#pool;
-    if (kept?.id !== id || !agents.admits(kept.shares, constraints)) return null;
-    const areThere = this.#trial.attempt(() =>
-      kept.shares.every(({ agent, slots }) => {
-        for (const holder of [...agents.holdersOf(agent)]) {
-          if (placed.get(holder)?.stuck === false) this.#trial.release(holder);
-        }
-        const free = agents.freeOf(agent, Number.POSITIVE_INFINITY);
-        return slots.every((slot) => free.includes(slot));
-      }),
-    );
-    return areThere ? kept.shares : null;
   }
 
   #soonestFor(demand: Demand): Room | null {

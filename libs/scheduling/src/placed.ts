@@ -25,6 +25,8 @@ export type PlacedRun = {
 };
 
 export type Start = {
+  /** A number that rises with every grant of the pool, such as the position of its event. */
+  readonly turn: number;
   readonly atMs: number;
   readonly startedAtMs: number | null;
   readonly checkpointed?: boolean;
@@ -79,7 +81,10 @@ export class PlacedRuns {
   #slots = 0;
   #starts = 0;
 
-  start(demand: Demand, { atMs, startedAtMs, checkpointed = false, lender = null }: Start): void {
+  start(
+    demand: Demand,
+    { atMs, startedAtMs, checkpointed = false, lender = null }: Omit<Start, "turn">,
+  ): void {
     this.end(demand.id);
     this.#starts += 1;
     const standing = { stopping: false, stuck: false, lender, order: this.#starts };

@@ -15,8 +15,8 @@ export type JobChange = {
   readonly place?: number;
 };
 
-/** A job as its pool knows it: the changes of people, and the arrival of its first run. */
-export type KnownJob = JobChange & { readonly first?: number };
+/** A job of a pool: the changes of people, the arrival of its first run, and the turn of its latest grant. */
+export type KnownJob = JobChange & { readonly first?: number; readonly turn?: number };
 
 /** The slots that are reserved for the first run of the queue. */
 export type HeadReservation = {
@@ -78,9 +78,9 @@ export class Pool {
     }
   }
 
-  /** Forgets the place that nobody set; later runs have the changes of people. */
+  /** Forgets the turn, and the place that nobody set; later runs have the changes of people. */
   endJob(job: string): void {
-    const { first: _arrival, ...changes } = this.#jobs.get(job) ?? {};
+    const { first: _arrival, turn: _turn, ...changes } = this.#jobs.get(job) ?? {};
     if (Object.keys(changes).length === 0) this.#jobs.delete(job);
     else this.#jobs.set(job, changes);
   }
@@ -91,7 +91,7 @@ export class Pool {
 
   /** The demand after changes to its job, with the job's place. */
   demandOf(asked: Demand): Demand {
-    const { first, place = first, ...change } = this.#jobs.get(asked.job) ?? {};
+    const { first, turn: _turn, place = first, ...change } = this.#jobs.get(asked.job) ?? {};
     return withBoundedWeight({
       ...asked,
       ...change,
@@ -102,7 +102,13 @@ export class Pool {
   /** Places a run; its slots are held in `agents`. */
   start(demand: Demand, start: Start): void {
     this.#unreserve(demand.id);
+    this.#noteTurn(demand.job, start.turn);
     this.placed.start(this.demandOf(demand), start);
+  }
+
+  #noteTurn(job: string, turn: number): void {
+    const known = this.#jobs.get(job);
+    if (turn > (known?.turn ?? 0)) this.#jobs.set(job, { ...known, turn });
   }
 
   get recorded(): HeadReservation | null {

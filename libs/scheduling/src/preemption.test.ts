@@ -82,7 +82,7 @@ describe("a pool that preempts", () => {
       reason: "preempting",
       ahead: 0,
       blockers: ["w"],
-      startsWhen: "when w have ended",
+      startsWhen: "when w has ended",
     });
     toy.end("w");
     expect(toy.placed()).toEqual(["large"]);
@@ -239,7 +239,8 @@ describe("the head of the queue", () => {
     expect(explainOne(toy.pool, "late", 0)).toMatchObject({
       reason: "behind_others",
       ahead: 1,
-      blockers: ["large"],
+      blockers: [],
+      startsWhen: "when the runs ahead have started, large first",
     });
   });
 

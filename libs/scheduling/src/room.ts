@@ -146,6 +146,25 @@ function freestFor(agents: PoolAgents, { constraints }: Demand): readonly string
     .map(({ ordinal }) => agents.idOf(ordinal));
 }
 
+/** Returns the slots that the last pass reserved for the run, if all still exist and its constraints admit them. */
+export function lastReservation(
+  { kept, placed, agents }: Pool,
+  trial: Trial,
+  { id, constraints }: Demand,
+): readonly Share[] | null {
+  if (kept?.id !== id || !agents.admits(kept.shares, constraints)) return null;
+  const areThere = trial.attempt(() =>
+    kept.shares.every(({ agent, slots }) => {
+      for (const holder of [...agents.holdersOf(agent)]) {
+        if (placed.get(holder)?.stuck === false) trial.release(holder);
+      }
+      const free = agents.freeOf(agent, Number.POSITIVE_INFINITY);
+      return slots.every((slot) => free.includes(slot));
+    }),
+  );
+  return areThere ? kept.shares : null;
+}
+
 /** The placed runs that hold some of these slots. */
 export function holdersIn(
   { placed, agents }: Pool,

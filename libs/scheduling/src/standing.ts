@@ -4,7 +4,8 @@ import type { PlacedRun, PlacedRuns } from "./placed.ts";
 
 export class Standing {
   readonly #placed: PlacedRuns;
-  readonly #jobs = new Map<string, { slots: number; runs: number }>();
+  readonly #jobs = new Map<string, { slots: number; runs: number; latestGrant: number }>();
+  #grants = 0;
   readonly #workspaces = new Map<string, number>();
   /** The runs that this pass asks to stop, and their slots by job and by workspace. */
   readonly #stopped = {
@@ -23,8 +24,9 @@ export class Standing {
   }
 
   grant({ job, workspace, slots }: Demand): void {
-    const known = this.#jobs.get(job) ?? { slots: 0, runs: 0 };
-    this.#jobs.set(job, { slots: known.slots + slots, runs: known.runs + 1 });
+    this.#grants += 1;
+    const { slots: held, runs } = this.#jobs.get(job) ?? { slots: 0, runs: 0 };
+    this.#jobs.set(job, { slots: held + slots, runs: runs + 1, latestGrant: this.#grants });
     add(this.#workspaces, workspace, slots);
   }
 
@@ -68,6 +70,11 @@ export class Standing {
 
   runsOf(job: string): number {
     return this.#placed.countOf(job) + (this.#jobs.get(job)?.runs ?? 0);
+  }
+
+  /** The number of the latest grant to the job in this pass, from 1; 0 if there is none. */
+  latestGrantOf(job: string): number {
+    return this.#jobs.get(job)?.latestGrant ?? 0;
   }
 
   slotsOfWorkspace(workspace: string): number {

@@ -11,6 +11,11 @@ export function slotsText(
   return `${slots} ${kind}${slots === 1 ? "slot" : "slots"}${memory}`;
 }
 
+/** Returns "is" for one thing, and "are" otherwise. */
+export function areText(count: number): string {
+  return count === 1 ? "is" : "are";
+}
+
 /** Returns the required and forbidden labels of an agent as texts like "zone a or b" and "no spot". */
 export function labelTexts({ required, forbidden }: Conditions): readonly string[] {
   const text = ({ label, values }: LabelRule): string =>

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { collect, wholeNumberOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import { allPages, type Page } from "./pages.ts";
+import { noteAge } from "./state-age.ts";
 
 export type RowOptions = {
   readonly filter?: string;
@@ -41,7 +42,10 @@ export async function listedRows<Schema extends DescMessage, Item>(
     (start) => fetchPage({ ...rowsOf(options), ...start }),
     limitOf(options),
   );
-  if (!output.json) return page.items;
+  if (!output.json) {
+    noteAge(output, page.schedulerAnsweredAtMs);
+    return page.items;
+  }
   output.message(schema, page as Page<Item> & Plain<MessageShape<Schema>>);
   return null;
 }

@@ -4,6 +4,8 @@ export type Page<Item> = {
   readonly items: readonly Item[];
   readonly nextPageToken: string;
   readonly position: string;
+  /** Present in a list of what the scheduler decides, while the scheduler does not answer. */
+  readonly schedulerAnsweredAtMs?: number | undefined;
 };
 
 /** Fetches all pages of a list as one, up to `limit` items. */
@@ -20,8 +22,9 @@ export async function allPages<Item>(
     const pageSize = Math.min(cliLimits.pageSize, limit - items.length);
     const page = await fetchPage({ pageSize, pageToken });
     items.push(...page.items);
-    if (page.nextPageToken === "" || items.length >= limit)
-      return { items, nextPageToken: "", position: page.position };
+    if (page.nextPageToken === "" || items.length >= limit) {
+      return { ...page, items, nextPageToken: "" };
+    }
     pageToken = page.nextPageToken;
   }
 }

@@ -22,6 +22,7 @@ import {
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { RecentEvents } from "@trainyard/outbound";
+import { SchedulerWatch } from "./api/cluster/scheduler-watch.ts";
 import { apiLimits } from "./api/limits.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
 import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
@@ -61,9 +62,11 @@ export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
 
 export class Backend {
   readonly parts: BackendParts;
+  readonly scheduler: SchedulerWatch;
 
   constructor(parts: BackendParts) {
     this.parts = parts;
+    this.scheduler = new SchedulerWatch(parts);
   }
 
   /** Sends a command to a service. A rejection becomes a Problem, and an unavailable service a 503. */

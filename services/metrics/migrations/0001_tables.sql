@@ -50,6 +50,9 @@ create table metrics.tails (
   reports integer not null,
   first_step double precision not null,
   last_step double precision not null,
+  -- The keys of the first and the last report in the order (step, key).
+  first_key text collate "C" not null,
+  last_key text collate "C" not null,
   first_at_ms double precision not null,
   last_at_ms double precision not null,
   -- The reports (src/core/columns/tail.ts).
@@ -72,6 +75,9 @@ create table metrics.blocks (
   bytes integer not null,
   first_step double precision not null,
   last_step double precision not null,
+  -- The keys of the first and the last report in the order (step, key).
+  first_key text collate "C" not null,
+  last_key text collate "C" not null,
   first_at_ms double precision not null,
   last_at_ms double precision not null,
   -- Keys, steps, times and ranks (src/core/columns/block.ts).

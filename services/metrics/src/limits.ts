@@ -111,8 +111,6 @@ export const metricsLimits = {
    * deadline, at about 0.1 s per million points.
    */
   groupPointsMax: 20_000_000,
-  /** Time of one answer with series: the gateway's deadline, after which it has told its caller to try again. */
-  seriesMs: 5_000,
   /** Histories of trials that are read from the log at once. */
   historiesAtOnce: 4,
   /** Trials that are read while the points of one are put into buckets: each has a connection to the database. */
@@ -133,6 +131,8 @@ export const metricsLimits = {
   profileTotalsPerPageMax: 400,
   profiledRunsMax: 1_000,
   pageBytesMax: 512 * 1024,
+  /** Stored bytes that a page reads at once, unless a single part is larger. */
+  pagePartsBytesMax: 4 * 1024 * 1024,
   /** Tails that one read of a stream returns, and their bytes, unless the first tail alone is larger. */
   streamTailsMax: 500,
   streamBytesMax: 1024 * 1024,

@@ -1,6 +1,8 @@
-import { assert } from "@trainyard/kernel";
+import { assert, Fault } from "@trainyard/kernel";
 import type { ListeningService } from "@trainyard/runtime";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readReports } from "./shell/report-pages.ts";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
@@ -73,6 +75,59 @@ describe("a query", () => {
     expect(page).toMatchObject({ points: [], next: "" });
     await expect(metrics.page({ trial, after: "nonsense" })).rejects.toThrow("invalid_request");
     await expect(metrics.page({ trial: "x" })).rejects.toThrow("trial_not_found");
+  });
+});
+
+describe("a trial that reports everything at one step", () => {
+  test("is read in pages that cost no more than others, each point once, in the order of its reports", async () => {
+    const trial = await newTrial();
+    const requests = Array.from({ length: 100 }, (_, request) => ({
+      reports: Array.from({ length: 1_000 }, (__, n) => report(request * 1_000 + n, "training", 0)),
+    }));
+    for (const request of requests) {
+      expect((await metrics.send(service, `${trial}#1`, request)).status).toBe(200);
+    }
+    const keys: string[] = [];
+    const pagesMs: number[] = [];
+    let after = "";
+    do {
+      const beganMs = performance.now();
+      const page = await metrics.page({ trial, after, limit: 1_000 });
+      pagesMs.push(performance.now() - beganMs);
+      keys.push(...page.points.map(({ key }) => key));
+      after = page.next;
+    } while (after !== "");
+    expect(keys).toEqual(Array.from({ length: 100_000 }, (_, n) => `0-${n}`));
+    expect(pagesMs.toSorted((a, b) => a - b)[50]).toBeLessThan(500);
+  }, 120_000);
+
+  test("is read no further once the caller has given up", async () => {
+    const trial = await newTrial();
+    for (let request = 0; request < 3; request += 1) {
+      // Keys without a number are in the order of their texts, so a page has to look at all parts.
+      const reports = Array.from({ length: 1_000 }, (_, n) => ({
+        ...report(n, "training", 0),
+        key: `${n}x${request}`,
+      }));
+      await metrics.send(service, `${trial}#1`, { reports });
+    }
+    const query = { trial, group: null, after: null, limit: 10, lastStep: () => 0 };
+    let reads = 0;
+    const throwIfLate = (): void => {
+      reads += 1;
+      if (reads === 2) throw new Fault("too_late", "the caller has given up", { retry: "later" });
+    };
+    const connectionString = metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+    const pool = new pg.Pool({ connectionString, max: 1 });
+    try {
+      await expect(readReports(pool, { ...query, throwIfLate })).rejects.toThrow("given up");
+      expect(reads).toBe(2);
+      const { reports } = await readReports(pool, { ...query, throwIfLate: () => {} });
+      const keys = reports.map(({ key }) => key);
+      expect(keys.slice(0, 4)).toEqual(["0x0", "0x1", "0x2", "100x0"]);
+    } finally {
+      await pool.end();
+    }
   });
 });
 

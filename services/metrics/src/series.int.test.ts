@@ -37,8 +37,9 @@ async function series(query: Partial<Plain<QuerySeries>>) {
 const copyOfTrial = (trial: string, copies: number): string => `
   with made as (
     insert into metrics.blocks
-      (trial, run, group_name, reports, bytes, first_step, last_step, first_at_ms, last_at_ms, frame)
-    select '16.' || n, run, group_name, reports, bytes, first_step, last_step, first_at_ms, last_at_ms, frame
+      (trial, run, group_name, reports, bytes, first_step, last_step, first_key, last_key, first_at_ms, last_at_ms, frame)
+    select '16.' || n, run, group_name, reports, bytes, first_step, last_step, first_key, last_key, first_at_ms,
+      last_at_ms, frame
     from metrics.blocks, generate_series(1, ${copies}) n where trial = '${trial}'
     returning id, first_step)
   insert into metrics.columns

@@ -72,7 +72,7 @@ export async function createService(
     loops: [follower],
     commands: {
       ...queryCommands({ pool, cache, follower }),
-      ...seriesQueryCommands({ pool, cache, follower, clock: parts.clock }),
+      ...seriesQueryCommands({ pool, cache, follower }),
       ...nameQueryCommands({ pool }),
       ...systemQueryCommands({ store, system }),
       ...streamQueryCommands({ pool, cache }),

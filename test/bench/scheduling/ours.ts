@@ -10,6 +10,7 @@ export class OurPool {
   readonly #runs = new Map<string, Running>();
   readonly #random = randomOf(7);
   #queued = 0;
+  #turns = 0;
   #nowMs = 0;
 
   constructor(agents: number, waiting: number) {
@@ -41,7 +42,9 @@ export class OurPool {
       if (demand === undefined) throw new Error(`${id} does not wait`);
       this.pool.queue.remove(id);
       for (const { agent, slots } of shares) this.pool.agents.hold(agent, id, slots);
-      this.pool.start(demand, { atMs: this.#nowMs, startedAtMs: this.#nowMs });
+      this.#turns += 1;
+      const start = { turn: this.#turns, atMs: this.#nowMs, startedAtMs: this.#nowMs };
+      this.pool.start(demand, start);
       this.#runs.set(id, { demand, shares, at: this.#running.length });
       this.#running.push(id);
     }

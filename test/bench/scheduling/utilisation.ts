@@ -108,6 +108,7 @@ class Simulation {
   readonly #leftMs = new Map<string, number>();
   #nowMs = 0;
   #usedMs = 0;
+  #turns = 0;
   readonly #gangWaitsMs: number[] = [];
 
   constructor(settings: Partial<PoolSettings>, tasks: readonly Task[]) {
@@ -169,7 +170,9 @@ class Simulation {
     if (demand === undefined) throw new Error(`${id} does not wait`);
     this.#pool.queue.remove(id);
     for (const { agent, slots } of shares) this.#pool.agents.hold(agent, id, slots);
-    this.#pool.start(demand, { atMs: this.#nowMs, startedAtMs: this.#nowMs });
+    this.#turns += 1;
+    const start = { turn: this.#turns, atMs: this.#nowMs, startedAtMs: this.#nowMs };
+    this.#pool.start(demand, start);
     if (demand.slots >= slotsPerAgent) {
       this.#gangWaitsMs.push(this.#nowMs - (demand.queuedAtMs ?? 0));
     }

@@ -34,6 +34,28 @@ export function commandContract(open: OpenFixture): void {
     expect(text(seen[0]?.body ?? bytes(""))).toBe('{"name":"Übung"}');
   });
 
+  test("a handler learns when the deadline of its caller has passed", async () => {
+    await using fixture = await open();
+    const served = await fixture.connect("metrics");
+    const late: boolean[] = [];
+    const given = Promise.withResolvers<void>();
+    await served.serve("metrics", {
+      QueryPoints: async ({ isLate }) => {
+        late.push(isLate());
+        await until("the caller has given up", isLate);
+        late.push(isLate());
+        await given.promise;
+        return { kind: "ok", body: bytes("{}") };
+      },
+    });
+    const gateway = await fixture.connect("gateway");
+    const asked = gateway.request("metrics", "QueryPoints", commandOf("{}"), shortMs);
+    await expect(asked).rejects.toMatchObject({ retry: "later" });
+    await until("the handler has learned it", () => late.length === 2);
+    given.resolve();
+    expect(late).toEqual([false, true]);
+  });
+
   test("a rejection is returned as a rejection", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");

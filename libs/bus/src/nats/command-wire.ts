@@ -10,13 +10,20 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const nothing = new Uint8Array(0);
 
-export function commandHeadersToWire(headers: CommandHeaders): MsgHdrs {
+/** `waitMs` is how long the caller waits for the answer. */
+export function commandHeadersToWire(headers: CommandHeaders, waitMs: number): MsgHdrs {
   return wireHeaders([
     [headerNames.commitId, encodeHeaderValue(headers.commitId)],
     [headerNames.authid, encodeHeaderValue(headers.authid)],
     [headerNames.traceparent, encodeHeaderValue(headers.traceparent)],
     [headerNames.correlationid, encodeHeaderValue(headers.correlationid)],
+    [headerNames.waitMs, String(waitMs)],
   ]);
+}
+
+/** Returns how long the caller of a command waits for the answer; infinite for a message that does not say it. */
+export function waitMsOf(message: Msg): number {
+  return Number(headersOfMessage(message).get(headerNames.waitMs) ?? Number.POSITIVE_INFINITY);
 }
 
 export function commandHeadersOf(message: Msg): CommandHeaders {

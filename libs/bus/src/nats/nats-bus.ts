@@ -102,7 +102,7 @@ class NatsBus implements Bus {
     deadlineMs: number,
   ): Promise<CommandReply> {
     const subject = commandSubject(service, command);
-    const headers = commandHeadersToWire(request.headers);
+    const headers = commandHeadersToWire(request.headers, deadlineMs);
     return replyOf(await this.#replies.ask(subject, request.body, headers, deadlineMs), subject);
   }
 

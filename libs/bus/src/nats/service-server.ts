@@ -11,7 +11,7 @@ import { callbackThrew } from "../faults.ts";
 import { busLimits } from "../limits.ts";
 import type { CommandHandler } from "../port.ts";
 import { commandSubject } from "../subjects.ts";
-import { commandHeadersOf, failureToWire, replyToWire } from "./command-wire.ts";
+import { commandHeadersOf, failureToWire, replyToWire, waitMsOf } from "./command-wire.ts";
 
 type EndpointStats = { requests: number; errors: number; lastError: string; busyMs: number };
 
@@ -96,7 +96,9 @@ export class ServiceServer {
     }
     this.#inFlight += 1;
     const startedMs = systemClock.monotonicMs();
-    const request = { headers: commandHeadersOf(message), body: message.data };
+    const lateMs = startedMs + waitMsOf(message);
+    const isLate = (): boolean => systemClock.monotonicMs() >= lateMs;
+    const request = { headers: commandHeadersOf(message), body: message.data, isLate };
     const answered = await answer(service, handler, request);
     const failed = answered.kind === "failed";
     if (failed) onProblem(callbackThrew(`the handler of ${service}.${command}`, answered.error));

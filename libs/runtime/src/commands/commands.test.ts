@@ -47,7 +47,7 @@ async function write(characters: number) {
   );
   const headers = { commitId: newEventId(), authid: "", traceparent: "", correlationid: "" };
   const body = encodeRequest("experiments", "PauseExperiment", { experiment: "1" });
-  return handlers["PauseExperiment"]?.({ headers, body });
+  return handlers["PauseExperiment"]?.({ headers, body, isLate: () => false });
 }
 
 test("a command that would record more than the log accepts is rejected with a remedy", async () => {

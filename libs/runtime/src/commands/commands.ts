@@ -3,7 +3,7 @@
  * the messages are in proto/. A handler returns the answer message or a rejection, and throws Faults and Bugs.
  */
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { CommandHandler, CommandReply, CommandRequest } from "@trainyard/bus";
+import type { CommandHandler, CommandReply, ServedCommand } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type CommandName,
@@ -13,7 +13,7 @@ import {
   commandMethod,
 } from "@trainyard/contracts/command-services";
 import { type Accepted, type Rejected, RejectedSchema } from "@trainyard/contracts/commands";
-import { assert, isFault, isRejection, type Rejection } from "@trainyard/kernel";
+import { assert, Fault, isFault, isRejection, type Rejection } from "@trainyard/kernel";
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
 import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
@@ -29,6 +29,11 @@ export type CommandContext = {
   /** The identity of this command's commit, with the caller and the trace. */
   readonly identity: CommitIdentity;
   readonly authid: string;
+  /**
+   * Throws a Fault `too_late` when the caller has given up: nobody reads the answer, and the caller may have asked
+   * again. A command that reads much calls it between its reads.
+   */
+  readonly throwIfLate: () => void;
 };
 
 type CommandFunction = (request: never, context: CommandContext) => Promise<object>;
@@ -85,14 +90,17 @@ function handlerOf(
   };
 }
 
-function contextOf(service: string, { headers }: CommandRequest): CommandContext {
+function contextOf(service: string, { headers, isLate }: ServedCommand): CommandContext {
   const meta = serviceMeta(service, {
     correlationid: headers.correlationid,
     causationid: headers.commitId,
     authid: headers.authid,
     traceparent: childOf(headers.traceparent),
   });
-  return { identity: { commitId: headers.commitId, meta }, authid: headers.authid };
+  const throwIfLate = (): void => {
+    if (isLate()) throw new Fault("too_late", "the caller has given up", { retry: "later" });
+  };
+  return { identity: { commitId: headers.commitId, meta }, authid: headers.authid, throwIfLate };
 }
 
 function rejectedReply(rejection: Rejection): CommandReply {

@@ -92,7 +92,7 @@ describe("new agents", () => {
     const limited = run(4, { maxSlots: 6 });
     expect(plan({}, [limited, limited]).newAgents).toBe(1);
     const pool = poolOf({});
-    pool.start({ ...limited, id: "placed", slots: 3 }, { atMs: 0, startedAtMs: 0 });
+    pool.start({ ...limited, id: "placed", slots: 3 }, { turn: 1, atMs: 0, startedAtMs: 0 });
     expect(plan({}, [limited], { pool }).newAgents).toBe(0);
     const quotas = [{ workspace: "w", slots: 3, borrow: false }];
     const inWorkspace = run(2, { workspace: "w" });

@@ -16,7 +16,11 @@ test("each waiting run has its reason under Determined's rules, even if Trainyar
     ["huge", "not_enough_free"],
     ["behind", "behind_others"],
   ]);
-  expect(explainOne(cluster.pool, "behind", 0)).toMatchObject({ ahead: 1, blockers: ["huge"] });
+  expect(explainOne(cluster.pool, "behind", 0)).toMatchObject({
+    ahead: 1,
+    blockers: [],
+    startsWhen: "when the runs ahead have started, huge first",
+  });
   expect(explainOne(cluster.pool, "slotless", 0)?.startsWhen).toBe("at the next placement");
   expect(explainOne(cluster.pool, "unknown", 0)).toBeNull();
 });

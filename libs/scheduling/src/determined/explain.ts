@@ -2,6 +2,7 @@
 import type { Demand } from "../demand.ts";
 import type { Pool } from "../pool.ts";
 import { kindOf } from "../queue.ts";
+import { areText, slotsText } from "../texts.ts";
 import { waitingDemands } from "../waiting.ts";
 import { findFits } from "./fit.ts";
 import type { FitRules, Queue } from "./model.ts";
@@ -17,9 +18,11 @@ export type DeterminedWait = {
   /** The number of waiting runs ahead of the run, of its kind (with or without slots). */
   readonly ahead: number;
   readonly blockers: readonly string[];
+  /** The first of the runs ahead that the run waits for; absent if it waits for none. */
+  readonly leader?: string;
 };
 
-type Why = Pick<DeterminedWait, "reason" | "detail" | "limit" | "blockers">;
+type Why = Pick<DeterminedWait, "reason" | "detail" | "limit" | "blockers" | "leader">;
 
 /** The waiting runs in queue order, without those that the next pass starts. */
 export function determinedWaits(pool: Pool): readonly DeterminedWait[] {
@@ -92,7 +95,7 @@ function whyByFairShare(demand: Demand, looking: Looking): Why {
 
 function behind(leader: string): Why {
   const detail = "runs of a better priority are ahead in the queue";
-  return { reason: "behind_others", detail, limit: null, blockers: [leader] };
+  return { reason: "behind_others", detail, limit: null, blockers: [], leader };
 }
 
 function notEnough(demand: Demand, { pool }: Looking): Why {
@@ -103,9 +106,11 @@ function notEnough(demand: Demand, { pool }: Looking): Why {
 function notEnoughText({ slots, singleAgent }: Demand, { agents }: Pool): string {
   if (slots === 0) return "every agent runs its maximum number of processes";
   const { freeSlots, mostFree, present } = agents;
-  const needed = slots === 1 ? "the run needs 1 slot" : `the run needs ${slots} slots`;
+  const needed = `the run needs ${slotsText(slots)}`;
   if (mostFree >= slots) return `${needed}, and they are not free where it may run`;
-  if (singleAgent) return `${needed}, and at most ${Math.max(0, mostFree)} are free on one agent`;
-  if (freeSlots < slots) return `${needed} and ${freeSlots} of ${present.slots} are free`;
+  if (singleAgent)
+    return `${needed}, and at most ${Math.max(0, mostFree)} ${areText(mostFree)} free on one agent`;
+  if (freeSlots < slots)
+    return `${needed} and ${freeSlots} of ${present.slots} ${areText(freeSlots)} free`;
   return `${needed}, of one agent or of whole agents of one size, and the ${freeSlots} that are free are not`;
 }

@@ -72,6 +72,26 @@ test("jobs take turns under round robin", () => {
   expect(toy.placed()).toEqual(["x-0", "y-0", "z-0", "x-1", "y-1"]);
 });
 
+test("a turn under round robin continues where the last one ended, so equal jobs get equally many places", () => {
+  const toy = new ToyCluster({ policy: "round_robin" }, { a: 8 });
+  const waiting = { oldest: 8, second: 12, third: 12 };
+  for (const [job, runs] of Object.entries(waiting)) {
+    for (let n = 0; n < runs; n += 1) toy.queue(`${job}-${n}`, 2, { job });
+  }
+  const waves = Array.from({ length: 6 }, () => {
+    const placed = toy.placed().map((id) => id.split("-")[0] ?? "");
+    toy.end(...toy.running.keys());
+    return placed;
+  });
+  expect(waves.slice(0, 3)).toEqual([
+    ["oldest", "second", "third", "oldest"],
+    ["second", "third", "oldest", "second"],
+    ["third", "oldest", "second", "third"],
+  ]);
+  const counts = Map.groupBy(waves.flat(), (job) => job);
+  expect([...counts.values()].map((runs) => runs.length)).toEqual([8, 8, 8]);
+});
+
 describe("the order of the queue", () => {
   test("ageing puts a run before one of better priority, and the pass reports when that happens", () => {
     const toy = new ToyCluster({ ageingMs: 10 }, { a: 1 });

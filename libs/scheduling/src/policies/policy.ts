@@ -1,6 +1,7 @@
 import type { PoolAgents } from "../agents.ts";
 import type { Demand } from "../demand.ts";
 import type { PlacedRun, PlacedRuns } from "../placed.ts";
+import type { KnownJob } from "../pool.ts";
 import type { WaitingQueue } from "../queue.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { Standing } from "../standing.ts";
@@ -13,6 +14,8 @@ export type View = {
   readonly placed: PlacedRuns;
   readonly queue: WaitingQueue;
   readonly standing: Standing;
+  /** The jobs with their latest turns before the pass. */
+  readonly jobs: ReadonlyMap<string, KnownJob>;
   readonly nowMs: number;
 };
 

@@ -13,6 +13,7 @@ export class ToyCluster {
   readonly stopping = new Set<string>();
   nowMs = 0;
   #arrivals = 0;
+  #turns = 0;
 
   constructor(settings: Partial<PoolSettings> = {}, agents: Readonly<Record<string, number>> = {}) {
     // Runs make room at once, unless the test is about their exemption.
@@ -40,7 +41,9 @@ export class ToyCluster {
       this.pool.queue.remove(id);
       for (const { agent, slots } of shares) this.pool.agents.hold(agent, id, slots);
       const lender = passed?.onItsSlots === true ? passed.id : null;
-      this.pool.start(demand, { atMs: this.nowMs, startedAtMs: this.nowMs, lender });
+      this.#turns += 1;
+      const times = { atMs: this.nowMs, startedAtMs: this.nowMs };
+      this.pool.start(demand, { turn: this.#turns, ...times, lender });
       if (passed !== undefined && passed.reserved.length > 0) {
         this.pool.record({ id: passed.id, shares: passed.reserved });
       }

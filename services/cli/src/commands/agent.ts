@@ -8,6 +8,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { addRowOptions, limitOf, type RowOptions, rowsOf } from "../list-options.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { noteAge } from "../state-age.ts";
 import { UsageError } from "../usage-error.ts";
 import { addAgentChanges, disabledText } from "./agent-changes.ts";
 
@@ -50,6 +51,7 @@ async function list(
     output.message(ListAgentsResponseSchema, page);
     return;
   }
+  noteAge(output, page.schedulerAnsweredAtMs);
   output.table(page.items, [
     { title: "AGENT", value: ({ name }) => name },
     { title: "POOL", value: ({ pool }) => pool },
@@ -63,7 +65,7 @@ async function list(
 
 async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
   const name = argument(args, 0);
-  const { items } = await allAgents(client);
+  const { items, schedulerAnsweredAtMs } = await allAgents(client);
   const agent = items.find((one) => one.name === name);
   if (agent === undefined) {
     throw new UsageError(
@@ -75,6 +77,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     return;
   }
   const { distrust } = agent;
+  noteAge(output, schedulerAnsweredAtMs);
   output.fields([
     ["agent", agent.name],
     ["pool", agent.pool],

@@ -52,7 +52,7 @@ async function continueExperiment(
         : { maxLength: wholeNumberOf("--max-length", maxLength, 1) }),
       lengthUnit,
     },
-    { idempotencyKey: randomUUID() },
+    { idempotencyKey: randomUUID(), soon: true },
   );
   if (output.json) output.message(CommandResponseSchema, answer);
   else output.line(`experiment ${experiment} is ${stateOf(answer.experiment)}`);

@@ -41,7 +41,7 @@ async function fork(
   const answer = await client.call(
     "forkExperiment",
     { experiment, config, overrides: [...set], checkpoint, paused, validateOnly },
-    { idempotencyKey: options.idempotencyKey ?? randomUUID() },
+    { idempotencyKey: options.idempotencyKey ?? randomUUID(), soon: true },
   );
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
   if (output.json) output.message(CreateExperimentResponseSchema, answer);

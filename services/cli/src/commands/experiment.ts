@@ -97,7 +97,7 @@ async function create(
   const answer = await client.call(
     "createExperiment",
     { ...given.request, paused: options.paused ?? false },
-    { idempotencyKey: options.idempotencyKey ?? randomUUID() },
+    { idempotencyKey: options.idempotencyKey ?? randomUUID(), soon: true },
   );
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
   if (given.packed.hasStartupHook && config.includes(startupHook)) {

@@ -115,6 +115,7 @@ export async function start(
 ): Promise<Started | null> {
   const answer = await client.call("createTask", request, {
     idempotencyKey: idempotencyKey ?? randomUUID(),
+    soon: true,
   });
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
   const { task } = answer;

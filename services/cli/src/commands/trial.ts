@@ -8,6 +8,7 @@ import { detachSignal, printLogLine } from "../follow.ts";
 import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { firstLine, number, time } from "../output.ts";
 import { percentText, progressText, ranText, timesText } from "../progress-text.ts";
+import { noteAge } from "../state-age.ts";
 import { phaseWord } from "../state-words.ts";
 import { addTrialVerbs } from "./experiment-continue.ts";
 import { addLogOptions, followedLines, type LogOptions, printLogs } from "./logs.ts";
@@ -99,6 +100,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     return;
   }
   const nowMs = client.clock.nowMs();
+  noteAge(output, trial.schedulerAnsweredAtMs);
   output.fields([
     ["trial", trial.id],
     ["state", phaseWord(trial)],

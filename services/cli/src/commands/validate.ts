@@ -38,7 +38,7 @@ async function validate(file: string, options: ValidateOptions, command: Command
       : await client.call(
           "createExperiment",
           { config, overrides: [...options.config], validateOnly: true },
-          { idempotencyKey: randomUUID() },
+          { idempotencyKey: randomUUID(), soon: true },
         );
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
   if (output.json) output.message(CreateExperimentResponseSchema, answer);

@@ -17,7 +17,7 @@ export type PlayedRequest = {
 
 export type PlayedAnswer =
   /** The body of the answer: a Buffer is sent as it is, an object as JSON. */
-  | { readonly status?: number; readonly body: object }
+  | { readonly status?: number; readonly body: object; readonly retryAfterS?: number }
   /** Server-sent events, as the text that is sent. */
   | { readonly events: string };
 
@@ -64,13 +64,14 @@ export async function playGateway(
         response.writeHead(200, { "content-type": "text/event-stream" }).end(answered.events);
         return;
       }
-      const { status = 200, body } = answered;
+      const { status = 200, body, retryAfterS } = answered;
       if (Buffer.isBuffer(body)) {
         response.writeHead(status, { "content-type": "application/octet-stream" }).end(body);
         return;
       }
       const type = status < 400 ? "application/json" : "application/problem+json";
-      response.writeHead(status, { "content-type": type });
+      const later = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
+      response.writeHead(status, { "content-type": type, ...later });
       response.end(JSON.stringify(body));
     });
   })

@@ -46,7 +46,7 @@ async function send(
   const handler = commandHandlers("experiments", table, quiet)[name];
   if (handler === undefined) throw new Error(`${name} is not a command`);
   const headers = { commitId, authid: "u1", traceparent: "", correlationid: "" };
-  return handler({ headers, body });
+  return handler({ headers, body, isLate: () => false });
 }
 
 type Creation = typeof creation & {

@@ -64,7 +64,8 @@ async function send<Name extends "ContinueExperiment" | "RestartTrial" | "KillTr
   const handler = commandHandlers("experiments", table, pino({ enabled: false }))[name];
   if (handler === undefined) throw new Error(`${name} is not a command`);
   const headers = { commitId: newEventId(), authid: "u1", traceparent: "", correlationid: "" };
-  const reply = await handler({ headers, body: encodeRequest("experiments", name, request) });
+  const body = encodeRequest("experiments", name, request);
+  const reply = await handler({ headers, body, isLate: () => false });
   await stage.settle();
   if (reply.kind === "rejected") return readRejected(reply.body).rejected;
   return reply.kind === "ok"
@@ -268,7 +269,7 @@ describe("an experiment whose trials begin from another experiment's checkpoint"
     const request = { experiments: ["12", "13"], verb: "continue", reason: "", dryRun };
     const headers = { commitId: newEventId(), authid: "u1", traceparent: "", correlationid: "" };
     const body = encodeRequest("experiments", "ActOnExperiments", request);
-    const reply = await handler?.({ headers, body });
+    const reply = await handler?.({ headers, body, isLate: () => false });
     await stage.settle();
     if (reply?.kind !== "ok") throw new Error(reply?.kind);
     const { items } = decodeReply("experiments", "ActOnExperiments", reply.body);

@@ -34,7 +34,8 @@ beforeEach(async () => {
   ask = async (name, request) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
     const identity = { commitId: newEventId(), meta: { ...meta, authid: "ada" } };
-    const answer = await table[name]?.(request as never, { identity, authid: "ada" });
+    const context = { identity, authid: "ada", throwIfLate: () => {} };
+    const answer = await table[name]?.(request as never, context);
     return answer as object;
   };
   await stage.tell("workspace-w", workspaceMade);

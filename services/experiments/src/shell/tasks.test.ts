@@ -60,7 +60,8 @@ async function send<Name extends CommandName<"experiments">>(
   const handler = commandHandlers("experiments", table, logger)[name];
   if (handler === undefined) throw new Error(`${name} is not a command`);
   const headers = { commitId, authid: "u1", traceparent: "", correlationid: "" };
-  const reply = await handler({ headers, body: encodeRequest("experiments", name, request) });
+  const body = encodeRequest("experiments", name, request);
+  const reply = await handler({ headers, body, isLate: () => false });
   return answerOf(reply);
 }
 

@@ -5,6 +5,9 @@ export const apiLimits = {
   actedOnTogether: 250,
   /** The deadline of a command to a service; beyond it the caller is asked to retry. */
   commandDeadlineMs: 5_000,
+  /** A scheduler that is silent for this long counts as away: a list waits for it, once in `schedulerTrustedMs`. */
+  schedulerAnswersMs: 1_000,
+  schedulerTrustedMs: 3_000,
   /**
    * The longest wait for a service's verification, for example while it starts. Beyond it the service counts as
    * unavailable.

@@ -61,7 +61,7 @@ export function writeCommands(deps: IngestDeps) {
       if (rows.length > 0) {
         const lost = await ownRuns(deps, rows, proofs);
         if (lost !== null) return lost;
-        const places = await batches.add(rows).catch(rejectedAsUnstorable);
+        const places = await batches.add(batch.agent, rows).catch(rejectedAsUnstorable);
         if (isRejection(places)) return places;
         const stored = rows.flatMap((row): StoredRow[] => {
           const place = places.get(lineName(row));

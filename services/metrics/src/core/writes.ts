@@ -1,7 +1,7 @@
 /** The result of writing new reports of one run: tails by group, and the run's new state. */
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample } from "@trainyard/contracts/commands";
-import type { Aggregation } from "./columns/table.ts";
+import { type Aggregation, placesOf, tableOf } from "./columns/table.ts";
 import { tailBytes } from "./columns/tail.ts";
 import { type JsonObject, valuesOf } from "./values.ts";
 
@@ -22,6 +22,9 @@ export type NewReport = {
 };
 
 export type Tail = Extent & {
+  /** The keys of its first and its last report in the order (step, key). */
+  readonly firstKey: string;
+  readonly lastKey: string;
   readonly group: string;
   readonly reports: number;
   readonly body: Uint8Array;
@@ -31,12 +34,12 @@ const { POSITIVE_INFINITY: up, NEGATIVE_INFINITY: down } = Number;
 
 /** Returns one tail for each group, in the order of the groups' first reports. */
 export function tailsOf(reports: readonly NewReport[]): readonly Tail[] {
-  return [...Map.groupBy(reports, ({ group }) => group)].map(([group, own]) => ({
-    group,
-    reports: own.length,
-    ...extentOf(own),
-    body: tailBytes(own),
-  }));
+  return [...Map.groupBy(reports, ({ group }) => group)].map(([group, own]) => {
+    const table = tableOf(own);
+    const { first, last } = placesOf(table);
+    const places = { firstKey: first.key, lastKey: last.key };
+    return { group, reports: own.length, ...extentOf(own), ...places, body: tailBytes(table) };
+  });
 }
 
 /** The first and last step and time of some reports. */

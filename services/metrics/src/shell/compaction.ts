@@ -39,8 +39,9 @@ select id::text as id, reports, bytes from metrics.blocks
 where trial = $1 and run = $2 and group_name = $3 order by blocks.id desc limit 8`;
 
 const insertBlock = `
-insert into metrics.blocks (trial, run, group_name, reports, bytes, first_step, last_step, first_at_ms, last_at_ms, frame)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id::text as id`;
+insert into metrics.blocks (trial, run, group_name, reports, bytes, first_step, last_step, first_at_ms, last_at_ms,
+  first_key, last_key, frame)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning id::text as id`;
 
 const insertColumns = `
 insert into metrics.columns (block, kind, name, points, min, max, first, last, nans, infinities, body)
@@ -171,7 +172,7 @@ async function removeAll(
 
 async function insert(client: PoolClient, { trial, run }: RunName, block: NewBlock): Promise<void> {
   const { group, reports, bytes, firstStep, lastStep, firstAtMs, lastAtMs, frame, columns } = block;
-  const extent = [firstStep, lastStep, firstAtMs, lastAtMs];
+  const extent = [firstStep, lastStep, firstAtMs, lastAtMs, block.firstKey, block.lastKey];
   const { rows } = await client.query<{ id: string }>(insertBlock, [
     ...[trial, run, group, reports, bytes, ...extent],
     Buffer.from(frame),

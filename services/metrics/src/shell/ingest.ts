@@ -206,7 +206,7 @@ export class Ingest {
     if (reports.length === 0) return 0;
     const { trial, run: number, grant } = run;
     const rows = reports.map((report) => ({ ...report, trial, run: number, grant }));
-    const inserted = await this.#batches.add(rows);
+    const inserted = await this.#batches.add(run.id, rows);
     // The last report of each group announces all of them.
     const latest = new Map<string, PointRow>();
     for (const row of rows) {

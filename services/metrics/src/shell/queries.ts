@@ -16,7 +16,7 @@ export type QueryDeps = {
 
 export function queryCommands(deps: QueryDeps) {
   return {
-    QueryPoints: async ({ trial, group, superseded, after, limit }) => {
+    QueryPoints: async ({ trial, group, superseded, after, limit }, { throwIfLate }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
       const cursor = after === "" ? null : decodeCursor(after);
       if (after !== "" && cursor === null) {
@@ -31,6 +31,7 @@ export function queryCommands(deps: QueryDeps) {
         limit: Math.min(limit || metricsLimits.pointsPerPageMax, metricsLimits.pointsPerPageMax),
         lastStep: (run) =>
           superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run),
+        throwIfLate,
       });
       const last = reports.at(-1);
       return {

@@ -1,6 +1,6 @@
 /** Reads whole stored reports, page by page in the order (run, step, key), from tails and blocks. */
 import { parseTrialId } from "@trainyard/kernel";
-import type { Pool, PoolClient } from "pg";
+import type { Pool } from "pg";
 import { inOrder } from "../core/columns/table.ts";
 import { answeredBytes, metricsText } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
@@ -17,6 +17,7 @@ export type ReportQuery = {
   readonly limit: number;
   /** The last step at which reports of a run count; Infinity if all of them count. */
   readonly lastStep: (run: number) => number;
+  readonly throwIfLate: () => void;
 };
 
 export type ReportPage = {
@@ -26,59 +27,76 @@ export type ReportPage = {
   readonly streamPosition: number;
 };
 
-export const byPosition = (a: PartReport, b: PartReport): number => a.run - b.run || inOrder(a, b);
+const byPosition = (a: Cursor, b: Cursor): number => a.run - b.run || inOrder(a, b);
 
-/** Reads a page. It ends at its limit of bytes, but never before its first report. */
+/**
+ * Reads a page. It ends at its limit of bytes, but never before its first report. Parts are read in the order of their
+ * first reports, some at once, until the next one begins after the page: of a trial with a million reports at one step,
+ * a page reads the few parts that its keys are in, and keeps no more than a page in memory.
+ */
 export async function readReports(pool: Pool, query: ReportQuery): Promise<ReportPage> {
-  const { trial, group, after, limit, lastStep } = query;
+  const { trial, group, after, limit, lastStep, throwIfLate } = query;
   const experiment = parseTrialId(trial)?.experiment ?? "";
   return inSnapshot(pool, async (client) => {
     const position = await streamPosition(client, experiment);
-    const isWanted = ({ run, step, key }: PartReport): boolean =>
-      step <= lastStep(run) && (after === null || comparePosition({ run, step, key }, after) > 0);
-    const parts = (await partsOf(client, trial, group)).filter(
-      ({ run, firstStep, lastStep: last }) =>
-        firstStep <= lastStep(run) &&
-        (after === null || run > after.run || (run === after.run && last >= after.step)),
-    );
-    const reports: PartReport[] = [];
-    let bytes = 0;
-    for await (const report of inPosition(client, parts, limit + 1)) {
-      if (!isWanted(report)) continue;
-      if (reports.length === limit || bytes >= metricsLimits.pageBytesMax) {
-        return { reports, more: true, streamPosition: position };
-      }
-      const metricsBytes = Buffer.byteLength(metricsText(report.metrics));
-      bytes += answeredBytes([trial, report.group, report.key], metricsBytes);
-      reports.push(report);
+    const isWanted = (report: Cursor): boolean =>
+      report.step <= lastStep(report.run) && (after === null || byPosition(report, after) > 0);
+    const parts = (await partsOf(client, trial, group))
+      .filter((part) => part.firstStep <= lastStep(part.run))
+      .filter((part) => after === null || byPosition(lastOf(part), after) > 0)
+      .sort((a, b) => byPosition(firstOf(a), firstOf(b)));
+    let found: Found = { reports: [], more: false };
+    for (let next = 0; next < parts.length; ) {
+      const beyond = parts[next];
+      const last = found.reports.at(-1);
+      const isComplete = found.more && beyond !== undefined && last !== undefined;
+      if (isComplete && byPosition(firstOf(beyond), last) > 0) break;
+      throwIfLate();
+      const some = firstParts(parts, next, limit);
+      next += some.length;
+      const read = (await reportsOf(client, some)).filter(isWanted);
+      found = endedPage(trial, [...found.reports, ...read].sort(byPosition), limit, found.more);
     }
-    return { reports, more: false, streamPosition: position };
+    return { ...found, streamPosition: position };
   });
 }
 
-function comparePosition(a: Cursor, b: Cursor): number {
-  return a.run - b.run || inOrder(a, b);
-}
+type Found = { readonly reports: readonly PartReport[]; readonly more: boolean };
 
-/** Reads parts, which are in the order (run, first step), in batches of at least `atOnce` reports. */
-async function* inPosition(
-  client: PoolClient,
-  parts: readonly Part[],
-  atOnce: number,
-): AsyncGenerator<PartReport> {
-  let held: PartReport[] = [];
-  for (let next = 0; next < parts.length; ) {
-    const from = next;
-    for (let count = 0; next < parts.length && count < atOnce; next += 1) {
-      count += parts[next]?.reports ?? 0;
-    }
-    held = [...held, ...(await reportsOf(client, parts.slice(from, next)))].sort(byPosition);
-    const following = parts[next];
-    const end =
-      following === undefined ? -1 : held.findIndex((report) => !isBefore(report, following));
-    yield* held.splice(0, end < 0 ? held.length : end);
+const firstOf = ({ run, firstStep, firstKey }: Part): Cursor => ({
+  run,
+  step: firstStep,
+  key: firstKey,
+});
+const lastOf = ({ run, lastStep, lastKey }: Part): Cursor => ({
+  run,
+  step: lastStep,
+  key: lastKey,
+});
+
+/** Takes parts with about as many reports as a page, within the limit of bytes. */
+function firstParts(parts: readonly Part[], from: number, limit: number): readonly Part[] {
+  let [to, reports, bytes] = [from, 0, 0];
+  while (to < parts.length && reports <= limit && bytes <= metricsLimits.pagePartsBytesMax) {
+    reports += parts[to]?.reports ?? 0;
+    bytes += parts[to]?.bytes ?? 0;
+    to += 1;
   }
+  return parts.slice(from, to);
 }
 
-const isBefore = ({ run, step }: PartReport, part: Part): boolean =>
-  run < part.run || (run === part.run && step < part.firstStep);
+/** Ends a page of sorted reports at its limits; `more` says that it has ended before. */
+function endedPage(
+  trial: string,
+  sorted: readonly PartReport[],
+  limit: number,
+  more: boolean,
+): Found {
+  let [end, bytes] = [0, 0];
+  while (end < sorted.length && end < limit && bytes < metricsLimits.pageBytesMax) {
+    const { metrics, group, key } = sorted[end] as PartReport;
+    bytes += answeredBytes([trial, group, key], Buffer.byteLength(metricsText(metrics)));
+    end += 1;
+  }
+  return { reports: sorted.slice(0, end), more: more || end < sorted.length };
+}

@@ -2,8 +2,6 @@
 import type { Plain } from "@trainyard/contracts";
 import type { QuerySeries, Series } from "@trainyard/contracts/commands";
 import {
-  type Clock,
-  Fault,
   isRejection,
   isTrialId,
   mapConcurrently,
@@ -25,15 +23,13 @@ import { pointsOf, readChunks, type SeriesRequest, wantedParts } from "./series-
 import { inSnapshot, type Part } from "./stored-parts.ts";
 import { streamPosition as readStreamPosition } from "./stream-table.ts";
 
-export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower"> & {
-  readonly clock: Clock;
-};
+export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower">;
 
 export function seriesQueryCommands(deps: SeriesDeps) {
   return {
-    QuerySeries: async (query) => {
+    QuerySeries: async (query, { throwIfLate }) => {
       const { position } = deps.follower;
-      const found = await answer(deps, query);
+      const found = await answer(deps, query, throwIfLate);
       return isRejection(found) ? found : { ...found, position };
     },
   } satisfies Partial<CommandTable<"metrics">>;
@@ -44,10 +40,13 @@ type Answer = {
   readonly streamPositions: Readonly<Record<string, number>>;
 };
 
-async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answer | Rejection> {
+async function answer(
+  deps: SeriesDeps,
+  query: Plain<QuerySeries>,
+  throwIfLate: () => void,
+): Promise<Answer | Rejection> {
   const wrong = problemOf(query);
   if (wrong !== null) return wrong;
-  const throwIfLate = deadlineOf(deps.clock);
   const requests = await mapConcurrently(query.trials, metricsLimits.historiesAtOnce, (trial) =>
     requestOf(deps, query, trial),
   );
@@ -62,15 +61,6 @@ type Asked = {
   /** Ends a query whose caller has given up: nobody reads its answer, and the caller may have asked again. */
   readonly throwIfLate: () => void;
 };
-
-function deadlineOf(clock: Clock): () => void {
-  const { seriesMs } = metricsLimits;
-  const untilMs = clock.monotonicMs() + seriesMs;
-  return () => {
-    if (clock.monotonicMs() < untilMs) return;
-    throw new Fault("series_late", `the series took over ${seriesMs} ms`, { retry: "later" });
-  };
-}
 
 async function requestOf(
   { cache }: SeriesDeps,

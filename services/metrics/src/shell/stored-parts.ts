@@ -12,8 +12,13 @@ export type Part = {
   readonly run: number;
   readonly group: string;
   readonly reports: number;
+  /** The stored size. */
+  readonly bytes: number;
   readonly firstStep: number;
   readonly lastStep: number;
+  /** The keys of the first and the last report in the order (step, key). */
+  readonly firstKey: string;
+  readonly lastKey: string;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
 };
@@ -43,12 +48,12 @@ export const isUnreadable = (error: unknown): boolean =>
   error instanceof RangeError || error instanceof SyntaxError;
 
 const columns = `id::text as id, run, group_name as "group", reports,
-  first_step as "firstStep", last_step as "lastStep", first_at_ms as "firstAtMs", last_at_ms as "lastAtMs"`;
+  first_step as "firstStep", last_step as "lastStep", first_key as "firstKey", last_key as "lastKey", first_at_ms as "firstAtMs", last_at_ms as "lastAtMs"`;
 
 const list = `
-select 'block' as kind, ${columns} from metrics.blocks where trial = $1 and ($2::text is null or group_name = $2)
+select 'block' as kind, bytes, ${columns} from metrics.blocks where trial = $1 and ($2::text is null or group_name = $2)
 union all
-select 'tail' as kind, ${columns} from metrics.tails where trial = $1 and ($2::text is null or group_name = $2)
+select 'tail' as kind, octet_length(body) as bytes, ${columns} from metrics.tails where trial = $1 and ($2::text is null or group_name = $2)
 order by run, "firstStep", kind, id`;
 
 /** Reads parts in the order (run, first step); `group` null means all groups. */

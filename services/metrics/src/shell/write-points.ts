@@ -55,8 +55,9 @@ placed as (
   select tail.*, split_part(trial, '.', 1) as experiment,
     sum(reports) over (partition by split_part(trial, '.', 1) order by ordinal desc) - reports as after_it
   from unnest($12::text[], $13::integer[], $14::text[], $15::integer[], $16::float8[], $17::float8[], $18::float8[],
-    $19::float8[], $20::integer[], $22::integer[]) with ordinality
-    as tail (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, start_at, length, ordinal)
+    $19::float8[], $20::integer[], $22::integer[], $30::text[], $31::text[]) with ordinality
+    as tail (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, start_at, length,
+      first_key, last_key, ordinal)
     join moved using (trial, run)
 ),
 -- Locks the stream of each experiment until the commit, after all runs and in the order of the names.
@@ -68,9 +69,9 @@ streamed as (
   returning experiment, position
 ),
 added as (
-  insert into metrics.tails (trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms, body,
-    experiment, position)
-  select trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms,
+  insert into metrics.tails (trial, run, group_name, reports, first_step, last_step, first_key, last_key, first_at_ms,
+    last_at_ms, body, experiment, position)
+  select trial, run, group_name, reports, first_step, last_step, first_key, last_key, first_at_ms, last_at_ms,
     substring($21::bytea from start_at for length), experiment, streamed.position - after_it
   from placed join streamed using (experiment)
 ),
@@ -111,7 +112,12 @@ export async function writeChanges(
   const { rows } = await database.query<RunName>({
     name: "write-points",
     text: write,
-    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names)],
+    values: [
+      ...headValues(changes),
+      ...tailValues(changes),
+      ...nameValues(names),
+      ...keyValues(changes),
+    ],
   });
   return new Set(rows.map(runName));
 }
@@ -211,6 +217,11 @@ function tailValues(changes: readonly Change[]): readonly unknown[] {
     loose.map(({ run }) => run),
     loose.map(({ key }) => key),
   ];
+}
+
+function keyValues(changes: readonly Change[]): readonly unknown[] {
+  const tails = changes.flatMap(({ tails: own }) => own);
+  return [tails.map(({ firstKey }) => firstKey), tails.map(({ lastKey }) => lastKey)];
 }
 
 function nameValues(names: readonly MetricName[]): readonly unknown[] {

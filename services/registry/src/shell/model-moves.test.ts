@@ -20,7 +20,8 @@ test("a model is created in a workspace and moved, but not to an archived worksp
   const ask = (name: string, request: object) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
     const identity = { commitId: newEventId(), meta: { ...meta, authid: "ada" } };
-    return commands[name]?.(request as never, { identity, authid: "ada" });
+    const context = { identity, authid: "ada", throwIfLate: () => {} };
+    return commands[name]?.(request as never, context);
   };
   const made: AnyEvent = {
     type: "WorkspaceCreated",

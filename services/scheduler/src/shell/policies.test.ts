@@ -58,6 +58,23 @@ describe("a large run behind endless small ones", () => {
   });
 });
 
+test("a turn under round robin continues where the last one ended, also after a takeover", async () => {
+  await using world = await World.open();
+  const { agent, service } = await poolOf(world, 1);
+  const turns = { policy: "round_robin", settings: { quotas: [] } };
+  await send(world, "ConfigurePool", { pool: "default", ...turns, create: false });
+  await world.run("1.1#1");
+  for (const run of ["1.2#1", "2.1#1"]) await world.run(run);
+  const saved = readSnapshot(writeSnapshot(world.fold()));
+  expect(saved.pool("default").jobs).toEqual(world.fold().pool("default").jobs);
+  await world.stop(service);
+  await world.scheduler();
+  agent.end("1.1#1", { code: 0 });
+  await atRest();
+  expect(world.names("allocation-2.1#1")).toContain("AllocationGranted");
+  expect(world.names("allocation-1.2#1")).not.toContain("AllocationGranted");
+});
+
 describe("a pool that preempts", () => {
   test("gives the freed slots to the run for which room was made", async () => {
     await using world = await World.open();

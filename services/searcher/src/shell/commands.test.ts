@@ -55,7 +55,8 @@ async function post(
     operations: [],
     ...request,
   });
-  return handler({ headers: { commitId, authid: "u1", traceparent: "", correlationid: "" }, body });
+  const headers = { commitId, authid: "u1", traceparent: "", correlationid: "" };
+  return handler({ headers, body, isLate: () => false });
 }
 
 function answer(reply: CommandReply) {

@@ -22,6 +22,7 @@ import type {
   EventsEpoch,
   LastEvent,
   Message,
+  ServedCommand,
 } from "../../port.ts";
 import { PositionFilter } from "../../position-filter.ts";
 import { commandSubject } from "../../subjects.ts";
@@ -75,7 +76,9 @@ export class MemoryBus implements Bus {
     const server = hub.replica(service, command);
     const handler = server?.commands[command];
     if (server === undefined || handler === undefined) throw noResponders(subject);
-    const sent = { headers: { ...request.headers }, body: request.body.slice() };
+    const lateMs = hub.clock.monotonicMs() + deadlineMs;
+    const isLate = (): boolean => hub.clock.monotonicMs() >= lateMs;
+    const sent = { headers: { ...request.headers }, body: request.body.slice(), isLate };
     return await new Promise<CommandReply>((resolve, reject) => {
       const end = (): void => {
         timer[Symbol.dispose]();
@@ -197,7 +200,7 @@ export class MemoryBus implements Bus {
 async function answerWithin(
   server: MemoryServer,
   handler: CommandHandler,
-  request: CommandRequest,
+  request: ServedCommand,
 ): ReturnType<typeof answer> {
   if (server.inFlight >= busLimits.commandsInFlightMax) {
     return { kind: "reply", reply: overloaded(server.service) };

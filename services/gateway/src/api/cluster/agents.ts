@@ -12,7 +12,7 @@ export function agentHandlers(backend: Backend) {
   return {
     listAgents: async (request, context) => {
       const { items, ...page } = await rowsPage(backend, agentList, request, { context });
-      return { ...page, items: items.map(shownAgent) };
+      return { ...page, ...(await backend.scheduler.age()), items: items.map(shownAgent) };
     },
     trustAgent: async (request, context) => {
       if ((await backend.find("agent", request.name)) === undefined) {

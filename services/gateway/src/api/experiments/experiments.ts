@@ -167,7 +167,9 @@ async function getTrial(backend: Backend, request: RequestOf<"getTrial">, contex
     await backend.find("experiment", doc.experiment),
     await backend.configOf(doc.experiment),
   );
-  const trial = { ...shown, logPoliciesMatched: await matchedPolicies(backend, request.trial) };
+  const age = shown.endedAtMs === undefined ? await backend.scheduler.age() : {};
+  const logPoliciesMatched = await matchedPolicies(backend, request.trial);
+  const trial = { ...shown, ...age, logPoliciesMatched };
   if (trial.state !== "ERROR") return trial;
   const lastLogLines = await lastLines(backend, trial.id, shownLogLines, context);
   return { ...trial, lastLogLines };

@@ -118,6 +118,17 @@ describe("a list of jobs", () => {
     expect(idsOf(await listed("?pool=gpus"))).toEqual(["23 behind 0"]);
   });
 
+  test("says that the scheduler does not answer, as lists of agents and a trial do", async () => {
+    const agents = await gateway.call("GET", "/api/v1/agents");
+    for (const body of [await listed(""), agents.body]) {
+      expect(body).toMatchObject({ schedulerAnsweredAtMs: 0 });
+    }
+    const trialOf12 = { ...trialCreated(9), data: { ...trialCreated(9).data, experiment: "12" } };
+    const position = await gateway.append("trial-12.9", trialOf12, requested(1, 0));
+    const trial = await gateway.call("GET", `/api/v1/trials/12.9?minPosition=${position}`);
+    expect(trial.body).toMatchObject({ schedulerAnsweredAtMs: 0 });
+  });
+
   test("is filtered, sorted, counted and paged, and its places are those in the whole queue", async () => {
     const filter = (text: string) => `?filter=${encodeURIComponent(text)}`;
     expect(idsOf(await listed(filter("owner = ada")))).toEqual(["21 behind 1"]);

@@ -77,7 +77,8 @@ async function listJobs(
   const { items, ...page } = await rowsPage(backend, jobList, asked, { context, conditions });
   const { listQueries, pool: database } = backend.parts;
   const ahead = await inTurn(listQueries, context, () => jobsAhead(database, items));
-  return { ...page, items: items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)) };
+  const shown = items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0));
+  return { ...page, ...(await backend.scheduler.age()), items: shown };
 }
 
 /** Returns the reasons that the scheduler recorded last for waiting runs; null if none are waiting. */

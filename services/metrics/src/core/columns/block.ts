@@ -9,6 +9,7 @@ import type { JsonObject } from "../values.ts";
 import {
   type Frame,
   orderOf,
+  placesOf,
   reportsIn,
   reportsOfTable,
   type StoredReport,
@@ -49,6 +50,9 @@ export type Block = {
   readonly reports: number;
   readonly firstStep: number;
   readonly lastStep: number;
+  /** The keys of the first and the last report. */
+  readonly firstKey: string;
+  readonly lastKey: string;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
   readonly frame: Uint8Array;
@@ -65,7 +69,8 @@ export function encodeBlock(reports: readonly StoredReport[]): Block {
 
 /** Encodes a table of at least one report, which is in the order (step, key). */
 export function blockOf(table: Table): Block {
-  const { steps, times } = table.frame;
+  const { times } = table.frame;
+  const { first, last } = placesOf(table);
   const extent = (which: (a: number, b: number) => number, start: number): number => {
     let found = start;
     for (let i = 0; i < times.length; i += 1) found = which(found, times[i] ?? start);
@@ -74,8 +79,10 @@ export function blockOf(table: Table): Block {
   const { frame, columns } = encodeTable(table);
   return {
     reports: reportsIn(table),
-    firstStep: steps[0] ?? 0,
-    lastStep: steps[steps.length - 1] ?? 0,
+    firstStep: first.step,
+    lastStep: last.step,
+    firstKey: first.key,
+    lastKey: last.key,
     firstAtMs: extent(Math.min, Number.POSITIVE_INFINITY),
     lastAtMs: extent(Math.max, Number.NEGATIVE_INFINITY),
     frame,

@@ -14,8 +14,17 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 import { addKeys, decodeLedger, encodeLedger, hasKey, rangesOf } from "./key-ledger.ts";
 import { readNumbers, skipNumbers, writeNumbers } from "./numbers.ts";
 import { mergeParts } from "./merge.ts";
-import { aggregations, inOrder, type StoredReport, splitKey, textBytesOf } from "./table.ts";
+import {
+  aggregations,
+  inOrder,
+  type StoredReport,
+  splitKey,
+  tableOf,
+  textBytesOf,
+} from "./table.ts";
 import { readTail, tailBytes } from "./tail.ts";
+
+const tailOf = (reports: readonly StoredReport[]): Uint8Array => tailBytes(tableOf(reports));
 
 function written(numbers: readonly number[]): Uint8Array {
   const to = new ByteWriter();
@@ -130,7 +139,7 @@ describe("a block", () => {
         const parts = slices
           .filter(({ length }) => length > 0)
           .map((own, i) => {
-            const encoded = i === 0 ? encodeBlock(own) : readTail(tailBytes(own));
+            const encoded = i === 0 ? encodeBlock(own) : readTail(tailOf(own));
             return { table: decodeTable(encoded), bytes: 100 };
           });
         const [merged, whole] = [mergeParts(parts, limits), encodeBlock(given)];
@@ -150,7 +159,7 @@ describe("a block", () => {
       fc.property(fc.array(reports, { minLength: 1, maxLength: 4 }), (given) => {
         const parts = given.map((own, i) => ({
           table: decodeTable(
-            readTail(tailBytes(own.map((one) => ({ ...one, key: `${i}:${one.key}` })))),
+            readTail(tailOf(own.map((one) => ({ ...one, key: `${i}:${one.key}` })))),
           ),
           bytes: own.length * (i === 0 ? 900 : 120),
         }));
@@ -223,14 +232,14 @@ describe("a tail", () => {
   test("is read back as it was written, in the same order", () => {
     fc.assert(
       fc.property(reports, (given) => {
-        const bytes = tailBytes(given);
+        const bytes = tailOf(given);
         expect(decodeReports(readTail(bytes)).map(plain)).toEqual(given.map(plain));
       }),
     );
   });
 
   test("that is cut off or in an unknown format throws a RangeError", () => {
-    const bytes = tailBytes([
+    const bytes = tailOf([
       { key: "0-1", step: 1, atMs: 1, rank: 0, aggregation: "mean", metrics: { loss: 1 } },
     ]);
     for (let end = 0; end < bytes.length; end += 1) {
@@ -244,7 +253,7 @@ describe("a tail", () => {
       ...{ key: `0-${n}`, step: n, atMs: n, rank: 0, aggregation: "mean" as const },
       metrics: Object.fromEntries(Array.from({ length: 50 }, (_name, i) => [`metric_${i}`, 0])),
     }));
-    const bytes = tailBytes(many);
+    const bytes = tailOf(many);
     const table = decodeTable(readTail(bytes));
     expect(bytes.length).toBeLessThan(2_000);
     expect(textBytesOf(table)).toBeGreaterThan(JSON.stringify(many).length / 2);
@@ -260,7 +269,7 @@ describe("a tail", () => {
         Array.from({ length: 10 }, (_, i) => [`metric_${i}`, Math.fround(Math.sin(n * (i + 1)))]),
       ),
     }));
-    expect(tailBytes(many).length).toBeLessThan(5_000);
+    expect(tailOf(many).length).toBeLessThan(5_000);
   });
 });
 

@@ -270,20 +270,46 @@ export function joinLists(lists: readonly ArrayLike<number>[]): Float64Array {
   return joined;
 }
 
-/** Compares two reports by (step, key). */
-export const inOrder = (
-  a: Pick<StoredReport, "step" | "key">,
-  b: Pick<StoredReport, "step" | "key">,
-): number => a.step - b.step || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+/** The place of a report among those of its run. */
+export type Place = Pick<StoredReport, "step" | "key">;
+
+/**
+ * Compares two reports by (step, key). Keys are compared by their numbers, then by their prefixes: so the reports of a
+ * step are in the order in which their processes made them, and later tails and blocks follow earlier ones.
+ */
+export function inOrder(a: Place, b: Place): number {
+  if (a.step !== b.step) return a.step - b.step;
+  if (a.key === b.key) return 0;
+  const [one, other] = [splitKey(a.key), splitKey(b.key)];
+  return one.n - other.n || (one.prefix < other.prefix ? -1 : 1);
+}
+
+/** The places of the first and the last of the table's reports. */
+export function placesOf({ frame }: Table): { readonly first: Place; readonly last: Place } {
+  const placeAt = (index: number): Place => ({
+    step: frame.steps[index] ?? 0,
+    key: keyAt(frame, index),
+  });
+  let [first, last] = [0, 0];
+  for (let i = 1; i < frame.steps.length; i += 1) {
+    if (compareAt(frame, i, first) < 0) first = i;
+    if (compareAt(frame, i, last) > 0) last = i;
+  }
+  return { first: placeAt(first), last: placeAt(last) };
+}
+
+/** Compares two reports of a frame as `inOrder` does. */
+function compareAt({ steps, numbers, owners, prefixes }: Frame, a: number, b: number): number {
+  const difference = (steps[a] ?? 0) - (steps[b] ?? 0) || (numbers[a] ?? -1) - (numbers[b] ?? -1);
+  if (difference !== 0) return difference;
+  const [one, other] = [prefixes[owners[a] ?? -1] ?? "", prefixes[owners[b] ?? -1] ?? ""];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
 
 /** The indexes of a table's reports in the order (step, key). */
 export function orderOf({ frame }: Table): Uint32Array {
   const order = Uint32Array.from(frame.steps, (_, index) => index);
-  const compare = (a: number, b: number): number => {
-    const difference = (frame.steps[a] ?? 0) - (frame.steps[b] ?? 0);
-    if (difference !== 0) return difference;
-    return keyAt(frame, a) < keyAt(frame, b) ? -1 : 1;
-  };
+  const compare = (a: number, b: number): number => compareAt(frame, a, b);
   for (let i = 1; i < order.length; i += 1) if (compare(i - 1, i) > 0) return order.sort(compare);
   return order;
 }

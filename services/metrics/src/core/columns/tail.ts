@@ -4,13 +4,12 @@
  */
 import { type Encoded, type EncodedColumn, writeColumn, writeFrame } from "./block.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
-import { type StoredReport, tableOf } from "./table.ts";
+import type { Table } from "./table.ts";
 
 const version = 1;
 const kinds = ["scalar", "json"] as const;
 
-export function tailBytes(reports: readonly StoredReport[]): Uint8Array {
-  const { frame, columns } = tableOf(reports);
+export function tailBytes({ frame, columns }: Table): Uint8Array {
   const to = new ByteWriter(4_096);
   to.byte(version);
   to.sized(() => writeFrame(to, frame));
@@ -18,7 +17,7 @@ export function tailBytes(reports: readonly StoredReport[]): Uint8Array {
   for (const column of columns) {
     to.byte(kinds.indexOf(column.kind));
     to.text(column.name);
-    to.sized(() => writeColumn(to, column, reports.length));
+    to.sized(() => writeColumn(to, column, frame.steps.length));
   }
   return to.done();
 }

@@ -216,9 +216,10 @@ export class Cluster {
     if (allocation?.grant == null) return;
     const { startedAtMs, checkpointed, grant, resources } = allocation;
     const { pool } = resources;
-    const { atMs, lender } = grant;
+    const { position: turn, atMs, lender } = grant;
+    const start = { turn, atMs, startedAtMs, checkpointed, lender };
     this.pool(pool).queue.remove(id);
-    this.pool(pool).start(demandOf(allocation), { atMs, startedAtMs, checkpointed, lender });
+    this.pool(pool).start(demandOf(allocation), start);
     if (isLeaving(allocation)) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
