@@ -22,12 +22,13 @@ import {
   type TableOverrides,
   viewGauges,
 } from "@trainyard/runtime";
+import type { Pool } from "pg";
 import { apiHandlers } from "./api/handlers.ts";
 import { hasEnded } from "./api/runs/runs.ts";
 import { servingRuns } from "./api/tasks/serving.ts";
 import { type StreamsDeps, streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
-import { Backend } from "./backend.ts";
+import { Backend, type BackendParts } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
 import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
@@ -98,24 +99,13 @@ export async function createService(
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
-  const knownToken = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
-  const sessions = new Sessions(callers);
-  const openCalls = new OpenCalls({ token: knownToken, sessions, clock });
-  const lookups = {
-    runTokenKeys,
-    grants: new RunGrants(log, clock),
-    token: knownToken,
-    session: (secret: string) => sessions.find(secret),
-    ownerRuns: new OwnerRuns({ log, clock, cache: executor.cache, token: knownToken }),
-  };
-  const door = {
-    ...{ sessions, openCalls },
-    authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
-  };
+  const known = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
+  const door = doorOf(parts, callers, executor.cache, known, runTokenKeys);
+  const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
   const serving = servingRuns(backend, runTokenKeys);
-  const pages = taskPageRoom({ ...rooms, ...room, serving, token: knownToken });
+  const pages = taskPageRoom({ ...rooms, ...room, serving, token: known });
   const face = {
     costs: new Costs(),
     reached: (position: string) => backend.reachText(position),
@@ -167,6 +157,28 @@ export async function createService(
     started: async () => view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {}),
     unready: () => freshness.unready(),
   });
+}
+
+/** Returns what identifies callers, and ends their calls with their tokens and sessions. */
+function doorOf(
+  { log, clock }: Pick<BackendParts, "log" | "clock">,
+  callers: Pool,
+  cache: FoldCache,
+  token: TokenLookup,
+  runTokenKeys: GatewayConfig["runTokenKeys"],
+) {
+  const sessions = new Sessions(callers);
+  const openCalls = new OpenCalls({ token, sessions, clock });
+  const lookups = {
+    ...{ runTokenKeys, token },
+    grants: new RunGrants(log, clock),
+    session: (secret: string) => sessions.find(secret),
+    ownerRuns: new OwnerRuns({ log, clock, cache, token }),
+  };
+  return {
+    ...{ sessions, openCalls },
+    authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
+  };
 }
 
 /** Returns the disk of the storages behind the brake, which stops calls of a storage that does not answer. */

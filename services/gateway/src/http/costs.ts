@@ -1,6 +1,6 @@
 /**
- * What calls cost, by class. Each call names its class in its option `cost`. The router gives turns by this table, so
- * that no caller keeps the others waiting, whatever it asks for.
+ * The classes of cost. Each call names its class in its option `cost`. The router gives turns by this table, so that no
+ * caller keeps the others waiting, whatever it asks for.
  */
 import { Cost } from "@trainyard/contracts/routes";
 import { type Caller, countedAs } from "./caller.ts";

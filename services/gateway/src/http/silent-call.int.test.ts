@@ -46,7 +46,7 @@ const accessDeps: AccessDeps = {
   unreadable: () => null,
 };
 
-/** Returns the route of a made-up call that returns a secret, and whose proto has an HTTP rule and says its cost only. */
+/** Returns the route of a made-up call that returns a secret, and says only its HTTP rule and its cost. */
 function silentRoute(): Route {
   const { createToken } = ClusterService.method;
   const options = create(MethodOptionsSchema);

@@ -1,4 +1,4 @@
-/** What the documents of trials and tasks have only the latest or the first part of. */
+/** The parts of trials and tasks of which their documents have only the latest or the first ones. */
 import type { Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
 import type { Backend } from "../../backend.ts";

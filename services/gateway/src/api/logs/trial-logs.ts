@@ -12,8 +12,8 @@ import { conditionsOf, type LogFilter, levelNames, sourceNames } from "./log-fil
 /** Log lines in one page from the logs service. */
 const logPageLines = 1_000;
 /**
- * The interval at which a follower queries lines without announcements. Both the bus and the log wake it before, so this
- * is for what a broken connection to the bus has missed.
+ * The interval at which a follower queries lines without announcements. The bus and the log wake it before; this is for
+ * what a broken connection to the bus has missed.
  */
 const logPollMs = 5_000;
 /** The same after an event of the task, which the read model may not have yet. */

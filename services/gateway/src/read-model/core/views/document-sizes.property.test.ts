@@ -1,4 +1,4 @@
-/** Whatever happens, the documents that each event rewrites have a bound in bytes, beside what people wrote. */
+/** The documents that events rewrite have a bound in bytes in any history, beside the texts of people. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import fc from "fast-check";

@@ -154,7 +154,7 @@ export type QueuedRun = {
 export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
   /** A key that sorts jobs in queue order. */
   readonly queue: string;
-  /** What the run that was queued last asks for. */
+  /** The request of the run that was queued last. */
   readonly asked: {
     readonly priority: number;
     readonly weight: number;

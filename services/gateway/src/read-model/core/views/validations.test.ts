@@ -67,8 +67,10 @@ test("after a rollback of a trial with many records the best is one of at most a
 });
 
 test("nothing is left of a trial that starts again from scratch, not even a validation of step 0", () => {
-  const trial = recordValidation(nothing, report(0, 0.5), "loss", true);
-  const left = bestAfter(trial, -1);
-  expect(left).toMatchObject({ stepsCompleted: 0, records: [], recent: [], bestValidation: {} });
-  expect(left).not.toHaveProperty("bestValue");
+  const { documents, trial, report } = trialWith();
+  report(0, 0.5);
+  supersedeValidations(documents, trial(), metric, -1);
+  expect(trial()).toMatchObject({ stepsCompleted: 0, records: [], recent: [] });
+  for (const gone of ["best", "latest", "bestValue"]) expect(trial()).not.toHaveProperty(gone);
+  expect(validations(documents)).toBe(0);
 });

@@ -49,7 +49,10 @@ export function recordValidation(
   forget(documents, trial, { records, recent });
 }
 
-/** Removes the validations of a trial beyond a step, all if it is below 0. What is left has its values in the set, if they are kept. */
+/**
+ * Removes the validations of a trial beyond a step, all if it is below 0. The values of those that are left are in the
+ * set if they are kept.
+ */
 export function supersedeValidations(
   documents: DocumentSet,
   trial: TrialDocument,

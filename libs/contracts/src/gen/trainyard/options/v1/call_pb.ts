@@ -15,7 +15,7 @@ export const file_trainyard_options_v1_call: GenFile = /*@__PURE__*/
   fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSLGAgoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgSEQoJZm9yX293bmVyGAwgASgIEigKBGNvc3QYDSABKA4yGi50cmFpbnlhcmQub3B0aW9ucy52MS5Db3N0KokCCgRDb3N0EhQKEENPU1RfVU5TUEVDSUZJRUQQABINCglDT1NUX1JFQUQQARINCglDT1NUX0xJU1QQAhIPCgtDT1NUX1NFUklFUxADEhEKDUNPU1RfQU5BTFlTSVMQBBITCg9DT1NUX0NPTVBBUklTT04QBRINCglDT1NUX0NPREUQBhINCglDT1NUX0RJRkYQBxIQCgxDT1NUX0NPTU1BTkQQCBITCg9DT1NUX1NVQk1JU1NJT04QCRIRCg1DT1NUX0RPV05MT0FEEAoSDAoIQ09TVF9SVU4QCxIPCgtDT1NUX1NUUkVBTRAMEg4KCkNPU1RfV0FUQ0gQDRINCglDT1NUX1BBU1MQDipTCglCb2R5TGltaXQSGgoWQk9EWV9MSU1JVF9VTlNQRUNJRklFRBAAEhQKEEJPRFlfTElNSVRfU01BTEwQARIUChBCT0RZX0xJTUlUX0xBUkdFEAI6VwoEY2FsbBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyIS50cmFpbnlhcmQub3B0aW9ucy52MS5DYWxsT3B0aW9uc1IEY2FsbGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
- * A call that says nothing but its cost takes a user's token only, a read of it waits for the read model, a repeat under an
+ * A call that says only its cost takes a user's token only, a read of it waits for the read model, a repeat under an
  * idempotency key has no second effect, and its answer is not stored. So a forgotten option closes a call, and a secret
  * is stored only if the call says so.
  *
@@ -108,7 +108,7 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
   forOwner: boolean;
 
   /**
-   * What the call costs. The gateway does not start while a call says nothing.
+   * The cost of the call. The gateway does not start while a call has none.
    *
    * @generated from field: trainyard.options.v1.Cost cost = 13;
    */
@@ -204,7 +204,7 @@ export const Cost = {
   DOWNLOAD: 10,
 
   /**
-   * What runs deliver and ask, some of which wait.
+   * A call of a run, which may wait for a signal.
    *
    * @generated from enum value: COST_RUN = 11;
    */
