@@ -5,7 +5,7 @@ const filled: readonly (readonly [path: string, reason: string])[] = [
   ["services/agent/src/supervisor/main.ts", "the run of this process, which a signal ends"],
   ["libs/client/src/client.ts", "routes of the API's methods, read once from their descriptors"],
   ["libs/contracts/src/codec.ts", "codecs compiled once from their descriptors"],
-  ["libs/event-log/src/postgres/reads.ts", "texts of event types, each once in memory"],
+  ["libs/event-log/src/postgres/event-rows.ts", "texts of event types, each once in memory"],
   ["libs/experiment-config/src/parts/values.ts", "what the exported schema writes of a type"],
 ];
 

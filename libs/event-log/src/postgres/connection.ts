@@ -42,7 +42,7 @@ export function clientConfig(config: ConnectionConfig): ClientConfig {
 /** The connection of statements that take what they take. */
 export const withoutTimeLimits = (config: ClientConfig): ClientConfig => ({
   ...config,
-  // Also instead of a limit that the operator gave the role.
+  // A limit that the operator gave the role does not count either.
   options: "-c statement_timeout=0",
   statement_timeout: 0,
   query_timeout: 0,

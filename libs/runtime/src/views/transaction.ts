@@ -24,7 +24,7 @@ export async function withoutTimeLimits<Result>(
     // A pool hides its password from copies.
     ...(options.password === undefined ? {} : { password: options.password }),
     max: 1,
-    // Also instead of a limit that the operator gave the role.
+    // A limit that the operator gave the role does not count either.
     options: "-c statement_timeout=0",
     statement_timeout: 0,
     query_timeout: 0,
