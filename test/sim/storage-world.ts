@@ -60,6 +60,8 @@ const silent = {
     damageReported() {},
     contextServed() {},
     versionRegistered() {},
+    storageRefuses() {},
+    storageRefuses() {},
     requestFailed() {},
   },
 };

@@ -152,6 +152,7 @@ export { viewCheck } from "./verification/verify-view.ts";
 export type { SetAside } from "./views/apply-events.ts";
 export { shownView } from "./views/view-commands.ts";
 export { viewGauges } from "./views/view-telemetry.ts";
+export { type Follower, type Patience, type Peer, viewFollower } from "./readiness/readiness.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { WorkerCall } from "./worker/worker-call.ts";

@@ -33,7 +33,9 @@ export async function createGatewayDatabase(
     for (const [category, owner] of Object.entries(categoryOwners)) {
       categories[category] = owner === "gateway" ? "ty_gateway" : user;
     }
-    await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway", relay: "ty_relay" } } });
+    await migrateLog(client, {
+      roles: { categories, consumers: { gateway: "ty_gateway", relay: "ty_relay" } },
+    });
   });
   return url;
 }
