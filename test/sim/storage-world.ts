@@ -61,7 +61,6 @@ const silent = {
     contextServed() {},
     versionRegistered() {},
     storageRefuses() {},
-    storageRefuses() {},
     requestFailed() {},
   },
 };

@@ -107,6 +107,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     await once(server, "listening");
     const platform = new ScriptedPlatform(bus, agent, server);
     server.on("request", (request, response) => {
+      if (request.url === "/livez") return void response.writeHead(200).end();
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
