@@ -60,7 +60,6 @@ const silent = {
     damageReported() {},
     contextServed() {},
     versionRegistered() {},
-    storageRefuses() {},
     requestFailed() {},
   },
 };

@@ -140,7 +140,7 @@ export { untilDrained } from "./service/until-drained.ts";
 export { KeyedQueue } from "./keyed-queue.ts";
 export { databaseEpoch } from "./service/database-epoch.ts";
 export { LogEpoch } from "./service/log-epoch.ts";
-export { isDatabaseAway, tableFault } from "./service/table-fault.ts";
+export { isDatabaseAway, isDatabaseSlow, tableFault } from "./table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";

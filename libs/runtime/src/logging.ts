@@ -1,4 +1,3 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Clock } from "@trainyard/kernel";
 import {
   type DestinationStream,
@@ -14,6 +13,7 @@ export type { Logger };
 const warnLevel = 40;
 
 type LoggerOverrides = {
+  /** The clock by which expected retries are shortened; without it all lines are logged in full. */
   readonly clock?: Pick<Clock, "monotonicMs">;
   readonly stream?: DestinationStream;
 };
@@ -25,9 +25,9 @@ type LoggerOverrides = {
 export function createLogger(
   service: string,
   level: string,
-  { clock = systemClock, ...out }: LoggerOverrides = {},
+  { clock, stream }: LoggerOverrides = {},
 ): Logger {
-  const retries = new RetryLines(clock);
+  const retries = clock === undefined ? null : new RetryLines(clock);
   const options: LoggerOptions = {
     level,
     base: { service, pid: process.pid },
@@ -35,11 +35,15 @@ export function createLogger(
     formatters: { level: (label) => ({ level: label }) },
     hooks: {
       logMethod([first, message, ...more], method, ofLevel) {
-        const isRetry = ofLevel >= warnLevel && typeof first === "object" && message !== undefined;
+        const isRetry =
+          retries !== null &&
+          ofLevel >= warnLevel &&
+          typeof first === "object" &&
+          message !== undefined;
         const fields = isRetry ? retries.fieldsOf(message, { ...(first as object) }) : first;
         if (fields !== null) method.apply(this, [fields as string, message, ...more]);
       },
     },
   };
-  return out.stream === undefined ? pino(options) : pino(options, out.stream);
+  return stream === undefined ? pino(options) : pino(options, stream);
 }

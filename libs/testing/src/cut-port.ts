@@ -1,4 +1,4 @@
-/** A port that leads to another one of this machine until it is cut: then it refuses connections, as a stopped server. */
+/** A port that leads to another one of this machine until it is cut: then it refuses connections. */
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 

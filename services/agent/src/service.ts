@@ -26,7 +26,7 @@ import { CodeArchives } from "./shell/code-archives.ts";
 import { openUsers } from "./shell/open-users.ts";
 import { runtimeOf } from "./shell/runtime-choice.ts";
 import { supervisorsOf } from "./shell/supervisors.ts";
-import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
+import { beginStart } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
 import { createTelemetry, type Telemetry } from "./telemetry.ts";
@@ -53,7 +53,7 @@ export async function createService(
 ): Promise<AgentService> {
   const stack = new AsyncDisposableStack();
   const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const logger = overrides.logger ?? createLogger(name, config.logLevel, { clock });
   const folder = makeFolder(resolve(config.folder));
   stack.use(await lockFolder(folder, clock));
   checkVersion(folder);

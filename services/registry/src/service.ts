@@ -57,7 +57,7 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const events = createTelemetry(registry, logger);
   const stores = stack.use(new Stores({ clock, ...config.stores }));
-  const onFault = (fault: Fault): void => events.storageRefuses(fault);
+  const onFault = (fault: Fault): void => logger.warn({ err: fault }, "storage_refuses");
   const brake = new StoreBrake({ clock, ...registryLimits.storeBrake, onFault });
   const { seenMs, diskWorkMs: workMs, readAheadBytesMax } = registryLimits;
   const openDisk = (): BrakedDisk => {

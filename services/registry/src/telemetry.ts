@@ -16,8 +16,6 @@ export type Telemetry = {
   versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
   contextServed(bytes: number): void;
-  /** A storage of checkpoints refuses requests, or does not answer. */
-  storageRefuses(fault: unknown): void;
   requestFailed(error: unknown): void;
 };
 
@@ -85,9 +83,6 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     contextServed(bytes) {
       contexts.inc(bytes);
-    },
-    storageRefuses(fault) {
-      logger.warn({ err: fault }, "storage_refuses");
     },
     requestFailed(error) {
       logger.error({ err: error }, "context_request_failed");

@@ -80,7 +80,7 @@ test("a process that has never reached a server is unready at once", async () =>
   );
 });
 
-test("a reader that stands still is late after it has been 60 s behind for a minute", async () => {
+test("a reader that stalls is late after it has been 60 s behind for a minute", async () => {
   const { after } = await watching();
   followers = [{ name: "searcher", position: 1 }];
   expect(await after(600)).toBeNull();
@@ -123,7 +123,7 @@ test("a reader is not late because the log went back", async () => {
   expect(await after(300)).toBeNull();
 });
 
-test("a reader that stands still for a day is late by a day, with bounded memory", async () => {
+test("a reader that stalls for a day is late by a day, with bounded memory", async () => {
   const { after } = await watching();
   followers = [{ name: "searcher", position: 1 }];
   expect(await after(10_000, () => (head += 1))).toMatch(/^searcher is (999\d|10000) s behind/);

@@ -10,7 +10,6 @@ import { type Clock, pause } from "@trainyard/kernel";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 import type { Loop } from "../reactions/loop.ts";
-import type { View } from "../views/view.ts";
 import { Lag } from "./lag.ts";
 import { LinkWatch } from "./link-watch.ts";
 import { retryReason } from "./retry-reason.ts";
@@ -18,7 +17,12 @@ import { retryReason } from "./retry-reason.ts";
 /** A reader of the log; its position is null while it does not have to read, as that of a standby. */
 export type Follower = { readonly name: string; readonly position: number | null };
 
-export function viewFollower({ spec, position }: View, reads = true): Follower {
+type FollowingView = {
+  readonly spec: { readonly schema: string; readonly view: string };
+  readonly position: number;
+};
+
+export function viewFollower({ spec, position }: FollowingView, reads = true): Follower {
   return { name: `the view ${spec.schema}.${spec.view}`, position: reads ? position : null };
 }
 

@@ -1,11 +1,11 @@
 /**
  * Log lines of expected retries. A fault that the program handles by a retry is one line without a stack, at most once
  * a minute for each cause; the next line has the number of those left out. An outage of the database or the bus is one
- * cause, whoever notices it. An error that is no fault keeps its stack: it may be a bug.
+ * cause for all loops that notice it. An error that is no fault keeps its stack: it may be a bug.
  */
 import { type Clock, isFault } from "@trainyard/kernel";
 import { runtimeLimits } from "../limits.ts";
-import { isDatabaseAway } from "../service/table-fault.ts";
+import { isDatabaseAway, isDatabaseSlow } from "../table-fault.ts";
 import { retryReason } from "./retry-reason.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export class RetryLines {
 }
 
 function isExpected(error: unknown): boolean {
-  return isFault(error) || isDatabaseAway(error);
+  return isFault(error) || isDatabaseAway(error) || isDatabaseSlow(error);
 }
 
 function outageOf(error: unknown): string | null {

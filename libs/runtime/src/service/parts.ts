@@ -55,10 +55,10 @@ export async function openServingParts(
   overrides: Omit<Overrides, "log">,
 ): Promise<ServingParts> {
   const stack = new AsyncDisposableStack();
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const { clock = systemClock, patience } = overrides;
+  const logger = overrides.logger ?? createLogger(name, config.logLevel, { clock });
   const registry = createRegistry(name);
   const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  const { clock = systemClock, patience } = overrides;
   return { name, stack, bus, logger, registry, clock, patience };
 }
 

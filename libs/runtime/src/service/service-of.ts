@@ -91,7 +91,7 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
   const tell = (): void => {
     if (state === "ready") told.now(readiness(), { address, ...(grpcAddress && { grpcAddress }) });
   };
-  const loops: Loop[] = [...(plan.loops ?? []), { run: (signal) => watched.run(signal, tell) }];
+  const loops = [...(plan.loops ?? [])];
   if (partition !== undefined) {
     viewGauges(registry, () => partition.views);
     loops.push({ run: (signal) => partition.run(leaseOwner(name), signal) });
@@ -111,6 +111,7 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
     await onceAnswered(starting, async () => plan.started?.());
     await watched.look(draining.signal);
     if (state === "starting") state = "ready";
+    stack.use(runLoops([{ run: (signal) => watched.run(signal, tell) }], parts));
     tell();
   };
   return {

@@ -16,7 +16,7 @@ import {
   type Listening,
   listenHttp,
 } from "./health-server.ts";
-import { isDatabaseAway } from "./table-fault.ts";
+import { isDatabaseAway, isDatabaseSlow } from "../table-fault.ts";
 import type { Registry } from "./telemetry.ts";
 
 export type StartDeps = {
@@ -65,11 +65,7 @@ export function listenWaiting(
 /** A wrong password, database or schema stays wrong; a server that is away, starts, or is overloaded does not. */
 function mayAnswerLater(error: unknown): boolean {
   if (isFault(error)) return error.retry !== "never";
+  if (isDatabaseAway(error) || isDatabaseSlow(error)) return true;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const isSlow = error instanceof Error && error.message === "Query read timeout";
-  return (
-    isSlow ||
-    /^(53...|55P03|57014|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/.test(code) ||
-    isDatabaseAway(error)
-  );
+  return /^(53...|55P03|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/.test(code);
 }

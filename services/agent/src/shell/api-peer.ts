@@ -1,4 +1,4 @@
-/** The API as a server that the agent needs: checkpoints, code and tunnels go through it, and nothing else shows early. */
+/** The API as a server that the agent needs: checkpoints and tunnels go through it. */
 import { Fault } from "@trainyard/kernel";
 import type { Peer } from "@trainyard/runtime";
 import { limits } from "../limits.ts";

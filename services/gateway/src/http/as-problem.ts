@@ -1,5 +1,5 @@
 import { Bug, isFault } from "@trainyard/kernel";
-import { isDatabaseAway, type Logger } from "@trainyard/runtime";
+import { isDatabaseAway, isDatabaseSlow, type Logger } from "@trainyard/runtime";
 import { Problem, unavailable } from "./problem.ts";
 
 /** Converts an error to the Problem that the caller gets. Details for operators are logged under the request's id. */
@@ -22,7 +22,7 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new Problem(415, "not_json", "send the body as application/json");
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseAway(error) || isDatabaseSlow(error)) {
     logger.warn({ err: error, requestId }, "database_unreachable");
     return new Problem(503, "unavailable", "the database does not answer now; try again");
   }

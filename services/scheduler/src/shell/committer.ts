@@ -15,7 +15,7 @@ import {
 } from "@trainyard/runtime";
 import { commitsOf, type Decision } from "../core/reconcile/decision.ts";
 import { shorter } from "../core/reconcile/refused.ts";
-import { toldOf } from "../core/reconcile/told.ts";
+import { operatorLine } from "../core/reconcile/operator-line.ts";
 import { limits } from "../limits.ts";
 import { agents, allocations, pools } from "../streams.ts";
 
@@ -99,8 +99,8 @@ export class Committer {
   }
 
   #tell(decision: Decision): void {
-    const told = toldOf(decision);
-    if (told !== null) this.#deps.logger.warn(told.fields, told.message);
+    const line = operatorLine(decision);
+    if (line !== null) this.#deps.logger.warn(line.fields, line.message);
   }
 
   async #decide(work: Work, decision: Decision): Promise<void> {

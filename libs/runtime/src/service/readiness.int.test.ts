@@ -6,8 +6,8 @@ import { CutPort } from "@trainyard/testing";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Partition } from "../leadership/partition.ts";
-import { openParts, openTables } from "../service/parts.ts";
-import { type ListeningService, serviceOf } from "../service/service-of.ts";
+import { openParts, openTables } from "./parts.ts";
+import { type ListeningService, serviceOf } from "./service-of.ts";
 import { DatabaseStage } from "../testing/database-stage.ts";
 
 const http = { host: "127.0.0.1", port: 0 };

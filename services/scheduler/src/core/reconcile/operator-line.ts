@@ -1,13 +1,16 @@
-/** The decisions that an operator reads in the log of the scheduler: agents that are lost or return, failed launches. */
+/** The decisions that the log of the scheduler names: agents that are lost or return, failed launches. */
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import type { AgentCommand } from "../agent/state.ts";
 import type { Decision } from "./decision.ts";
 
-export type Told = { readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
+export type OperatorLine = {
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
 
 /** Returns the line of a committed decision; null for those that are no news for an operator. */
-export function toldOf({ on, id, command }: Decision): Told | null {
-  if (on === "agent") return agentTold(id, command);
+export function operatorLine({ on, id, command }: Decision): OperatorLine | null {
+  if (on === "agent") return agentLine(id, command);
   if (on !== "allocation" || command.kind !== "end") return null;
   const { cause, message: why, launchFailure } = command;
   if (cause === AllocationEndCause.AGENT_LOST)
@@ -17,7 +20,7 @@ export function toldOf({ on, id, command }: Decision): Told | null {
   return { message: "launch_failed", fields: { allocation: id, agents, why } };
 }
 
-function agentTold(agent: string, command: AgentCommand): Told | null {
+function agentLine(agent: string, command: AgentCommand): OperatorLine | null {
   switch (command.kind) {
     case "lose":
       return { message: "agent_lost", fields: { agent, why: command.reason } };
