@@ -81,6 +81,8 @@ export type LastEvent = EventsEpoch & { readonly position: number; readonly id: 
 export interface Bus extends AsyncDisposable {
   /** Returns whether the connection to the server is up. */
   connected(): boolean;
+  /** Returns why the connection is down; null while it is up. */
+  outage(): string | null;
   /** Registers a callback for every change of `connected()`. */
   onConnection(callback: (connected: boolean) => void): Disposable;
 

@@ -25,6 +25,17 @@ export const runtimeLimits = {
   strayEventsToldMs: 60_000,
   /** The interval between log lines about one outage of the log: a long outage must not fill the disk. */
   outageLoggedMs: 10_000,
+  /** A retry is logged once in this time for each cause; others are counted. */
+  retryLoggedMs: 60_000,
+  /** The causes that are remembered; the oldest is forgotten, and logged again. */
+  retryCausesKept: 1_000,
+  /**
+   * When a process is not ready. A database or bus is away for a few seconds during each restart, and a service catches
+   * up within a minute after most outages.
+   */
+  readiness: { lookMs: 2_000, awayMs: 10_000, behindMs: 60_000, lateForMs: 60_000 },
+  /** The interval between two attempts of a start that waits for the database. */
+  startRetryMs: 1_000,
   /** How long the feed waits for a silent bus before it reads the log. */
   silentBusMs: 1_000,
   /** How long the feed waits before it reads the log while the bus is disconnected. */

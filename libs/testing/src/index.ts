@@ -1,3 +1,4 @@
+export { CutPort } from "./cut-port.ts";
 export { madeOnce, postgresBinaries } from "./postgres-binaries.ts";
 export { freePort } from "./free-port.ts";
 export { type Decided, type Given, given } from "./given.ts";

@@ -1,5 +1,8 @@
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
+  /** The interval between two requests whether the API answers: of 1,000 agents they are 100 a second. */
+  apiLookMs: 10_000,
+  apiAnswerMs: 5_000,
   /** The most starters that get the same order: after this many deaths without an answer the order is the cause. */
   startersAsked: 3,
   /**

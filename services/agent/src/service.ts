@@ -21,11 +21,12 @@ import { limits } from "./limits.ts";
 import { Packages } from "./servers/packages.ts";
 import { Screens } from "./screens/screens.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
+import { apiPeer } from "./shell/api-peer.ts";
 import { CodeArchives } from "./shell/code-archives.ts";
 import { openUsers } from "./shell/open-users.ts";
 import { runtimeOf } from "./shell/runtime-choice.ts";
 import { supervisorsOf } from "./shell/supervisors.ts";
-import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
+import { beginStart } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
 import { createTelemetry, type Telemetry } from "./telemetry.ts";
@@ -52,7 +53,7 @@ export async function createService(
 ): Promise<AgentService> {
   const stack = new AsyncDisposableStack();
   const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const logger = overrides.logger ?? createLogger(name, config.logLevel, { clock });
   const folder = makeFolder(resolve(config.folder));
   stack.use(await lockFolder(folder, clock));
   checkVersion(folder);
@@ -74,7 +75,16 @@ export async function createService(
   const runtime = await runtimeOf({ config, folder: start.folder, sdkPath, users, clock, events });
   const runs = makeFolder(join(folder, names.runs));
   const supervisors = stack.use(supervisorsOf(runtime.mechanism, runs, inherited));
-  const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
+  const runsAsRoot =
+    runtime.mechanism !== "container" && config.users.range === null && process.getuid?.() === 0;
+  if (runsAsRoot) events.runsAsRoot();
+  const { mechanism: processGroups, engine } = runtime;
+  const runsAre = {
+    processGroups,
+    ...(engine === undefined ? {} : { engine }),
+    ...(runsAsRoot ? { runsAsRoot } : {}),
+  };
+  const identity = { ...identityOf(config), ...start, ...runsAre };
   const python = { sdkPath, inherited };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
   const urls = {
@@ -104,8 +114,13 @@ export async function createService(
   };
   const agent = stack.use(new Agent(deps));
   const service = serviceOf(
-    { name, stack, bus, logger, registry },
-    { http: config.http, started: () => agent.start(), unready: () => agent.problem },
+    { name, stack, bus, logger, registry, clock },
+    {
+      http: config.http,
+      started: () => agent.start(),
+      unready: () => agent.problem,
+      peers: [apiPeer(apiUrl)],
+    },
   );
   return { ...service, shutDownRuns: () => agent.shutDown() };
 }
@@ -115,7 +130,7 @@ function identityOf({
   pool,
   address,
   labels,
-}: AgentConfig): Omit<AgentIdentity, keyof FolderIdentity | "processGroups"> {
+}: AgentConfig): Pick<AgentIdentity, "name" | "pool" | "address" | "version" | "labels"> {
   return { name, pool, address, version, labels };
 }
 

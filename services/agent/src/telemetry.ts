@@ -87,6 +87,8 @@ function userEvents(logger: Logger) {
       range === null
         ? logger.info("runs_have_the_agents_user")
         : logger.info({ ...range, experiments: experimentsOf(range), tasks }, "runs_have_users"),
+    runsAsRoot: () =>
+      logger.warn({ setting: "TRAINYARD_AGENT_USER_IDS" }, "runs_have_roots_rights"),
     protocolDiffers: (problem: string) => logger.error({ problem }, "protocol_differs"),
     storageClosed: (path: string) =>
       logger.warn({ path }, "checkpoint_folder_closed_to_the_users_of_runs"),

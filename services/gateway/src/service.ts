@@ -20,6 +20,7 @@ import {
   RunGrants,
   serviceOf,
   type TableOverrides,
+  viewFollower,
   viewGauges,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
@@ -156,6 +157,7 @@ export async function createService(
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
     started: async () => view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {}),
     unready: () => freshness.unready(),
+    followers: () => [viewFollower(view), { name: "gateway", position: follower.position }],
   });
 }
 

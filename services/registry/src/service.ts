@@ -8,6 +8,7 @@ import {
   StoreBrake,
   Stores,
 } from "@trainyard/blob";
+import type { Fault } from "@trainyard/kernel";
 import {
   DeletionHold,
   EffectLoop,
@@ -56,7 +57,8 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const events = createTelemetry(registry, logger);
   const stores = stack.use(new Stores({ clock, ...config.stores }));
-  const brake = new StoreBrake({ clock, ...registryLimits.storeBrake });
+  const onFault = (fault: Fault): void => logger.warn({ err: fault }, "storage_refuses");
+  const brake = new StoreBrake({ clock, ...registryLimits.storeBrake, onFault });
   const { seenMs, diskWorkMs: workMs, readAheadBytesMax } = registryLimits;
   const openDisk = (): BrakedDisk => {
     const calling = overrides.disk ?? stack.use(new ProcessDisk(clock));

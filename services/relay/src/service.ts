@@ -21,12 +21,24 @@ export async function createService(
   const { name, log, clock, logger, registry } = parts;
   const reportRewind = (lost: KnownEvent): Promise<void> => sendRewind(parts, lost);
   const deps = { ...parts, events: createTelemetry(registry, logger), reportRewind };
+  let position: number | null = null;
+  const reached = (at: number): void => {
+    position = at;
+  };
   const holder = new LeaseHolder(log, clock, logger, `${name}/0`, leaseOwner(name));
   return serviceOf(parts, {
     http: config.http,
     loops: [
-      { run: (signal) => holder.run(signal, ({ lost }) => relay(deps, lost)) },
+      {
+        run: (signal) =>
+          holder.run(signal, async ({ lost }) => {
+            reached(0);
+            await relay({ ...deps, reached }, lost);
+            position = null;
+          }),
+      },
       { run: (signal) => watchLogTime(deps, signal) },
     ],
+    followers: () => [{ name, position }],
   });
 }

@@ -13,8 +13,10 @@ function opened(restMs: number, atOnceMax = 2) {
       calls.push(name);
       return of.head("a");
     });
-  const brake = new StoreBrake({ clock, restMs, atOnceMax });
-  return { clock, bucket, store, calls, ask, brake };
+  const faults: string[] = [];
+  const onFault = ({ code }: { readonly code: string }): void => void faults.push(code);
+  const brake = new StoreBrake({ clock, restMs, atOnceMax, onFault });
+  return { clock, bucket, store, calls, ask, brake, faults };
 }
 
 test("a store that did not answer gets requests again after the pause", async () => {
@@ -30,7 +32,7 @@ test("a store that did not answer gets requests again after the pause", async ()
 });
 
 test("a store that refuses still gets every request, and another store's silence does not affect it", async () => {
-  const { bucket, clock, calls, ask, brake } = opened(Number.POSITIVE_INFINITY);
+  const { bucket, clock, calls, ask, brake, faults } = opened(Number.POSITIVE_INFINITY);
   bucket.state = "refusing";
   await expect(ask(brake, "first")).rejects.toMatchObject({ code: "storage_refused" });
   bucket.state = "away";
@@ -38,6 +40,8 @@ test("a store that refuses still gets every request, and another store's silence
   expect(await ask(brake, "other", openMemoryStore(new MemoryBucket(clock)))).toBeNull();
   await expect(ask(brake, "third")).rejects.toMatchObject({ code: "storage_away" });
   expect(calls).toEqual(["first", "second", "other"]);
+  // The third request was not sent.
+  expect(faults).toEqual(["storage_refused", "storage_away"]);
 });
 
 test("at most `atOnceMax` requests wait for a store, and each finished request frees a place", async () => {

@@ -12,7 +12,17 @@ export type StoreBrakeSettings = {
   /** Infinite for a loop that calls `askAgain` before each pass over many checkpoints. */
   readonly restMs: number;
   readonly atOnceMax: number;
+  /** Called for each request that the store refused or did not answer, with the fault, which names the store. */
+  readonly onFault?: (fault: Fault) => void;
 };
+
+/** The faults of a store; others are about a request. */
+const ofTheStore: readonly string[] = [
+  "storage_away",
+  "storage_refused",
+  "bucket_not_found",
+  "credentials_missing",
+];
 
 /** A store, or the path of a root. */
 type Storage = ObjectStore | string;
@@ -66,6 +76,7 @@ export class StoreBrake {
         ? running
         : answerWithin(this.#settings.clock, addressOf(store), running, limit));
     } catch (error) {
+      if (isFault(error) && ofTheStore.includes(error.code)) this.#settings.onFault?.(error);
       if (isFault(error) && error.code === "storage_away") this.#rest(store, error);
       throw error;
     }

@@ -37,6 +37,8 @@ export class Link implements AsyncDisposable {
   #members: readonly string[] = [];
   #up = false;
   #loginRefused = false;
+  /** The reason of the last failed attempt to connect. */
+  #failure = "";
   #firstTry: () => void = () => {};
   #keeping: Promise<void> = Promise.resolve();
 
@@ -59,6 +61,13 @@ export class Link implements AsyncDisposable {
   get up(): boolean {
     // The client reports a connection's end with a delay, so its state is checked too.
     return this.#up && this.#connection?.isClosed() === false;
+  }
+
+  /** Returns why the link is down; null while it is up. */
+  get outage(): string | null {
+    if (this.up) return null;
+    const servers = serversToDial(this.#config.servers, []).map((url) => url.replace(/^.*@/, ""));
+    return this.#failure === "" ? `${servers.join(", ")} does not answer` : this.#failure;
   }
 
   /** Returns the connection while it is up; throws a Fault `bus_away` otherwise. */
@@ -146,6 +155,10 @@ export class Link implements AsyncDisposable {
       await connection.close();
     } catch (error) {
       if (error instanceof errors.AuthorizationError) this.#reportRefusedLogin();
+      this.#failure =
+        error instanceof errors.AuthorizationError
+          ? loginRefused(this.#config.user ?? "").message
+          : "";
     }
     return null;
   }
@@ -189,6 +202,7 @@ export class Link implements AsyncDisposable {
   #setUp(up: boolean): void {
     if (this.#up === up) return;
     this.#up = up;
+    this.#failure = "";
     if (up) this.#loginRefused = false;
     for (const callback of this.#connectionCallbacks) {
       try {

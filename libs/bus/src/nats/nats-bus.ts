@@ -91,6 +91,10 @@ class NatsBus implements Bus {
     return this.#link.up;
   }
 
+  outage(): string | null {
+    return this.#link.outage;
+  }
+
   onConnection(callback: (connected: boolean) => void): Disposable {
     return this.#link.onConnection(callback);
   }

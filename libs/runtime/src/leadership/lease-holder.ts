@@ -73,7 +73,7 @@ export class LeaseHolder {
       try {
         const lease = await this.#log.acquireLease(this.lease, owner, runtimeLimits.leaseTtlMs);
         if (lease !== null) {
-          this.#logger.info({ lease: this.lease, epoch: lease.epoch }, "lease_acquired");
+          this.#logger.warn({ lease: this.lease, epoch: lease.epoch }, "lease_acquired");
           return { owner, epoch: lease.epoch, idleMs: lease.idleMs, askedMs };
         }
       } catch (error) {

@@ -22,6 +22,7 @@ import type { Logger } from "../logging.ts";
 import type { Loop } from "../reactions/loop.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
+import { type Follower, viewFollower } from "../readiness/readiness.ts";
 import type { View } from "../views/view.ts";
 import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
@@ -69,6 +70,8 @@ export class Partition {
   readonly #reports: RewindReports;
   #state: "standby" | "active" | "stopped_by_parking" = "standby";
   #views: readonly View[] = [];
+  #holdsLease = false;
+  #reactions: ReactionLoop | null = null;
 
   constructor(
     service: string,
@@ -97,6 +100,16 @@ export class Partition {
     return this.#views;
   }
 
+  /** The readers of the log while the lease is held, also before the term has begun; a standby reads nothing. */
+  followers(): readonly Follower[] {
+    const reads = this.#holdsLease && this.#state !== "stopped_by_parking";
+    const position = reads ? (this.#reactions?.position ?? 0) : null;
+    return [
+      { name: this.#service, position },
+      ...this.#views.map((view) => viewFollower(view, reads)),
+    ];
+  }
+
   get active(): boolean {
     return this.#state === "active";
   }
@@ -107,10 +120,14 @@ export class Partition {
     const lease = `${this.#service}/${this.#partition}`;
     const holder = new LeaseHolder(log, clock, logger, lease, owner);
     await holder.run(signal, async (held) => {
+      this.#holdsLease = true;
+      this.#reactions = null;
       try {
         await this.#term(held);
       } catch (error) {
         await this.#ended(error, held.lost, signal);
+      } finally {
+        this.#holdsLease = false;
       }
     });
     await this.#reports.over();
@@ -131,6 +148,7 @@ export class Partition {
     const [service, partition] = [this.#service, this.#partition];
     const spec = { ...term.reactions, service, consumer: service, partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
+    this.#reactions = loop;
     const viewChecks = this.#views.map((view) => viewCheck(service, view, this.#deps.log));
     const checks = [...viewChecks, ...(term.checks ?? [])];
     const verifications = stack.use(new Verifications(checks, clock, logger));

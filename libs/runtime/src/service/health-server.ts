@@ -47,6 +47,8 @@ export async function listenHttp(server: Server, { host, port }: HttpAddress): P
   return { address: `http://${name}:${bound}`, [Symbol.asyncDispose]: () => close(server) };
 }
 
+export const healthPaths: readonly string[] = ["/livez", "/readyz", "/metrics"];
+
 /** Answers the health paths; returns false for other paths. For services with another HTTP server. */
 export async function answerHealth(
   url: string,

@@ -5,6 +5,7 @@ import type { Clock } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Pool } from "pg";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
+import type { Patience } from "../readiness/readiness.ts";
 import { createLogger, type Logger } from "../logging.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
 
@@ -14,6 +15,8 @@ export type Overrides = {
   readonly bus?: Bus;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** The patience of /readyz; only tests set it. */
+  readonly patience?: Partial<Patience>;
 };
 
 /** The overrides of a service that also has tables. */
@@ -26,9 +29,13 @@ export type ServingParts = {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly clock: Clock;
+  /** The log, of a service that has a database. */
+  readonly log?: EventLog;
+  readonly patience?: Partial<Patience> | undefined;
 };
 
-export type Parts = ServingParts & { readonly log: EventLog; readonly clock: Clock };
+export type Parts = ServingParts & { readonly log: EventLog };
 
 /** Opens the parts of a service that reads or writes the log. */
 export async function openParts(
@@ -38,20 +45,21 @@ export async function openParts(
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
   const log = overrides.log ?? parts.stack.use(openLog(config, name));
-  return { ...parts, log, clock: overrides.clock ?? systemClock };
+  return { ...parts, log };
 }
 
 /** Opens the parts of a service without the log. */
 export async function openServingParts(
   name: string,
   config: ConnectionsConfig,
-  overrides: Pick<Overrides, "bus" | "logger">,
+  overrides: Omit<Overrides, "log">,
 ): Promise<ServingParts> {
   const stack = new AsyncDisposableStack();
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const { clock = systemClock, patience } = overrides;
+  const logger = overrides.logger ?? createLogger(name, config.logLevel, { clock });
   const registry = createRegistry(name);
   const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  return { name, stack, bus, logger, registry };
+  return { name, stack, bus, logger, registry, clock, patience };
 }
 
 /** Opens the service's tables. */

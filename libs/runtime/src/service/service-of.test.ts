@@ -17,7 +17,8 @@ function serviceWith(plan: Omit<ServicePlan, "http">, closed: () => void): Liste
   const bus = hub.connect("experiments");
   const logger = pino({ enabled: false });
   const registry = createRegistry("experiments");
-  return serviceOf({ name: "experiments", stack, bus, logger, registry }, { http, ...plan });
+  const parts = { name: "experiments", stack, bus, logger, registry, clock: systemClock };
+  return serviceOf(parts, { http, ...plan });
 }
 
 async function readyz(address: string): Promise<string> {

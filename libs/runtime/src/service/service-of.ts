@@ -6,7 +6,8 @@
  * at once, new commands are refused, requests end before the loops that they wait for, and the connections close.
  *
  * A service whose partition is not led by this replica is ready, because it can take over. It serves no commands, and
- * /readyz answers "standby" instead of "ok", so that a cluster with one replica can wait for "ok".
+ * /readyz answers "standby" instead of "ok", so that a cluster with one replica can wait for "ok". /readyz also fails
+ * while the database or the bus is away, or the service is late behind the log (`readiness/`).
  *
  * A loop that throws is a bug: it is logged, and its unhandled rejection stops the process, which is then restarted.
  */
@@ -14,12 +15,17 @@ import type { Pool } from "pg";
 import { commandHandlers, type CommandFunctions } from "../commands/commands.ts";
 import type { Partition } from "../leadership/partition.ts";
 import type { Loop } from "../reactions/loop.ts";
+import type { Follower, Peer } from "../readiness/readiness.ts";
+import { Readiness } from "../readiness/readiness.ts";
+import { ReadinessLines } from "../readiness/readiness-lines.ts";
 import { migrate } from "../views/migrate.ts";
 import { viewGauges } from "../views/view-telemetry.ts";
 import { leaseOwner } from "./connections.ts";
 import { type HealthChecks, type Listening, startHealthServer } from "./health-server.ts";
 import type { ServingParts } from "./parts.ts";
 import type { Service } from "./service.ts";
+import type { Registry } from "./telemetry.ts";
+import { listenWaiting, onceAnswered, type StartDeps } from "./waiting-start.ts";
 
 export type Serving = HealthChecks & {
   /** Aborts when the service begins to drain: open streams must end then, because closing a server waits for them. */
@@ -46,6 +52,10 @@ export type ServicePlan = {
   readonly started?: () => Promise<void>;
   /** Returns null when ready, otherwise the reason, in addition to the general checks. */
   readonly unready?: () => string | null;
+  /** The readers of the log besides those of the partition. */
+  readonly followers?: () => readonly Follower[];
+  /** Servers that the process needs besides the database and the bus. */
+  readonly peers?: readonly Peer[];
 };
 
 export type ListeningService = Service & {
@@ -57,53 +67,91 @@ export type ListeningService = Service & {
 
 export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningService {
   const { name, stack, bus, logger, registry } = parts;
-  const { http, tables, partition, commands } = plan;
+  const { http, partition, commands } = plan;
   const draining = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";
   let address = "";
   let grpcAddress = "";
-  const readiness = (): string | null =>
-    state === "ready" ? (partition?.unready() ?? plan.unready?.() ?? null) : state;
+  let begun: Promise<void> = Promise.resolve();
+  const followers = (): readonly Follower[] => [
+    ...(partition?.followers() ?? []),
+    ...(plan.followers?.() ?? []),
+  ];
+  const watched = new Readiness({ ...parts, peers: plan.peers ?? [], followers });
+  const readiness = (): string | null => {
+    if (state !== "ready") return state;
+    return watched.outage() ?? partition?.unready() ?? plan.unready?.() ?? watched.late();
+  };
   const isStandby = (): boolean => partition?.active === false;
   const healthServer = (own: Serving) => startHealthServer(http, own, registry);
   const serving = { readiness, isStandby, draining: draining.signal };
   const open = async (listen: (own: Serving) => Promise<Listening>): Promise<string> =>
     stack.use(await listen(serving)).address;
+  const told = new ReadinessLines(logger);
+  const tell = (): void => {
+    if (state === "ready") told.now(readiness(), { address, ...(grpcAddress && { grpcAddress }) });
+  };
   const loops = [...(plan.loops ?? [])];
   if (partition !== undefined) {
     viewGauges(registry, () => partition.views);
     loops.push({ run: (signal) => partition.run(leaseOwner(name), signal) });
   }
+  const start = async (): Promise<void> => {
+    const starting = { ...parts, signal: draining.signal };
+    await prepared(starting, plan, (opened) => {
+      address = opened;
+    });
+    if (plan.listen === undefined) address = await open(healthServer);
+    stack.use(runLoops(loops, parts));
+    if (plan.listen !== undefined) address = await open(plan.listen);
+    if (plan.listenGrpc !== undefined) grpcAddress = await open(plan.listenGrpc);
+    if (commands !== undefined) {
+      stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
+    }
+    await onceAnswered(starting, async () => plan.started?.());
+    await watched.look(draining.signal);
+    if (state === "starting") state = "ready";
+    stack.use(runLoops([{ run: (signal) => watched.run(signal, tell) }], parts));
+    tell();
+  };
   return {
     name,
     readiness,
     address: () => address,
     grpcAddress: () => grpcAddress,
-    async start() {
-      if (tables !== undefined) {
-        await migrate(tables.pool, name.replaceAll("-", "_"), tables.migrations);
-      }
-      await plan.prepare?.();
-      if (plan.listen === undefined) address = await open(healthServer);
-      stack.use(runLoops(loops, parts));
-      if (plan.listen !== undefined) address = await open(plan.listen);
-      if (plan.listenGrpc !== undefined) grpcAddress = await open(plan.listenGrpc);
-      if (commands !== undefined) {
-        stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
-      }
-      await plan.started?.();
-      state = "ready";
-      const waitsFor = readiness();
-      const grpc = grpcAddress === "" ? {} : { grpcAddress };
-      logger.info({ address, ...grpc, ...(waitsFor === null ? {} : { waitsFor }) }, "ready");
-    },
+    start: () => (begun = start()),
     async [Symbol.asyncDispose]() {
       state = "draining";
       draining.abort();
+      // A start that waits for the database has ended its wait.
+      await begun.catch(() => {});
       await stack.disposeAsync();
       logger.info("stopped");
     },
   };
+}
+
+/** Migrates and prepares; while the database is away, a server at the service's address says so. */
+async function prepared(
+  parts: StartDeps & { readonly name: string; readonly registry: Registry },
+  { tables, prepare, http }: ServicePlan,
+  opened: (address: string) => void,
+): Promise<void> {
+  const { name, registry } = parts;
+  await using stack = new AsyncDisposableStack();
+  let reason = "";
+  const say = async (why: string): Promise<void> => {
+    const isFirst = reason === "";
+    reason = `starting: the database has not answered yet (${why})`;
+    if (!isFirst) return;
+    opened(stack.use(await listenWaiting(http, { readiness: () => reason }, registry)).address);
+  };
+  const step = async (): Promise<void> => {
+    if (tables !== undefined)
+      await migrate(tables.pool, name.replaceAll("-", "_"), tables.migrations);
+    await prepare?.();
+  };
+  await onceAnswered(parts, step, say);
 }
 
 function runLoops(loops: readonly Loop[], { logger }: ServingParts): AsyncDisposable {

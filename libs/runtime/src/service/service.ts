@@ -26,13 +26,13 @@ export async function runMain(create: () => Promise<Service> | Service): Promise
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
-  await orExit(() => service.start());
-  if (!stopping.signal.aborted) {
-    await new Promise<void>((resolve) => {
-      // The signal listener does not keep the process running; a service's sockets and timers do.
-      stopping.signal.addEventListener("abort", () => resolve(), { once: true });
-    });
-  }
+  const stopped = new Promise<void>((resolve) => {
+    // The signal listener does not keep the process running; a service's sockets and timers do.
+    stopping.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  // A start may wait for the database; disposing of the service ends the wait.
+  await orExit(() => Promise.race([service.start(), stopped]));
+  await stopped;
   setTimeout(() => process.exit(1), runtimeLimits.drainMs).unref();
   await service[Symbol.asyncDispose]();
   process.off("SIGTERM", onSignal);

@@ -10,6 +10,7 @@ import type { StoredEvent } from "@trainyard/event-log";
 import { isFault } from "@trainyard/kernel";
 import pg, { type PoolClient } from "pg";
 import { runtimeLimits } from "../limits.ts";
+import { isDatabaseSlow } from "../table-fault.ts";
 import type { ViewSpec } from "./view-spec.ts";
 import type { Queryable, ViewSlot } from "./view-tables.ts";
 
@@ -165,14 +166,7 @@ const worldStates = /^(?:08|25|40|42|53|54|55|57|58)/;
 export function isOfTheWorld(error: unknown): boolean {
   if (isFault(error)) return error.retry !== "never";
   if (error instanceof pg.DatabaseError) return worldStates.test(error.code ?? "");
-  return isTooSlow(error);
-}
-
-/** Whether a statement took longer than the server or the client allows. */
-export function isTooSlow(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return error.code === "57014";
-  // The client's message when the server's answer has timed out.
-  return error instanceof Error && error.message === "Query read timeout";
+  return isDatabaseSlow(error);
 }
 
 function reasonOf(error: unknown): string {

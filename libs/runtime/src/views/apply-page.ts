@@ -1,7 +1,8 @@
 /** Applies one page of events, in one transaction with the cursor's move. */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
-import { applyCarefully, applyEvents, isOfTheWorld, isTooSlow } from "./apply-events.ts";
+import { isDatabaseSlow } from "../table-fault.ts";
+import { applyCarefully, applyEvents, isOfTheWorld } from "./apply-events.ts";
 import { inTransaction, withoutTimeLimits } from "./transaction.ts";
 import type { ViewSpec } from "./view-spec.ts";
 import {
@@ -45,7 +46,7 @@ export async function applyPage(
   try {
     return await applyWhole(pool, spec, slot, from, events);
   } catch (error) {
-    if (!isTooSlow(error)) throw error;
+    if (!isDatabaseSlow(error)) throw error;
   }
   const first = events.slice(0, Math.ceil(events.length / 2));
   if (first.length < events.length) return applyPage(pool, spec, slot, from, first);

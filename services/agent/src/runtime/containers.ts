@@ -52,6 +52,7 @@ export function containerRuntime(settings: ContainerRuntimeSettings): Runtime {
   const engine = engineAt(settings.socket);
   return {
     mechanism: "container",
+    engine: settings.engine,
     // A container's /dev/shm goes with it.
     sharesMemory: false,
     order: (launching, signal) => orderOf(engine, settings, launching, signal),

@@ -4,7 +4,7 @@ import { removeFolders } from "../testing/examples.ts";
 import { FakeEngine } from "../testing/fake-engine.ts";
 import { engineAt } from "./engine.ts";
 import { ensureImage } from "./pull.ts";
-import { HostProblem } from "./runtime.ts";
+import { HostProblem, LackProblem } from "./runtime.ts";
 
 afterAll(removeFolders);
 
@@ -13,6 +13,7 @@ async function pull(
   pulling: () => Iterable<object>,
   timeoutMs: number,
   onProgress: () => void = () => {},
+  image = "registry.example/a:1",
 ): Promise<unknown> {
   await using engine = await FakeEngine.start([]);
   engine.pulling = pulling;
@@ -25,7 +26,7 @@ async function pull(
     say: () => {},
     onProgress,
   };
-  return await ensureImage("registry.example/a:1", false, deps, new AbortController().signal);
+  return await ensureImage(image, false, deps, new AbortController().signal);
 }
 
 /** Pulls an image; returns the error message, empty on success, and the number of progress calls. */
@@ -93,4 +94,16 @@ test.concurrent("a pull makes progress with bytes and layers, and not when the e
     yield { status: "Pull complete", id: "a1" };
   };
   expect(await pulled(pulling, 10_000)).toEqual({ why: "", moves: 4 });
+});
+
+test.concurrent("an image of localhost that the host lacks is pulled once, and another host may have it", async () => {
+  let pulls = 0;
+  const pulling = function* () {
+    pulls += 1;
+    yield { error: "dial tcp 127.0.0.1:443: connect: connection refused" };
+  };
+  const found = pull(pulling, 60_000, () => {}, "localhost/nosuch:9");
+  await expect(found).rejects.toThrow(LackProblem);
+  await expect(found).rejects.toThrow("there is no registry at localhost");
+  expect(pulls).toBe(1);
 });

@@ -73,6 +73,8 @@ async function pullAgain(
 ): Promise<void> {
   const either = AbortSignal.any([signal, total]);
   const waits = new Backoff(limits.pullRetry, deps.clock, either);
+  // An image of localhost was built on a host: waiting does not bring it here.
+  const attemptsMax = isLocal(name) ? 1 : limits.pullAttemptsMax;
   for (let attempt = 1; ; attempt += 1) {
     try {
       deps.say(`pulling image ${name}`);
@@ -82,7 +84,7 @@ async function pullAgain(
       if (total.aborted) throw tooLong(name, deps, error);
       const why = error instanceof PullProblem ? error.message : problemOf(error, deps.socket);
       const isFinal = final.test(why) || isRefused(error);
-      if (isFinal || attempt >= limits.pullAttemptsMax) {
+      if (isFinal || attempt >= attemptsMax) {
         const times = attempt === 1 ? "" : ` in ${attempt} attempts`;
         const text = `the image ${name} could not be pulled${times}: ${explained(name, why)}`;
         const Problem = ofHost.test(why) ? HostProblem : isFinal ? LaunchProblem : null;
@@ -99,13 +101,17 @@ async function pullAgain(
 
 /** An unknown host is an error in the configuration or in the host's name service: this code cannot know which. */
 function explained(name: string, why: string): string {
-  // Names of images that were built on the host begin with localhost.
-  if (registryOf(name) === "localhost") {
+  if (isLocal(name)) {
     return `it is not on this host, and there is no registry at localhost (${why})`;
   }
   if (!/no such host|server misbehaving|name resolution|name or service not known/i.test(why))
     return why;
   return `this host does not find the registry ${registryOf(name)}; is its name correct? (${why})`;
+}
+
+/** Names of images that were built on the host begin with localhost. */
+function isLocal(name: string): boolean {
+  return registryOf(name) === "localhost";
 }
 
 function tooLong(name: string, { timeoutMs }: PullDeps, cause: unknown): LackProblem {

@@ -49,6 +49,8 @@ export class LackProblem extends HostProblem {
 export interface Runtime {
   /** The mechanism by which a run's processes are found and ended, as reported. */
   readonly mechanism: Mechanism;
+  /** The engine of containers, docker or podman; absent for processes. */
+  readonly engine?: string;
   /** Whether killed runs may leave files in the host's /dev/shm. */
   readonly sharesMemory: boolean;
   /**

@@ -55,6 +55,10 @@ export type AgentIdentity = {
   readonly labels: Readonly<Record<string, string>>;
   /** The mechanism by which this host's runs are found and ended. */
   readonly processGroups: Mechanism;
+  /** The engine of runs in containers, docker or podman; absent for processes. */
+  readonly engine?: string;
+  /** True if training code has the rights of root on this host. */
+  readonly runsAsRoot?: true;
 } & FolderIdentity;
 
 export type AgentDeps = Omit<RunDeps, "agent" | "epochs" | "onChange"> & {
@@ -326,6 +330,8 @@ export class Agent implements AsyncDisposable {
       ...spokenProtocol,
       address: identity.address,
       processGroups: identity.processGroups,
+      ...(identity.engine === undefined ? {} : { engine: identity.engine }),
+      ...(identity.runsAsRoot === undefined ? {} : { runsAsRoot: true }),
       diskFreeBytes: freeBytes(this.#deps.folder),
       notices: [...this.#host.notices],
       highestEpoch: this.#epochs.highest,

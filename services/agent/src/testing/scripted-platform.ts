@@ -103,10 +103,10 @@ export class ScriptedPlatform implements AsyncDisposable {
 
   static async start(bus: Bus, agent: string): Promise<ScriptedPlatform> {
     const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await once(server.listen(0, "127.0.0.1"), "listening");
     const platform = new ScriptedPlatform(bus, agent, server);
     server.on("request", (request, response) => {
+      if (request.url === "/livez") return void response.writeHead(200).end();
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {

@@ -84,7 +84,9 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["state", agent.state],
     ["version", agent.version],
     ["labels", labelsOf(agent)],
+    ["runs are", runsOf(agent)],
     ["processes of a run", held(agent)],
+    ...(rootText(agent) === "" ? [] : ([["training code", rootText(agent)]] as const)),
     ...(trouble(agent) === "" ? [] : ([["gets no runs", trouble(agent)]] as const)),
     ["not stored yet", undeliveredText(agent.undelivered)],
     ...agent.notices.map((notice) => ["to look at", notice] as const),
@@ -113,11 +115,22 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   ]);
 }
 
-/** Returns why an agent gets no runs, or who else asks for its name, and the checkpoints that it has to deliver. */
+/** Returns why an agent gets no runs, who else asks for its name, what it has to deliver, and that runs are root. */
 function notesOf(agent: Plain<Agent>): string {
   const { nameRefused = "", undelivered } = agent;
   const left = undelivered === undefined ? "" : `${undeliveredText(undelivered)} not stored yet`;
-  return [trouble(agent) || nameRefused, left].filter((note) => note !== "").join("; ");
+  const notes = [trouble(agent) || nameRefused, left, rootText(agent)];
+  return notes.filter((note) => note !== "").join("; ");
+}
+
+/** Returns a warning if training code could read and change everything on the host; else an empty text. */
+function rootText({ runsAsRoot = false }: Plain<Agent>): string {
+  return runsAsRoot ? "runs as root: see docs/operate/run-users.md" : "";
+}
+
+function runsOf({ processGroups, engine = "" }: Plain<Agent>): string {
+  if (processGroups !== "container") return "processes of the host";
+  return engine === "" ? "containers" : `containers of ${engine}`;
 }
 
 type Slots = Plain<Agent>["slots"];

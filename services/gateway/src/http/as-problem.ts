@@ -1,5 +1,5 @@
 import { Bug, isFault } from "@trainyard/kernel";
-import { isDatabaseAway, isTooSlow, type Logger } from "@trainyard/runtime";
+import { isDatabaseAway, isDatabaseSlow, type Logger } from "@trainyard/runtime";
 import { Problem, unavailable } from "./problem.ts";
 
 /** Converts an error to the Problem that the caller gets. Details for operators are logged under the request's id. */
@@ -35,7 +35,7 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
     logger.warn({ err: error, requestId }, "database_unreachable");
     return new Problem(503, "unavailable", "the database does not answer now; try again");
   }
-  if (isTooSlow(error)) {
+  if (isDatabaseSlow(error)) {
     logger.warn({ err: error, requestId }, "database_too_slow");
     return new Problem(503, "unavailable", "the database did not answer in time; try again");
   }

@@ -32,6 +32,8 @@ export type RelayDeps = {
   readonly events: Telemetry;
   /** Reports a lost event to the registry, which holds deletions. Throws a Fault if the registry does not answer. */
   readonly reportRewind: (lost: KnownEvent) => Promise<void>;
+  /** Called with the position up to which the stream has the log. */
+  readonly reached?: (position: number) => void;
 };
 
 /** The position after which tailing begins, and the epoch with which it continues. */
@@ -89,7 +91,8 @@ async function tail(
   signal: AbortSignal,
   onProgress: () => void,
 ): Promise<void> {
-  const { log, bus, clock, events } = deps;
+  const { log, bus, clock, events, reached = () => {} } = deps;
+  reached(after);
   const stop = new AbortController();
   // At the end the listeners on the relay's signal are removed.
   using _over = { [Symbol.dispose]: () => stop.abort() };
@@ -103,6 +106,7 @@ async function tail(
     try {
       await bus.publishEvents(page, { log: first ?? "", epoch });
       events.published(page.length, last.position);
+      reached(last.position);
       onProgress();
     } catch (error) {
       failures.push(error);

@@ -15,6 +15,7 @@ import {
 } from "@trainyard/runtime";
 import { commitsOf, type Decision } from "../core/reconcile/decision.ts";
 import { shorter } from "../core/reconcile/refused.ts";
+import { operatorLine } from "../core/reconcile/operator-line.ts";
 import { limits } from "../limits.ts";
 import { agents, allocations, pools } from "../streams.ts";
 
@@ -94,6 +95,12 @@ export class Committer {
     await this.#deps.executor.execute({ commitId, meta }, async (work) => {
       for (const decision of decisions) await this.#decide(work, decision);
     });
+    for (const decision of decisions) this.#tell(decision);
+  }
+
+  #tell(decision: Decision): void {
+    const line = operatorLine(decision);
+    if (line !== null) this.#deps.logger.warn(line.fields, line.message);
   }
 
   async #decide(work: Work, decision: Decision): Promise<void> {

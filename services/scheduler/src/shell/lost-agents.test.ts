@@ -22,6 +22,25 @@ describe("an agent that falls silent", () => {
     expect(end.message).toBe("the agent a1 was lost");
   });
 
+  test("is named in the log of the scheduler when it is lost and when it returns, with its run", async () => {
+    await using world = await World.scheduled(1);
+    const agent = world.named("a1");
+    await world.run("1.1#1");
+    agent.silent = true;
+    await world.advance(32_000);
+    await world.agent("a2", 1);
+    await world.advance(1_000);
+    agent.silent = false;
+    await world.advance(3_000);
+    const news = world.lines.filter(({ msg }) => /^(agent|run|lease)_/.test(msg));
+    expect(news).toMatchObject([
+      { level: "warn", msg: "lease_acquired", lease: "scheduler/0" },
+      { level: "warn", msg: "agent_lost", agent: "a1", why: "not heard for 31 s" },
+      { level: "warn", msg: "run_lost_with_its_agent", allocation: "1.1#1" },
+      { level: "warn", msg: "agent_returned", agent: "a1", runs: 1 },
+    ]);
+  });
+
   test("ends a run of several nodes, whose other nodes are killed first", async () => {
     await using world = await World.scheduled(1, 1);
     const a1 = world.named("a1");

@@ -20,7 +20,13 @@ import {
   type MemoryLogOptions,
 } from "@trainyard/event-log/testing";
 import { assert, idOf, isTaskId } from "@trainyard/kernel";
-import { createLogger, decodeReply, encodeRequest, type Service } from "@trainyard/runtime";
+import {
+  createLogger,
+  decodeReply,
+  encodeRequest,
+  type Logger,
+  type Service,
+} from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { defaultSilence } from "../config.ts";
@@ -55,6 +61,8 @@ export async function askCapacity(world: World): Promise<Plain<PoolCapacity>> {
   return decodeReply("scheduler", "GetPoolCapacity", reply.body);
 }
 
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
 export type WorldOptions = {
   readonly log?: MemoryLogOptions;
   readonly bus?: Parameters<typeof createMemoryBus>[0];
@@ -65,6 +73,8 @@ export class World implements AsyncDisposable {
   readonly hub: MemoryHub;
   readonly log: MemoryLog;
   readonly experiments: EventLog;
+  /** The warnings and errors of all schedulers; not kept if TEST_LOG_LEVEL shows them. */
+  readonly lines: LogLine[] = [];
   readonly #services: Service[] = [];
   readonly #agents: ScriptedAgent[] = [];
   #published = 0;
@@ -73,6 +83,13 @@ export class World implements AsyncDisposable {
     this.log = createMemoryLog({ clock: this.clock, ...options.log });
     this.hub = createMemoryBus({ clock: this.clock, ...options.bus });
     this.experiments = this.log.as("experiments");
+  }
+
+  #logger(): Logger {
+    const level = process.env["TEST_LOG_LEVEL"];
+    if (level !== undefined) return createLogger("scheduler", level);
+    const write = (line: string): void => void this.lines.push(JSON.parse(line) as LogLine);
+    return createLogger("scheduler", "warn", { clock: this.clock, stream: { write } });
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
@@ -111,7 +128,7 @@ export class World implements AsyncDisposable {
         log: this.log.as("scheduler"),
         bus: this.hub.connect(name),
         clock,
-        logger: createLogger("scheduler", process.env["TEST_LOG_LEVEL"] ?? "silent"),
+        logger: this.#logger(),
       },
     );
     this.#services.push(service);

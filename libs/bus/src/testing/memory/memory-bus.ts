@@ -48,6 +48,10 @@ export class MemoryBus implements Bus {
     return this.#connected;
   }
 
+  outage(): string | null {
+    return this.#connected ? null : "the connection is cut";
+  }
+
   onConnection(callback: (connected: boolean) => void): Disposable {
     this.#connectionCallbacks.add(callback);
     return { [Symbol.dispose]: () => void this.#connectionCallbacks.delete(callback) };

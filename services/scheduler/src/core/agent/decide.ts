@@ -181,9 +181,9 @@ export function offerText(joined: Joined): string {
     const { id, device, uuid, memoryBytes, name = "", numaNode = null, nvlinkGroup = null } = slot;
     return [id, device, uuid, memoryBytes, name, numaNode, nvlinkGroup];
   });
-  const { processGroups: groups, protocol, protocolOldest } = joined;
-  const spoken = [protocol, protocolOldest];
-  return JSON.stringify([pool, offered, sorted, version, address, folder, place, groups, spoken]);
+  const { processGroups, engine, runsAsRoot, protocol, protocolOldest } = joined;
+  const runs = [processGroups, engine, runsAsRoot, protocol, protocolOldest];
+  return JSON.stringify([pool, offered, sorted, version, address, folder, place, runs]);
 }
 
 function sameOffer(a: Joined, b: Joined): boolean {

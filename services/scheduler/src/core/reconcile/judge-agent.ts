@@ -44,13 +44,15 @@ export function heldOf(agent: Agent | undefined): Holder | null {
 
 function offerOf(report: Plain<Report>) {
   const { pool, slots, labels, agentVersion: version, address, processGroups } = report;
-  const { protocol, protocolOldest } = report;
+  const { protocol, protocolOldest, engine, runsAsRoot } = report;
   const offered = { pool, slots, labels, version, address, processGroups };
   return {
     ...offered,
     ...holderOf(report),
     protocol,
     protocolOldest,
+    ...(engine === undefined ? {} : { engine }),
+    ...(runsAsRoot === undefined ? {} : { runsAsRoot }),
   } satisfies EventData<"AgentJoined">;
 }
 

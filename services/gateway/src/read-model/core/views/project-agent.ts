@@ -9,12 +9,14 @@ import { type Projections, runOf } from "./projections.ts";
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
     const before = documents.get("agent", id);
-    const { pool, version, labels, processGroups, protocol, protocolOldest } = data;
+    const { pool, version, labels, processGroups, protocol, protocolOldest, engine, runsAsRoot } =
+      data;
     const slots = slotsOf(data.slots, before?.slots ?? []);
+    const { engine: _engine, runsAsRoot: _runsAsRoot, ...kept } = before ?? {};
     const doc: AgentDocument = {
       disabledSlots: [],
       notices: [],
-      ...before,
+      ...kept,
       name: id,
       pool,
       state: "CONNECTED",
@@ -25,6 +27,8 @@ export const agentProjections: Projections = {
       protocolOldest,
       nameRefused: "",
       processGroups,
+      ...(engine === undefined ? {} : { engine }),
+      ...(runsAsRoot === undefined ? {} : { runsAsRoot }),
     };
     documents.put({ kind: "agent", id, parent: pool, ordinal: 0, doc });
   },

@@ -32,3 +32,9 @@ export function isDatabaseAway(error: unknown): boolean {
     /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
   );
 }
+
+/** Returns whether a statement took too long. Another statement may succeed. */
+export function isDatabaseSlow(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.message === "Query read timeout" || ("code" in error && error.code === "57014");
+}

@@ -1,0 +1,130 @@
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { ManualClock } from "@trainyard/testing";
+import { pino } from "pino";
+import { beforeEach, expect, test } from "vitest";
+import { type Follower, Readiness } from "./readiness.ts";
+
+let clock: ManualClock;
+let head: number;
+let failure: Error | null;
+let followers: Follower[];
+const hub = createMemoryBus();
+const never = new AbortController().signal;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  [head, failure, followers] = [1, null, []];
+});
+
+async function watching() {
+  const bus = hub.connect("experiments");
+  const log = {
+    head: async () => {
+      if (failure !== null) throw failure;
+      return head;
+    },
+  };
+  const logger = pino({ enabled: false });
+  const readiness = new Readiness({ bus, log, clock, logger, followers: () => followers });
+  /** Looks each 2 s, as the loop does. */
+  const after = async (seconds: number, meanwhile = (): void => {}) => {
+    for (let at = 0; at < seconds; at += 2) {
+      await clock.advance(2_000);
+      meanwhile();
+      await readiness.look(never);
+    }
+    return readiness.outage() ?? readiness.late();
+  };
+  return { readiness, after };
+}
+
+test("a process is unready when the database has been away for 10 s, and ready with its first answer", async () => {
+  const { after } = await watching();
+  expect(await after(2)).toBeNull();
+  failure = new Error("connect ECONNREFUSED 127.0.0.1:5432");
+  expect(await after(10)).toBeNull();
+  expect(await after(2)).toBe(
+    "the database has been away for 10 s (connect ECONNREFUSED 127.0.0.1:5432)",
+  );
+  failure = null;
+  expect(await after(2)).toBeNull();
+});
+
+test("short failures of the database do not add up to an outage", async () => {
+  const { after } = await watching();
+  expect(await after(2)).toBeNull();
+  for (let turn = 0; turn < 5; turn += 1) {
+    failure = new Error("timeout");
+    expect(await after(8)).toBeNull();
+    failure = null;
+    expect(await after(2)).toBeNull();
+  }
+});
+
+test("a process is unready when the bus has been away for 10 s", async () => {
+  const { after } = await watching();
+  expect(await after(2)).toBeNull();
+  hub.disconnect("experiments");
+  expect(await after(10)).toBeNull();
+  expect(await after(2)).toBe("the bus has been away for 10 s (the connection is cut)");
+  hub.reconnect("experiments");
+  expect(await after(2)).toBeNull();
+});
+
+test("a process that has never reached a server is unready at once", async () => {
+  const { after, readiness } = await watching();
+  expect(readiness.outage()).toBe("the database has not answered yet");
+  failure = new Error('password authentication failed for user "ty_logs"');
+  expect(await after(2)).toBe(
+    'the database has not answered yet (password authentication failed for user "ty_logs")',
+  );
+});
+
+test("a reader that stalls is late after it has been 60 s behind for a minute", async () => {
+  const { after } = await watching();
+  followers = [{ name: "searcher", position: 1 }];
+  expect(await after(600)).toBeNull();
+  head = 9;
+  expect(await after(120)).toBeNull();
+  expect(await after(4)).toBe("searcher is 122 s behind the log (1 of 9 events)");
+  followers = [{ name: "searcher", position: 9 }];
+  expect(await after(2)).toBeNull();
+});
+
+test("a reader that moves but is always 90 s behind is late", async () => {
+  const { after } = await watching();
+  const move = (): void => {
+    head += 2;
+    followers = [{ name: "searcher", position: Math.max(1, head - 90) }];
+  };
+  followers = [{ name: "searcher", position: 1 }];
+  expect(await after(200, move)).toMatch(/^searcher is (88|90) s behind the log/);
+});
+
+test("a reader that is 40 s behind a busy log is never late, and neither is a standby", async () => {
+  const { after } = await watching();
+  const move = (): void => {
+    head += 2;
+    followers = [
+      { name: "searcher", position: Math.max(1, head - 40) },
+      { name: "scheduler", position: null },
+    ];
+  };
+  expect(await after(3_000, move)).toBeNull();
+});
+
+test("a reader is not late because the log went back", async () => {
+  const { after } = await watching();
+  head = 900;
+  followers = [{ name: "searcher", position: 800 }];
+  expect(await after(30)).toBeNull();
+  head = 700;
+  followers = [{ name: "searcher", position: 700 }];
+  expect(await after(300)).toBeNull();
+});
+
+test("a reader that stalls for a day is late by a day, with bounded memory", async () => {
+  const { after } = await watching();
+  followers = [{ name: "searcher", position: 1 }];
+  expect(await after(10_000, () => (head += 1))).toMatch(/^searcher is (999\d|10000) s behind/);
+});

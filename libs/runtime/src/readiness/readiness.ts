@@ -1,0 +1,139 @@
+/**
+ * Why a process cannot do its work now: the database or the bus is away, or one of its readers of the log is late. It
+ * looks at intervals, and /readyz shows the first reason.
+ *
+ * Nothing here ends a process: it would be as unready after a restart.
+ */
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
+import { type Clock, pause } from "@trainyard/kernel";
+import { runtimeLimits } from "../limits.ts";
+import type { Logger } from "../logging.ts";
+import type { Loop } from "../reactions/loop.ts";
+import { Lag } from "./lag.ts";
+import { LinkWatch } from "./link-watch.ts";
+import { retryReason } from "./retry-reason.ts";
+
+/** A reader of the log; its position is null while it does not have to read, as that of a standby. */
+export type Follower = { readonly name: string; readonly position: number | null };
+
+type FollowingView = {
+  readonly spec: { readonly schema: string; readonly view: string };
+  readonly position: number;
+};
+
+export function viewFollower({ spec, position }: FollowingView, reads = true): Follower {
+  return { name: `the view ${spec.schema}.${spec.view}`, position: reads ? position : null };
+}
+
+export type Patience = {
+  readonly lookMs: number;
+  /** A server is away after failing for this long. */
+  readonly awayMs: number;
+  /** A reader is late when it is this far behind the log, and tells so when it has been late for `lateForMs`. */
+  readonly behindMs: number;
+  readonly lateForMs: number;
+};
+
+/** Another server that the process needs, such as the API of an agent. Resolves when it answers. */
+export type Peer = {
+  readonly name: string;
+  /** The interval between two requests; by default that of the looks. */
+  readonly everyMs?: number;
+  readonly answers: (signal: AbortSignal) => Promise<void>;
+};
+
+export type ReadinessDeps = {
+  readonly bus: Bus;
+  readonly log?: Pick<EventLog, "head"> | undefined;
+  readonly peers?: readonly Peer[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly patience?: Partial<Patience> | undefined;
+  readonly followers: () => readonly Follower[];
+};
+
+type Watched = Peer & { readonly watch: LinkWatch; nextMs: number };
+
+export class Readiness implements Loop {
+  readonly #deps: ReadinessDeps;
+  readonly #patience: Patience;
+  readonly #bus: LinkWatch;
+  readonly #peers: readonly Watched[];
+  readonly #lags = new Map<string, Lag>();
+  #head = 0;
+  #late: string | null = null;
+
+  constructor(deps: ReadinessDeps) {
+    const { clock, log, peers = [] } = deps;
+    this.#deps = deps;
+    this.#patience = { ...runtimeLimits.readiness, ...deps.patience };
+    const watch = (name: string) => new LinkWatch(name, clock, this.#patience.awayMs);
+    const database = { name: "the database", answers: () => this.#readHead() };
+    this.#bus = watch("the bus");
+    const all: readonly Peer[] = [...(log === undefined ? [] : [database]), ...peers];
+    this.#peers = all.map((peer) => ({ ...peer, watch: watch(peer.name), nextMs: 0 }));
+  }
+
+  /** Returns which server is away; null if all answer. */
+  outage(): string | null {
+    for (const { watch } of this.#peers) {
+      const reason = watch.reason();
+      if (reason !== null) return reason;
+    }
+    return this.#bus.reason();
+  }
+
+  /** Returns which reader is late; null for none. */
+  late(): string | null {
+    return this.#late;
+  }
+
+  /** Looks at everything once. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { bus, clock } = this.#deps;
+    const askedMs = clock.monotonicMs();
+    const outage = bus.outage();
+    if (outage === null) this.#bus.answered();
+    else this.#bus.failed(askedMs, outage);
+    await Promise.all(
+      this.#peers.map(async (peer) => {
+        if (askedMs < peer.nextMs) return;
+        peer.nextMs = askedMs + (peer.everyMs ?? 0);
+        try {
+          await peer.answers(signal);
+          peer.watch.answered();
+        } catch (error) {
+          peer.watch.failed(askedMs, retryReason(error));
+        }
+      }),
+    );
+    this.#late = this.#lateReader(clock.monotonicMs());
+  }
+
+  /** Looks until the signal aborts. */
+  async run(signal: AbortSignal, looked: () => void = () => {}): Promise<void> {
+    while (!signal.aborted) {
+      await this.look(signal);
+      looked();
+      await pause(this.#deps.clock, this.#patience.lookMs, signal);
+    }
+  }
+
+  async #readHead(): Promise<void> {
+    if (this.#deps.log !== undefined) this.#head = await this.#deps.log.head();
+  }
+
+  #lateReader(nowMs: number): string | null {
+    let late: string | null = null;
+    for (const { name, position } of this.#deps.followers()) {
+      const lag = this.#lags.get(name) ?? new Lag();
+      this.#lags.set(name, lag);
+      lag.saw(this.#head, position, nowMs, this.#patience.behindMs);
+      if (lag.lateForMs(nowMs) < this.#patience.lateForMs || lag.behindMs(nowMs) === 0) continue;
+      const seconds = Math.round(lag.behindMs(nowMs) / 1_000);
+      late ??= `${name} is ${seconds} s behind the log (${position} of ${this.#head} events)`;
+    }
+    return late;
+  }
+}
