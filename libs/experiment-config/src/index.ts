@@ -16,6 +16,7 @@ export {
   type TrialPolicy,
 } from "./early-stopping/policies.ts";
 export type { LabelRules, PlaceConstraints } from "./sections/constraints.ts";
+export { IN_CONTAINERS } from "./sections/module.ts";
 export type { VariablesByDevice } from "./sections/variables.ts";
 export {
   type ArithmeticOperator,

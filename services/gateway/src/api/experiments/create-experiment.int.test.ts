@@ -42,9 +42,10 @@ async function schedulerAnswers(answer: Plain<PlaceCheck>): Promise<AsyncDisposa
 const possible = { possible: true, detail: "", key: "" };
 const impossible = { possible: false, key: "slots_per_trial" };
 
-function validate(resources: Readonly<Record<string, unknown>>) {
+function validate(resources: Readonly<Record<string, unknown>>, environment = {}) {
   const config = [
     "name: wide",
+    `environment: ${JSON.stringify(environment)}`,
     "entrypoint: python3 train.py",
     "searcher: { name: single, metric: loss }",
     `resources: ${JSON.stringify(resources)}`,
@@ -126,4 +127,21 @@ test("every agent of a large pool counts", async () => {
 test("no request is refused for its resources while the scheduler is unavailable", async () => {
   const constraints = { device: "rocm" };
   expect(await validate({ slots_per_trial: 500, constraints })).toMatchObject({ status: 200 });
+});
+
+test("a key for containers has a warning in a pool whose agents run processes, and none where all run containers", async () => {
+  await using _scheduler = await schedulerAnswers({ ...possible, key: "" });
+  const data = { ...joined.data, pool: "boxes", engine: "podman" };
+  const position = await gateway.append("agent-box", { type: "AgentJoined", data });
+  await gateway.call("GET", `/api/v1/agents?minPosition=${position}`);
+  const warningsIn = async (resource_pool: string): Promise<readonly unknown[]> => {
+    const image = { image: "docker.io/library/python:3.12" };
+    const { status, body } = await validate({ resource_pool }, image);
+    expect(status).toBe(200);
+    return body["warnings"] as readonly unknown[];
+  };
+  const warning = expect.stringContaining("environment.image takes effect") as string;
+  expect(await warningsIn("default")).toContainEqual(warning);
+  expect(await warningsIn("boxes")).not.toContainEqual(warning);
+  expect(await warningsIn("empty")).toContainEqual(warning);
 });

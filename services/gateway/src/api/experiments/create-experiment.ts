@@ -6,7 +6,7 @@ import type { Accepted, Place } from "@trainyard/contracts/commands";
 import type { ExperimentParent } from "@trainyard/contracts/events";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import { requestedResources, type StoragePlace } from "@trainyard/experiment-config/recorded";
-import { idOf, isRejection } from "@trainyard/kernel";
+import { type FieldProblem, idOf, isRejection } from "@trainyard/kernel";
 import type { ContentFile } from "@trainyard/runtime";
 import { acceptExperiment } from "@trainyard/search";
 import type { Backend } from "../../backend.ts";
@@ -17,6 +17,7 @@ import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
 import { findPlace } from "../../spaces/spaces.ts";
 import { storeSubmission } from "../../spaces/submissions.ts";
+import { shownWarnings } from "../container-warnings.ts";
 import { refuseImpossible } from "../possible-place.ts";
 import { shownExperiment } from "../shown.ts";
 import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
@@ -82,8 +83,9 @@ export async function acceptConfig(
     await refuseStorage(backend, config.tensorboard_storage, context, "tensorboard_storage");
   }
   await refuseForeignExperiments(backend, config);
+  const shown = await shownWarnings(backend, warnings, config.resources.resource_pool);
   const unread = await sourceUserWarnings(backend, config);
-  return { config, place, warnings: [...warnings, ...unread] };
+  return { config, place, warnings: [...shown, ...unread] };
 }
 
 /** Finds the workspace and project like `findPlace`, with errors that have the paths of the configuration. */
@@ -149,17 +151,16 @@ function readConfig(
   request: WrittenConfig,
   checkpointStorage: GatewayConfig["checkpointStorage"],
   commitId: string,
-): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {
+): { readonly config: NormalisedConfig; readonly warnings: readonly FieldProblem[] } {
   refuseMasked(request.config, request.overrides);
   const parsed = acceptExperiment(request.config, {
     overrides: request.overrides,
     defaults: { checkpoint_storage: checkpointStorage },
   });
   if (isRejection(parsed)) throw problemOf(parsed);
-  const warnings = parsed.warnings.map(({ path, detail }) => `${path} ${detail}`);
   const drawn = parsed.config.reproducibility.experiment_seed ?? seedFor(commitId);
   const config = withSeed(parsed.config, drawn);
-  return { config, warnings };
+  return { config, warnings: parsed.warnings };
 }
 
 /**

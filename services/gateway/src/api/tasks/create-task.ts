@@ -11,7 +11,7 @@ import {
   taskKinds,
   taskName,
 } from "@trainyard/experiment-config/recorded";
-import { idOf, isRejection, type JsonObject } from "@trainyard/kernel";
+import { type FieldProblem, idOf, isRejection, type JsonObject } from "@trainyard/kernel";
 import type { ContentFile } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { tokenOf } from "../../http/caller.ts";
@@ -23,6 +23,7 @@ import { findPlace } from "../../spaces/spaces.ts";
 import { type CheckedContext, checkContext, inPieces } from "../experiments/context-archive.ts";
 import { refuseMasked } from "../experiments/submitted.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
+import { shownWarnings } from "../container-warnings.ts";
 import { refuseImpossible } from "../possible-place.ts";
 import { shownTask } from "../shown.ts";
 import { checkedSources } from "./task-sources.ts";
@@ -43,7 +44,8 @@ export async function createTask(
   context: RequestContext,
 ): Promise<ReplyOf<"createTask">> {
   const kind = kindOf(request.kind);
-  const { config, warnings } = readConfig(request, kind, checkpointStorage);
+  const { config, warnings: written } = readConfig(request, kind, checkpointStorage);
+  const warnings = await shownWarnings(backend, written, config.resources.resource_pool);
   const sources = await checkedSources(backend, kind, request.sources);
   const workspace = await workspaceOf(backend, request.workspace, config.workspace);
   await refuseImpossible(backend, requestedTaskResources(config), context, "slots");
@@ -72,15 +74,12 @@ function readConfig(
   { config: text, overrides, command }: RequestOf<"createTask">,
   kind: TaskKind,
   checkpointStorage: GatewayConfig["checkpointStorage"],
-): { readonly config: TaskConfig; readonly warnings: readonly string[] } {
+): { readonly config: TaskConfig; readonly warnings: readonly FieldProblem[] } {
   refuseMasked(text, overrides);
   const defaults = { checkpoint_storage: checkpointStorage };
   const parsed = parseTask(text, { kind, command, overrides, defaults });
   if (isRejection(parsed)) throw problemOf(parsed);
-  return {
-    config: parsed.config,
-    warnings: parsed.warnings.map(({ path, detail }) => `${path} ${detail}`),
-  };
+  return parsed;
 }
 
 /** Returns the name of the task's workspace: of the request, or else of the configuration, or else the default one. */
