@@ -8,15 +8,13 @@ export const metricsLimits = {
   /** Reports in one request: the SDK sends as many at once after an outage. */
   reportsPerRequestMax: 1_000,
   requestBytesMax: 4 * 1024 * 1024,
+  /** Without an outage, a training process sends less than this. */
+  smallBodyBytes: 64 * 1024,
   /**
-   * Smaller bodies do not count towards `largeBodiesBytesMax`; without an outage, a training process sends less than
-   * this.
+   * The total size of larger bodies held at once, and of all others; parsed, they take several hundred MiB. One run may
+   * use all of it while no other run needs it.
    */
-  largeBodyBytes: 64 * 1024,
-  /**
-   * The total size of large bodies held at once; parsed, they take several hundred MiB. One run may use all of it while
-   * no other run needs it.
-   */
+  smallBodiesBytesMax: 32 * 1024 * 1024,
   largeBodiesBytesMax: 64 * 1024 * 1024,
   /**
    * Concurrent gRPC calls, whose requests arrive or are in memory; concurrent streams, one for each reporting node;

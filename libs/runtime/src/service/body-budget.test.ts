@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { BodyBudget } from "./body-budget.ts";
 
-const limits = { smallBytes: 10, bytesMax: 100 };
+const limits = { smallBytes: 10, smallBytesMax: 30, bytesMax: 100 };
 const one = { name: "one", cut: () => {} };
 const length = (bytes: number) => ({ "content-length": String(bytes) });
 
-test("large bodies count until their processing ends; small and refused ones do not count", async () => {
+test("large bodies count until their processing ends, and refused and empty ones do not", async () => {
   const budget = new BodyBudget(limits);
   const first = budget.take(length(60), 80, one);
   expect(budget.take(length(60), 80, one)).toBeNull();
-  expect(budget.take(length(10), 80, one)).not.toBeNull();
+  expect(budget.take(length(0), 80, one)).not.toBeNull();
   expect(budget.take(length(1_000), 80, one)).not.toBeNull();
   expect(budget.heldBytes).toBe(60);
   await first?.during(async () => {
@@ -18,6 +18,17 @@ test("large bodies count until their processing ends; small and refused ones do 
     expect(budget.heldBytes).toBe(60);
   });
   expect(budget.heldBytes).toBe(0);
+});
+
+test("small bodies count from their first byte, beside the large ones", () => {
+  const budget = new BodyBudget(limits);
+  budget.take(length(80), 80, one);
+  const small = Array.from({ length: 3 }, () => budget.take(length(10), 80, one));
+  expect(small).not.toContain(null);
+  expect(budget.take(length(1), 80, one)).toBeNull();
+  small[0]?.closed();
+  expect(budget.take(length(10), 80, one)).not.toBeNull();
+  expect(budget.heldBytes).toBe(110);
 });
 
 test("a body of unknown size counts as the largest that its route accepts", () => {

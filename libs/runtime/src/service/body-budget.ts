@@ -6,9 +6,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 export type BodyBudgetLimits = {
-  /** Bodies up to this size are not counted. */
+  /** Bodies up to this size have memory of their own, so that a caller with large ones can still make other calls. */
   readonly smallBytes: number;
-  /** The maximum of all counted bodies together, in bytes. */
+  /** The maximum of all small bodies together, and of all larger ones, in bytes. */
+  readonly smallBytesMax: number;
   readonly bytesMax: number;
 };
 
@@ -22,16 +23,18 @@ export type BodyOwner = {
 type Counted = { readonly owner: BodyOwner; readonly bytes: number; readonly body: HeldBody };
 
 export class BodyBudget {
-  readonly #limits: BodyBudgetLimits;
-  /** The oldest body comes first. */
-  readonly #held = new Set<Counted>();
+  readonly #smallBytes: number;
+  readonly #small: Room;
+  readonly #large: Room;
 
-  constructor(limits: BodyBudgetLimits) {
-    this.#limits = limits;
+  constructor({ smallBytes, smallBytesMax, bytesMax }: BodyBudgetLimits) {
+    this.#smallBytes = smallBytes;
+    this.#small = new Room(smallBytesMax);
+    this.#large = new Room(bytesMax);
   }
 
   get heldBytes(): number {
-    return sumOf([...this.#held]);
+    return this.#small.heldBytes + this.#large.heldBytes;
   }
 
   /** Reserves memory for the body announced by the headers, up to the route's limit; null if there is not enough. */
@@ -39,17 +42,40 @@ export class BodyBudget {
     const declared = headers["transfer-encoding"] === undefined;
     const bytes = declared ? Number(headers["content-length"] ?? 0) : limitBytes;
     // A body above the limit is not counted: its size is refused elsewhere.
-    const isCounted = bytes > this.#limits.smallBytes && bytes <= limitBytes;
-    if (!isCounted) return new HeldBody(() => {});
+    if (bytes === 0 || bytes > limitBytes) return new HeldBody(() => {});
+    const room = bytes <= this.#smallBytes ? this.#small : this.#large;
+    return room.take(bytes, owner);
+  }
+}
+
+class Room {
+  readonly #bytesMax: number;
+  /** The oldest body comes first. */
+  readonly #held = new Set<Counted>();
+  #heldBytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  take(bytes: number, owner: BodyOwner): HeldBody | null {
     if (!this.#makeRoom(bytes, owner.name)) return null;
-    const counted: Counted = { owner, bytes, body: new HeldBody(() => this.#held.delete(counted)) };
+    const giveBack = (): void => {
+      if (this.#held.delete(counted)) this.#heldBytes -= bytes;
+    };
+    const counted: Counted = { owner, bytes, body: new HeldBody(giveBack) };
     this.#held.add(counted);
+    this.#heldBytes += bytes;
     return counted.body;
   }
 
   /** Returns whether a body fits, if necessary after others were cut off: first those of callers with many bodies. */
   #makeRoom(bytes: number, caller: string): boolean {
-    const { bytesMax } = this.#limits;
+    const bytesMax = this.#bytesMax;
     if (this.heldBytes + bytes <= bytesMax) return true;
     const bodiesOf = new Map<string, number>();
     const ranked = [...this.#held].map((counted) => {

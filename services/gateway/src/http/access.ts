@@ -103,6 +103,7 @@ export class Access {
   readonly #deps: AccessDeps;
   readonly #bodies = new BodyBudget({
     smallBytes: httpLimits.largeBodyBytes,
+    smallBytesMax: httpLimits.smallBodiesBytesMax,
     bytesMax: httpLimits.largeBodiesBytesMax,
   });
   readonly #admitted = new WeakMap<FastifyRequest, Admitted>();
@@ -123,7 +124,7 @@ export class Access {
     const owner = { name: countedAs(caller), cut: () => void reply.raw.destroy() };
     const body = this.#bodies.take(request.headers, bodyLimit, owner);
     if (body === null) {
-      const detail = "too many large requests are in progress; try again";
+      const detail = "the bodies of other requests fill the memory for them; try again";
       throw new Problem(503, "busy", detail);
     }
     this.#admitted.set(request, { caller, body });

@@ -10,12 +10,13 @@ export const httpLimits = {
   pathPartCharactersMax: 16 * 1024,
   /** The body of a sign-in, whose caller is not known before the body is read. */
   signInBodyBytesMax: 4 * 1024,
-  /** Smaller bodies, such as commands and manifests, do not count against the limit below. */
+  /** Smaller bodies, such as commands and manifests, are parsed in the event loop; larger ones in a thread. */
   largeBodyBytes: 1024 * 1024,
   /**
-   * The total size of larger bodies in memory: two of the largest. Parsing a body takes about four times its size. One
-   * caller may use all of it while no other caller needs it.
+   * The total size of larger bodies in memory, two of the largest, and of all others. Parsing a body takes about four
+   * times its size. One caller may use all of it while no other caller needs it.
    */
+  smallBodiesBytesMax: 64 * 1024 * 1024,
   largeBodiesBytesMax: 264 * 1024 * 1024,
   /**
    * The deepest nesting of a body. The API's messages have about eight levels, and JSON.stringify fails at some

@@ -77,19 +77,22 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
 }
 
 function registerReports(server: FastifyInstance, deps: HttpDeps): void {
-  const { largeBodyBytes: smallBytes, largeBodiesBytesMax: bytesMax } = metricsLimits;
-  const budget = new BodyBudget({ smallBytes, bytesMax });
+  const budget = new BodyBudget({
+    smallBytes: metricsLimits.smallBodyBytes,
+    smallBytesMax: metricsLimits.smallBodiesBytesMax,
+    bytesMax: metricsLimits.largeBodiesBytesMax,
+  });
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   server.post<ReportsRoute>(
     "/api/v1/runs/:run/reports",
     {
-      // A caller without rights, or with one large body too many, is refused before its body is read.
+      // A caller without rights, or with one body too many, is refused before its body is read.
       onRequest: async (request, reply) => {
         const reporter = authorized(deps, request);
         const owner = { name: reporter.id, cut: () => void reply.raw.destroy() };
         const body = budget.take(request.headers, metricsLimits.requestBytesMax, owner);
         if (body === null) {
-          const detail = "too many large requests are in progress; try again";
+          const detail = "the bodies of other requests fill the memory for them; try again";
           throw new Problem(503, "busy", detail);
         }
         admitted.set(request, { ...reporter, body });
