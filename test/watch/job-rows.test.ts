@@ -38,7 +38,7 @@ class History {
     const [id, run] = own[Math.floor(chance * own.length)] ?? [];
     switch (kind) {
       case "queue":
-        return this.#queue(job, pool, chance);
+        return this.#queue(job, pool);
       case "grant":
         if (id === undefined || run?.placed !== false) return;
         run.placed = true;
@@ -81,13 +81,14 @@ class History {
     }
   }
 
-  #queue(job: string, pool: string, chance: number): void {
+  #queue(job: string, pool: string): void {
     const run = this.#next;
     this.#next += 1;
     const id = `${job}.${run}#1`;
     this.#runs.set(id, { job, pool, placed: false });
     const resources = { pool, slots: run % 3, priority: 42, weight: 1, singleAgent: false };
-    const limit = chance < 0.5 ? { maxSlots: 4 } : {};
+    // The limit is of the experiment's configuration, so its runs share it.
+    const limit = job === "2" ? {} : { maxSlots: 4 };
     this.#add(`allocation-${id}`, {
       type: "AllocationQueued",
       data: {
