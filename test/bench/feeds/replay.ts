@@ -4,7 +4,12 @@ import { startTestPostgres } from "@trainyard/testing";
 import { appendNew } from "../gateway/experiments.ts";
 import { fillLog } from "../support/append.ts";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
-import { createGatewayDatabase, openGateway, type OpenGateway } from "../support/gateway.ts";
+import {
+  createGatewayDatabase,
+  openGateway,
+  type OpenGateway,
+  untilFolded,
+} from "../support/gateway.ts";
 import { callsPerSecond, interleave } from "../support/measure.ts";
 import { Streams } from "../support/payload.ts";
 import { replayed } from "./subscriber.ts";
@@ -29,7 +34,10 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     await using log = createPostgresLog({ connectionString: url });
     context.say(`filling a log with ${events} events`);
     await fill(log, events, own);
-    return openGateway(stack, postgres, database);
+    const gateway = await openGateway(stack, postgres, database);
+    context.say("folding it");
+    await untilFolded(async () => (await gateway.client.call("listAgents", {})).items.length === 0);
+    return gateway;
   };
   const [small, large] = [await open(few), await open(many)];
   const measure = (gateway: OpenGateway) => () =>

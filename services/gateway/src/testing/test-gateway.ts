@@ -174,13 +174,17 @@ async function prepare(client: pg.Client): Promise<void> {
 }
 
 async function append(log: EventLog, stream: string, events: readonly AnyEvent[]): Promise<number> {
-  const before = await log.read(stream, 0, 10_000);
+  let version = 0;
+  for (let page = await log.read(stream, 0, 10_000); page.length > 0; ) {
+    version += page.length;
+    page = await log.read(stream, version, 10_000);
+  }
   const result = await log.append({
     commitId: randomUUID(),
     writes: [
       {
         stream,
-        expectedVersion: before.length,
+        expectedVersion: version,
         events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
       },
     ],
