@@ -10,6 +10,7 @@ import {
   type OpenGateway,
   untilFolded,
 } from "../support/gateway.ts";
+import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave } from "../support/measure.ts";
 import { Streams } from "../support/payload.ts";
 import { replayed } from "./subscriber.ts";
@@ -35,6 +36,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     context.say(`filling a log with ${events} events`);
     await fill(log, events, own);
     const gateway = await openGateway(stack, postgres, database);
+    await withClient(url, (client) => client.query("vacuum analyze"));
     context.say("folding it");
     await untilFolded(async () => (await gateway.client.call("listAgents", {})).items.length === 0);
     return gateway;

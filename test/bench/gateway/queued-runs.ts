@@ -23,7 +23,7 @@ const perCommit = 250;
 
 export async function queuedRuns(context: BenchContext): Promise<BenchResult> {
   const [few, many] = context.size === "tiny" ? [250, 1_000] : [1_000, 100_000];
-  const measured = context.size === "tiny" ? 250 : 10_000;
+  const measured = context.size === "tiny" ? 250 : 20_000;
   await using stack = new AsyncDisposableStack();
   const postgres = stack.use(await startTestPostgres({ fsync: true }));
   const url = await createGatewayDatabase(postgres, database);

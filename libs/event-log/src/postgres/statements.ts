@@ -65,15 +65,19 @@ export const readSomeStatement = pageOf(
   "$5",
 );
 
-/** A prefix is a range of the key: the character after the last of the prefix ends it. */
+/**
+ * Each stream is read by its index: the planner cannot know how few streams have a prefix, and would read the whole
+ * log. A prefix is a range of the key: the character after the last of the prefix ends it.
+ */
 export const positionsStatement = `with asked as (
     select stream, first_partition, last_partition from log.streams where stream = any($1::text[])
     union
     select s.stream, s.first_partition, s.last_partition from unnest($2::text[]) as b (beginning)
     join log.streams s on s.stream >= b.beginning and s.stream < b.beginning || chr(1114111)
   )
-  select e.position from asked join log.events e on e.stream = asked.stream
-  where e.position > $3 order by e.position`;
+  select e.position from asked cross join lateral (
+    select position from log.events where stream = asked.stream and position > $3 order by version) e
+  order by e.position`;
 
 export const readAtStatement = pageOf(
   "position",

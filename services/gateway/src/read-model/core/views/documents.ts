@@ -144,6 +144,8 @@ export type WorkspaceDocument = Omit<Plain<Workspace>, "etag"> & { readonly revi
 
 /** A run that waits in the queue of a pool, or is placed. */
 export type QueuedRun = {
+  /** The position of the event that queued the run. */
+  readonly arrival: number;
   readonly slots: number;
   readonly placed: boolean;
   readonly held: number;

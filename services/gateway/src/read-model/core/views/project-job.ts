@@ -19,7 +19,7 @@ export const jobProjections: Projections = {
       const arrival = hasRuns(doc) ? doc.asked.arrival : position;
       return { ...doc, pool, workspace, owner, asked: { priority, weight, maxSlots, arrival } };
     });
-    changeRun(documents, id, { slots, placed: false, held: 0, borrowed: 0 });
+    changeRun(documents, id, { arrival: position, slots, placed: false, held: 0, borrowed: 0 });
   },
   AllocationGranted({ id, data }, documents) {
     const run = documents.get("jobRun", id);
@@ -96,7 +96,7 @@ function changeRun(documents: DocumentSet, allocation: string, run: QueuedRun | 
   if (job === null || (before === null && run === null)) return;
   const key = { kind: "jobRun", id: allocation } as const;
   if (run === null) documents.remove(key);
-  else documents.put({ ...key, parent: job, ordinal: 0, doc: run });
+  else documents.put({ ...key, parent: job, ordinal: run.arrival, doc: run });
   if (documents.get("job", job) === undefined) return;
   const [less, more] = [countsOf(before), countsOf(run)];
   changeJob(documents, job, (doc) => ({

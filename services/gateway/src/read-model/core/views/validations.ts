@@ -12,7 +12,7 @@ const wholeRecordsMax = 16;
 const recordsMax = 256;
 
 /** The bytes of the first values of a validation, as JSON. */
-const firstValuesBytes = 16 * 1024;
+const firstValuesBytes = 8 * 1024;
 
 type Validated = Pick<
   TrialDocument,
