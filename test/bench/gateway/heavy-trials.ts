@@ -44,9 +44,11 @@ export async function heavyTrials(context: BenchContext): Promise<BenchResult> {
   await untilFolded(async () => (await other.call("listExperiments", {})).items.length === 1);
   const alone = await latencies(other, forMs);
   let over = false;
+  // The callers do not parse the answers, since they share the processor with the gateway here.
+  const headers = { authorization: `Bearer ${gateway.token}` };
+  const page = `${gateway.address}/api/v1/experiments/${experimentId}/trials?pageSize=20`;
   const heavy = Array.from({ length: listsAtOnce }, async () => {
-    while (!over)
-      await gateway.client.call("listTrials", { experiment: String(experimentId), pageSize: 20 });
+    while (!over) await (await fetch(page, { headers })).arrayBuffer();
   });
   const beside = await latencies(other, forMs);
   over = true;
