@@ -74,18 +74,6 @@ test("an agent reports its identity and its resources before it gets any list", 
   ]);
 });
 
-test("an agent is ready once the API and the scheduler have answered, and stays ready", async () => {
-  expect(agent.readiness()).toMatch(/^the API at http:\/\/127\.0\.0\.1:1 has not answered yet/);
-  await agent[Symbol.asyncDispose]();
-  config = { ...config, apiUrl: platform.url };
-  agent = await startAgent();
-  const waits = "the scheduler has not answered yet";
-  await vi.waitFor(() => expect(agent.readiness()).toBe(waits), patient);
-  await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
-  platform.send();
-  await vi.waitFor(() => expect(agent.readiness()).toBeNull(), patient);
-});
-
 test("an agent runs a trial's code with its environment, sends its lines, and reports its exit", async () => {
   const script =
     "import os, sys, trainyard\nprint('hello', os.environ['TRAINYARD_HPARAMS'])\nprint('oops', file=sys.stderr)\nsys.exit(3)\n";

@@ -760,7 +760,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   stepsCompleted: number;
 
   /**
-   * The scalars of the latest validation that is not superseded. A listed trial has the first 16 KiB of them and of the
+   * The scalars of the latest validation that is not superseded. A listed trial has the first 8 KiB of them and of the
    * next ones.
    *
    * @generated from field: map<string, double> latest_validation = 11;
