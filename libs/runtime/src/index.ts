@@ -62,7 +62,7 @@ export {
 export { sendRewind } from "./hold/rewind-reports.ts";
 export { EventFeed } from "./history/event-feed.ts";
 export { LogIdentity } from "./history/log-identity.ts";
-export { eventAt, positionInLog } from "./history/event-cursor.ts";
+export { eventAt, positionInLog, readSomeTo } from "./history/event-cursor.ts";
 export { streamEvents } from "./history/stream-events.ts";
 export {
   type CommitIdentity,

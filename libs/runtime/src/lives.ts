@@ -9,7 +9,7 @@ import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { idOf, type JsonObject } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
-import { eventAt, positionInLog } from "./history/event-cursor.ts";
+import { positionInLog, readSomeTo } from "./history/event-cursor.ts";
 import type { KnownEvent } from "./history/log-history.ts";
 import { runtimeLimits } from "./limits.ts";
 import { inTransaction } from "./views/transaction.ts";
@@ -59,14 +59,13 @@ export class Lives {
     const from = await positionInLog(log, cursor.rows[0]);
     if (from === 0) await client.query(`truncate ${schema}.lives`);
     const to = Math.min(await log.head(), from + runtimeLimits.pageEvents);
-    // The id is read before the events: a log that goes back meanwhile then lacks the cursor's event.
-    const last = to > from ? await eventAt(log, to) : null;
-    if (last === null) return false;
-    const { events } = await log.readSome(read, from, to - from);
+    const page = await readSomeTo(log, read, from, to);
+    if (page === null) return false;
+    const { events, last } = page;
     await this.#apply(client, events);
     const moved = `update ${schema}.lives_cursor set position = $1, event = $2`;
     await client.query(moved, [last.position, last.id]);
-    return to === from + runtimeLimits.pageEvents;
+    return last.position < to || to === from + runtimeLimits.pageEvents;
   }
 
   async #apply(client: PoolClient, events: readonly StoredEvent[]): Promise<void> {

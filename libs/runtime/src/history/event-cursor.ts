@@ -1,5 +1,5 @@
 /** Cursors of loops that read the log without reactions. Like the cursors of views they name the last event. */
-import type { EventLog } from "@trainyard/event-log";
+import type { EventLog, SomeStreams, StoredEvent } from "@trainyard/event-log";
 import type { KnownEvent } from "./log-history.ts";
 
 /** Returns the log's event at a position; null at 0 and beyond the log's end. */
@@ -20,4 +20,21 @@ export async function positionInLog(
   if (cursor === undefined || cursor.position === 0) return 0;
   const there = await eventAt(log, cursor.position);
   return there?.id === cursor.id ? cursor.position : 0;
+}
+
+/**
+ * Reads the events of some streams up to a position, or to an earlier one if the log's page ends there. Returns null if
+ * the log does not reach it.
+ */
+export async function readSomeTo(
+  log: Pick<EventLog, "readAll" | "readSome">,
+  streams: SomeStreams,
+  from: number,
+  to: number,
+): Promise<{ readonly events: readonly StoredEvent[]; readonly last: KnownEvent } | null> {
+  // The id is read before the events: a log that goes back meanwhile then lacks the cursor's event.
+  const last = to > from ? await eventAt(log, to) : null;
+  if (last === null) return null;
+  const { events, scannedTo } = await log.readSome(streams, from, to - from);
+  return scannedTo < to ? readSomeTo(log, streams, from, scannedTo) : { events, last };
 }

@@ -18,6 +18,24 @@ test("each call says what it costs, and its class has turns, or is counted while
   }
 });
 
+test("workers of a run that all ask for its signals do not delay its checkpoints", async () => {
+  const routes = gatewayRoutes();
+  const costOf = (call: string): Cost =>
+    routes.find((route) => route.call === call)?.facts.cost ?? Cost.UNSPECIFIED;
+  const costs = new Costs();
+  const ends = Promise.withResolvers<void>();
+  let waiting = 0;
+  const polls = Array.from({ length: 256 }, () =>
+    costs.during(costOf("getSignals"), asked("run"), () => ((waiting += 1), ends.promise)),
+  );
+  await vi.waitFor(() => expect(waiting).toBe(256));
+  expect(await costs.during(costOf("declareCheckpoint"), asked("run"), async () => "done")).toBe(
+    "done",
+  );
+  ends.resolve();
+  await Promise.all(polls);
+});
+
 test("a caller with many calls waits for its own, and another has its turn at once", async () => {
   const costs = new Costs({ [Cost.CODE]: { turns: { max: 2, ofOneMax: 1, waitingOfOneMax: 2 } } });
   const ends = Promise.withResolvers<void>();

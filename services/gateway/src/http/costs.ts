@@ -26,8 +26,9 @@ export const costRows: Readonly<Record<number, Row>> = {
   [Cost.COMMAND]: { turns: { max: 128, ofOneMax: 32, waitingOfOneMax: 512 } },
   [Cost.SUBMISSION]: { turns: { max: 8, ofOneMax: 4, waitingOfOneMax: 256 } },
   [Cost.DOWNLOAD]: { open: { ofOneMax: 16, ofAllMax: 128 } },
-  // Each process of a run may wait 30 s for a signal.
-  [Cost.RUN]: { turns: { max: 20_000, ofOneMax: 1_024, waitingOfOneMax: 1_024 } },
+  [Cost.RUN]: { turns: { max: 20_000, ofOneMax: 64, waitingOfOneMax: 1_024 } },
+  // Each waits up to 30 s. All workers of a run may ask, and its other calls must not wait for them.
+  [Cost.SIGNAL]: { turns: { max: 20_000, ofOneMax: 1_024, waitingOfOneMax: 1_024 } },
   [Cost.STREAM]: { open: { ofOneMax: 100, ofAllMax: 2_000 } },
   [Cost.WATCH]: { open: { ofOneMax: 64, ofAllMax: 512 } },
   [Cost.PASS]: { turns: { max: 1, ofOneMax: 1, waitingOfOneMax: 4 } },

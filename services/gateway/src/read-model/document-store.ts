@@ -14,13 +14,11 @@ import {
   type DocumentKey,
   type DocumentKind,
   type DocumentRow,
-  DocumentSet,
   type Documents,
-  keyText,
 } from "./core/views/documents.ts";
 import { isProjected, project } from "./core/views/project.ts";
 import { addDefaultSpaces } from "./core/views/project-space.ts";
-import { touchedBy, touchedThrough } from "./core/views/touched.ts";
+import { fetchTouched } from "./core/views/touched.ts";
 import { readModelLimits } from "./limits.ts";
 import { attributesTable, listTables, removeListRows, writeListRows } from "./list-rows.ts";
 import { mayBeRemoved, removedTable } from "./removed.ts";
@@ -88,16 +86,10 @@ export class DocumentStore {
   /** Folds a page of events into the table. */
   async apply(client: Queryable, events: readonly StoredEvent[]): Promise<void> {
     const decoded = events.map((stored) => ({ stored, event: decodeEvent(stored) }));
-    const keys = new Map<string, DocumentKey>();
-    for (const { stored, event } of decoded) {
-      for (const key of touchedBy(stored.stream, event)) keys.set(keyText(key), key);
-    }
-    const documents = new DocumentSet(await this.fetch(client, [...keys.values()]));
-    const through = decoded.flatMap(({ stored, event }) =>
-      touchedThrough(stored.stream, event, documents),
+    const documents = await fetchTouched(
+      decoded.map(({ stored, event }) => ({ stream: stored.stream, event })),
+      (keys) => this.fetch(client, keys),
     );
-    const more = through.filter((key) => !keys.has(keyText(key)));
-    for (const row of await this.fetch(client, more)) documents.add(row);
     if (events[0]?.position === 1) addDefaultSpaces(documents);
     for (const { stored, event } of decoded) project(stored, event, documents);
     const changed = documents.changed();

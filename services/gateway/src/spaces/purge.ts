@@ -5,16 +5,16 @@
  * decisions only one is made.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import type { StoredEvent } from "@trainyard/event-log";
 import { Fault, idOf } from "@trainyard/kernel";
 import {
   type Content,
   contentId,
   type DeletionGate,
   EffectLoop,
-  eventAt,
   type KnownEvent,
   positionInLog,
+  readSomeTo,
   runtimeLimits,
   streamEvents,
 } from "@trainyard/runtime";
@@ -46,7 +46,7 @@ export async function purge(backend: Backend): Promise<boolean> {
   const { log } = backend.parts;
   const from = await positionOf(backend);
   const to = Math.min(await log.head(), from + runtimeLimits.pageEvents);
-  const page = await readTo(log, from, to);
+  const page = await readSomeTo(log, read, from, to);
   if (page === null) return false;
   const deps = removalOf(backend);
   const { events, last } = page;
@@ -60,19 +60,6 @@ export async function purge(backend: Backend): Promise<boolean> {
   }
   await moveTo(backend, last);
   return last.position < to || to === from + runtimeLimits.pageEvents;
-}
-
-/** Reads up to a position, or to an earlier one if the log's page ends there; null if the log does not reach it. */
-async function readTo(
-  log: EventLog,
-  from: number,
-  to: number,
-): Promise<{ readonly events: readonly StoredEvent[]; readonly last: KnownEvent } | null> {
-  // The id is read before the events: a log that goes back meanwhile then lacks the cursor's event.
-  const last = to > from ? await eventAt(log, to) : null;
-  if (last === null) return null;
-  const { events, scannedTo } = await log.readSome(read, from, to - from);
-  return scannedTo < to ? readTo(log, from, scannedTo) : { events, last };
 }
 
 /** Returns the contents that an event may have left unused. */

@@ -270,6 +270,9 @@ export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 /** The kinds of documents whose id is the experiment's. */
 const ofExperiment: ReadonlySet<DocumentKind> = new Set(["experiment", "config", "leaders"]);
 
+/** The kinds of documents whose parent is a trial. */
+const ofTrial: ReadonlySet<DocumentKind> = new Set(["run", "validation"]);
+
 /** The rows of a projection: fetched ones and new ones. */
 export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
@@ -344,7 +347,9 @@ export class DocumentSet {
     for (const [key, row] of this.#rows) {
       const isOfIt =
         (ofExperiment.has(row.kind) && row.id === id) ||
-        (row.kind === "trial" && row.parent === id);
+        (row.kind === "trial" && row.parent === id) ||
+        // The later removal finds these by the row of their trial, which may not be stored yet.
+        (ofTrial.has(row.kind) && row.parent.startsWith(`${id}.`));
       if (!isOfIt) continue;
       this.#rows.delete(key);
       this.#changed.delete(key);

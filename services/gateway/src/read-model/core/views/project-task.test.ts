@@ -256,6 +256,13 @@ test("a deleted task has no document", () => {
   expect(documents.get("config", "t7")).toBeUndefined();
 });
 
+test("a deleted task has no documents of earlier runs, whichever were fetched", () => {
+  const later = Array.from({ length: 39 }, (_, index): Step => [own, requested(index + 2, 0)]);
+  const documents = fold(...later, [own, { type: "TaskDeleted", data: {} }]);
+  expect(documents.rows()).toEqual([]);
+  expect(documents.dropped().filter(({ kind }) => kind === "run")).toHaveLength(24);
+});
+
 test("each event of a task and of its runs names the documents that it changes", () => {
   for (const [stream, event] of [...begun, queued, waits, granted, started, ended(), stop(1)]) {
     const kinds = touchedBy(stream, event).map(({ kind, id }) => `${kind} ${id}`);

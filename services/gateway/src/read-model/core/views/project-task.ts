@@ -142,6 +142,10 @@ export const taskProjections: Projections = {
     }));
   },
   TaskDeleted({ id }, documents) {
+    const [oldest] = documents.get("task", id)?.runs ?? [];
+    for (let number = (oldest?.number ?? 1) - 1; number > 0; number -= 1) {
+      documents.remove({ kind: "run", id: taskRunId(id, number) });
+    }
     documents.remove({ kind: "task", id });
     documents.remove({ kind: "config", id });
   },

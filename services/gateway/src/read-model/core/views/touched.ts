@@ -7,9 +7,34 @@ import {
   parseTrialId,
   trialId,
 } from "@trainyard/kernel";
-import { type DocumentKey, type DocumentSet, validationKey, versionKey } from "./documents.ts";
+import {
+  type DocumentKey,
+  type DocumentRow,
+  DocumentSet,
+  keyText,
+  validationKey,
+  versionKey,
+} from "./documents.ts";
 import { runsOn } from "./project-agent.ts";
 import { remaining } from "./validations.ts";
+
+type Streamed = { readonly stream: string; readonly event: AnyEvent };
+type Fetch = (keys: readonly DocumentKey[]) => Promise<readonly DocumentRow[]>;
+
+/** Returns the documents that a page's projections may read or write; they are fetched in two rounds. */
+export async function fetchTouched(
+  events: readonly Streamed[],
+  fetch: Fetch,
+): Promise<DocumentSet> {
+  const first = events.flatMap(({ stream, event }) => touchedBy(stream, event));
+  const keys = new Map(first.map((key) => [keyText(key), key]));
+  const documents = new DocumentSet(await fetch([...keys.values()]));
+  const through = events.flatMap(({ stream, event }) => touchedThrough(stream, event, documents));
+  const more = new Map(through.map((key) => [keyText(key), key]));
+  for (const known of keys.keys()) more.delete(known);
+  for (const row of await fetch([...more.values()])) documents.add(row);
+  return documents;
+}
 
 /**
  * Returns the documents that an event's projection may read or write, so that the rows of a page are fetched at once.
@@ -74,8 +99,11 @@ export function touchedThrough(
     const { trial = "", experiment = "" } = documents.get("checkpoint", idOf(stream)) ?? {};
     return [...trialKeys(trial), { kind: "experiment", id: experiment }];
   }
-  if (event.type === "AgentLost" || event.type === "AgentReturned") {
-    return runsOn(documents, idOf(stream)).flatMap(ownerKeys);
+  if (event.type === "AgentLost") return runsOn(documents, idOf(stream)).flatMap(ownerKeys);
+  if (event.type === "AgentReturned") {
+    // A loss on the same page concerns the runs that the agent has returned with.
+    const returned = event.data.occupations.map(({ allocation }) => allocation);
+    return [...runsOn(documents, idOf(stream)), ...returned].flatMap(ownerKeys);
   }
   if (event.type !== "ValidationReported") return [];
   const { trial, run, step } = event.data;
