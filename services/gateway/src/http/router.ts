@@ -30,6 +30,7 @@ import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 import { selectFields } from "./selection.ts";
 import { sendStream } from "./server-sent-events.ts";
+import { cutWhenStalled } from "./stalled-download.ts";
 import { cameByHttps, sessionCookie } from "./session-cookie.ts";
 
 export type RouterDeps = AccessDeps & {
@@ -188,6 +189,7 @@ async function serveRaw<Name extends RawName>(
   const { route, context, reply } = asked;
   await costs.during(route.facts.cost, context, async () => {
     const answer = await handlers.raw[name](messageOf<Name>(asked), context);
+    using _cut = cutWhenStalled(reply.raw, httpLimits.downloadStalledMs);
     await reply
       .header("content-disposition", `attachment; filename="${answer.fileName}"`)
       .type(answer.contentType)

@@ -151,6 +151,30 @@ describe("a verification of the log", () => {
     await gateway.sql(`update gateway.documents set doc = (select doc from public.kept) ${where}`);
   });
 
+  it("finds a missing checkpoint that belongs to no experiment", async () => {
+    await using _services = await gateway.verifying(allHold);
+    const about = { trial: "", run: 1, step: 0, storageId: "", uuid: "" };
+    await gateway.append("checkpoint-of-task", {
+      type: "CheckpointDeclared",
+      data: { ...about, task: "t1" } as never,
+    });
+    const position = await gateway.append("checkpoint-of-person", {
+      type: "CheckpointDeclared",
+      data: { ...about, uploadedBy: "ada" } as never,
+    });
+    await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
+    for (const id of ["of-task", "of-person"]) {
+      const where = `where kind = 'checkpoint' and id = '${id}'`;
+      await gateway.sql(
+        `create table public."kept ${id}" as select * from gateway.documents ${where}`,
+      );
+      await gateway.sql(`delete from gateway.documents ${where}`);
+      const told = `that differs is documents (kind \\"checkpoint\\", id \\"${id}\\"): it is missing`;
+      expect(await verify()).toContain(told);
+      await gateway.sql(`insert into gateway.documents select * from public."kept ${id}"`);
+    }
+  });
+
   it("finds no difference while events are appended, also with two replicas", async () => {
     await using _services = await gateway.verifying(allHold);
     await gateway.startAnother();

@@ -14,14 +14,16 @@ import { readModelLimits } from "./limits.ts";
 /** The table of the deleted experiments that may have rows. */
 export const removedTable = "removed_experiments";
 
-const removed = "not in (select id from gateway.documents where kind = 'experiment')";
+/** Whether the experiment with an id was removed. The ids of tasks are no numbers, and no id is that of an upload. */
+const isRemoved = (id: string): string =>
+  `${id} ~ '^[0-9]+$' and ${id} not in (select id from gateway.documents where kind = 'experiment')`;
 
 const conditions: Readonly<Record<string, string>> = {
   // The parent of a run and of a validation is their trial.
-  documents: `kind in ('trial', 'checkpoint', 'run', 'validation') and split_part(parent, '.', 1) ${removed}`,
-  [attributesTable]: `kind = 'trial' and scope ${removed}`,
-  [trialList.table]: `scope ${removed}`,
-  [checkpointList.table]: `scope ${removed}`,
+  documents: `kind in ('trial', 'checkpoint', 'run', 'validation') and ${isRemoved("split_part(parent, '.', 1)")}`,
+  [attributesTable]: `kind = 'trial' and ${isRemoved("scope")}`,
+  [trialList.table]: isRemoved("scope"),
+  [checkpointList.table]: isRemoved("scope"),
 };
 
 /** Returns which rows of a table a fold has and the table may lack. */
