@@ -251,7 +251,7 @@ const moves: Readonly<Record<string, (history: History, drawn: Drawn) => void>> 
     history.say(`checkpoint-${one.id}`, "CheckpointCondemned", { by: "", reason: "r" });
     history.say(`checkpoint-${one.id}`, "CheckpointDeleted", {});
   },
-  version(history, { number, amount }) {
+  version(history, { amount }) {
     const one = history.checkpoints[amount % Math.max(1, history.checkpoints.length)];
     if (one === undefined || history.deleted.has(one.trial.split(".")[0] ?? "")) return;
     history.versions += 1;
