@@ -46,7 +46,7 @@ test("a log line and a long wait trigger webhooks, once for each run", async () 
 
 test("a wrong pattern or wait of a webhook is refused in one sentence", async () => {
   const pattern = await create("bad", "--log-pattern", "(");
-  expect([pattern.code, pattern.err.trim().split("\n")]).toEqual([1, [expect.any(String)]]);
+  expect([pattern.code, pattern.err.trim().split("\n")]).toEqual([2, [expect.any(String)]]);
   expect(pattern.err).toMatch(/^log_pattern must be a regular expression in RE2's syntax/im);
   const wait = await create("bad", "--queue-wait", "soon");
   expect([wait.code, wait.err.trim().split("\n")]).toEqual([2, [expect.any(String)]]);

@@ -15,7 +15,7 @@ type OpenBounds = { readonly ofOneMax: number; readonly ofAllMax: number };
 export const costRows: Readonly<Record<number, Row>> = {
   [Cost.READ]: { turns: { max: 64, ofOneMax: 32, waitingOfOneMax: 512 } },
   // The queries of lists have a queue of their own, because other calls make them, too.
-  [Cost.LIST]: { turns: { max: 8, ofOneMax: 2, waitingOfOneMax: 128 } },
+  [Cost.LIST]: { turns: { max: 8, ofOneMax: 2, waitingOfOneMax: 32 } },
   // Each takes at most about 0.1 s of its service's time; combined series have a queue of their own.
   [Cost.SERIES]: { turns: { max: 16, ofOneMax: 8, waitingOfOneMax: 128 } },
   [Cost.ANALYSIS]: { turns: { max: 2, ofOneMax: 1, waitingOfOneMax: 8 } },

@@ -69,6 +69,7 @@ export function writeCommands(deps: IngestDeps) {
         });
         events.taken(stored.length, rows.length - stored.length);
         publish(bus, stored);
+        await knowWebhooks(deps, proofs);
         // Compares all lines, also those stored earlier: a resent batch may have died before its comparison.
         await policies.apply(batch.agent, rows);
       }
@@ -110,7 +111,7 @@ function strangerIn(
  * is stored. Returns the final answer for a lost run; the batch of a run that the log may still get waits at its agent.
  */
 async function ownRuns(
-  { grants, follower, runs, policies }: IngestDeps,
+  { grants, runs, policies }: IngestDeps,
   rows: readonly LineRow[],
   proofs: readonly (RunTokenContent | null)[],
 ): Promise<Rejection | null> {
@@ -121,8 +122,6 @@ async function ownRuns(
       if (proof === null || run === null || !wanted.has(proof.allocation)) continue;
       await grants.require(proof);
       policies.inHistory(grants.rewinds);
-      // A webhook that was there before the run was granted is then known.
-      await follower.reach(proof.grantPosition, logsLimits.followedWithinMs);
       await runs.own(run, proof);
     }
     return null;
@@ -130,6 +129,23 @@ async function ownRuns(
     if (!(error instanceof Problem)) throw error;
     if (error.code === historyLost) return reject(historyLost, error.message);
     throw new Fault("unproven_lines", error.message, { retry: "later" });
+  }
+}
+
+/**
+ * Waits until the webhooks that were there before the runs of a batch were granted are known. The lines are stored
+ * already, so a batch that is sent again is only compared.
+ */
+async function knowWebhooks(
+  { follower }: IngestDeps,
+  proofs: readonly (RunTokenContent | null)[],
+): Promise<void> {
+  const granted = Math.max(0, ...proofs.map((proof) => proof?.grantPosition ?? 0));
+  try {
+    await follower.reach(granted, logsLimits.followedWithinMs);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new Fault("log_behind", error.message, { retry: "later" });
   }
 }
 
