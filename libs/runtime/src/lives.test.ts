@@ -91,7 +91,8 @@ function tables() {
     }
     return { rows: [] };
   };
-  const pool = { connect: async () => ({ query, release: () => {} }) } as unknown as Pool;
+  const client = { query, release: () => {} };
+  const pool = { connect: async () => client } as unknown as Pool; // Lives calls nothing else.
   return { lives, pool, reached: () => cursor.position };
 }
 

@@ -16,13 +16,13 @@ export async function shownWarnings(
     .map(({ path, detail }) => `${path} ${detail}`);
 }
 
-/** Whether the pool has agents, and each runs containers. */
+/** The agents of a pool that are looked at: those of a pool are usually alike. */
+const agentsLookedAt = 100;
+
+/** Whether the pool has agents, and each that is looked at runs containers. */
 async function hasOnlyContainers({ parts }: Backend, pool: string): Promise<boolean> {
-  let found = false;
-  for await (const agent of parts.documents.each(parts.pool, "agent", {})) {
-    if (agent.pool !== pool || agent.state === "REMOVED") continue;
-    if (agent.engine === undefined) return false;
-    found = true;
-  }
-  return found;
+  const ofPool = { limit: agentsLookedAt, field: { name: "pool", value: pool } };
+  const rows = await parts.documents.list(parts.pool, "agent", ofPool);
+  const agents = rows.filter(({ doc }) => doc.state !== "REMOVED");
+  return agents.length > 0 && agents.every(({ doc }) => doc.engine !== undefined);
 }

@@ -2,7 +2,7 @@
  * The patterns of webhooks, folded from the streams of subscriptions: those that the log has when following begins, and
  * then each event. They are few, so every replica has them in memory.
  */
-import { decodeEvent, shortNameOf } from "@trainyard/contracts";
+import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
 import { runtimeLimits } from "@trainyard/runtime";
@@ -14,17 +14,6 @@ import {
 } from "../core/webhook-pattern.ts";
 
 export type SoughtPattern = { readonly webhook: string; readonly pattern: string };
-
-/** The events that may change a pattern. */
-const changing: ReadonlySet<string> = new Set([
-  "SubscriptionCreated",
-  "SubscriptionChanged",
-  "SubscriptionStopped",
-  "SubscriptionAdopted",
-  "SubscriptionDisabled",
-  "SubscriptionEnabled",
-  "SubscriptionDeleted",
-]);
 
 export class WebhookPatterns {
   readonly #log: EventLog;
@@ -50,8 +39,7 @@ export class WebhookPatterns {
   }
 
   observe(stored: StoredEvent): void {
-    if (categoryOf(stored.stream) !== "subscription" || !changing.has(shortNameOf(stored.type)))
-      return;
+    if (categoryOf(stored.stream) !== "subscription") return;
     const webhook = idOf(stored.stream);
     const pattern = evolvePattern(this.#patterns.get(webhook) ?? noPattern, decodeEvent(stored));
     if (pattern === noPattern) this.#patterns.delete(webhook);
