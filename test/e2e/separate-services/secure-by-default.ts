@@ -27,17 +27,24 @@ function secrets(): readonly string[] {
   return found;
 }
 
+/** What is read of a process or descriptor, or `gone` if it has ended since it was listed. */
+function readOr<T>(gone: T, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) return gone;
+    throw error;
+  }
+}
+
 /** The cluster's processes and all their descendants. */
 async function pids(): Promise<readonly number[]> {
   const own = (await world.processes()).flatMap(({ pid }) => (pid === null ? [] : [pid]));
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+    const stat = readOr("", () => readFileSync(`/proc/${name}/stat`, "utf8"));
+    if (stat !== "")
       parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]));
-    } catch {
-      // The process has ended since the folder was listed.
-    }
   }
   const descends = (pid: number | undefined): boolean =>
     pid !== undefined && pid > 1 && (own.includes(pid) || descends(parents.get(pid)));
@@ -46,7 +53,9 @@ async function pids(): Promise<readonly number[]> {
 
 test("no secret is in a command line, a log, an event or the environment of a trial", async () => {
   const texts: string[] = [];
-  for (const pid of await pids()) texts.push(readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+  for (const pid of await pids()) {
+    texts.push(readOr("", () => readFileSync(`/proc/${pid}/cmdline`, "utf8")));
+  }
   expect(texts.length).toBeGreaterThan(12);
   for (const { log } of await world.processes()) texts.push(readFileSync(log, "utf8"));
   texts.push((await world.yard("events", "-o", "json")).out);
@@ -70,13 +79,10 @@ test("files with secrets are readable by their owner only", () => {
 test("no process listens on an address other than 127.0.0.1", async () => {
   const sockets = new Set<string>();
   for (const pid of await pids()) {
-    for (const fd of readdirSync(`/proc/${pid}/fd`)) {
-      try {
-        const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
-        if (inode !== undefined) sockets.add(inode);
-      } catch {
-        // The descriptor was closed since the folder was listed.
-      }
+    for (const fd of readOr([], () => readdirSync(`/proc/${pid}/fd`))) {
+      const target = readOr("", () => readlinkSync(`/proc/${pid}/fd/${fd}`));
+      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+      if (inode !== undefined) sockets.add(inode);
     }
   }
   const listening = ["tcp", "tcp6"].flatMap((table) =>
