@@ -19,6 +19,7 @@ import {
   commandHandlers,
   createLogger,
   runToken,
+  type TableOverrides,
 } from "@trainyard/runtime";
 import pg from "pg";
 import { parseConfig } from "../config.ts";
@@ -55,7 +56,9 @@ export type TestGateway = AsyncDisposable & {
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
 };
 
-type Overrides = { readonly clock?: Clock; readonly disk?: StorageDisk };
+type Overrides = Pick<TableOverrides, "clock" | "logger" | "pool"> & {
+  readonly disk?: StorageDisk;
+};
 
 export type CallOptions = {
   readonly body?: unknown;
@@ -72,9 +75,10 @@ export type CallAnswer = {
 
 export const runTokenKey = "07".repeat(32);
 
-/** Starts a gateway; `environment` adds to its configuration. */
+/** Starts a gateway; `environment` adds to its configuration, and `overriding` is given the address of its database. */
 export async function startTestGateway(
   environment: Readonly<Record<string, string>> = {},
+  overriding: (databaseUrl: string) => Overrides = () => ({}),
 ): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await openLogDatabase());
@@ -104,7 +108,9 @@ export async function startTestGateway(
     grpcUrl ||= gateway.grpcAddress();
     return gateway.address();
   };
-  const url = await start();
+  const overrides = overriding(config.postgresUrl);
+  if (overrides.pool !== undefined) stack.adopt(overrides.pool, (pool) => pool.end());
+  const url = await start(overrides);
   const log = stack.use(createPostgresLog({ connectionString: database.url() }));
   const admin = new pg.Pool({ connectionString: database.url(), max: 2 });
   stack.defer(() => admin.end());
