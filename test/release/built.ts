@@ -1,4 +1,4 @@
-/** The files of a release of this checkout, for all tests of this folder: from before the first until after the last. */
+/** The files of a release of this checkout, made once for all tests of this folder. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

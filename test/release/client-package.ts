@@ -1,6 +1,6 @@
 /**
- * Tests the package @trainyard/client as its users have it: installed by npm into an empty project, with the programs of
- * its README, compiled strictly and run by the oldest Node.js that it supports against a cluster.
+ * Tests the package @trainyard/client as its users have it: installed by npm into an empty project, with the programs
+ * of its README, compiled strictly and run by the oldest Node.js that it supports against a cluster.
  */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ console.log(items.length, new ApiError({ status: 404, code: "gone", detail: "", 
 
 let project: string;
 let world: World;
-/** What the compiler says of the programs, which it writes as JavaScript. */
+/** The compiler's messages about the programs, which it writes as JavaScript. */
 let problems: { readonly node: string; readonly browser: string };
 
 beforeAll(async () => {
