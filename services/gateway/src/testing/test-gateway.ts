@@ -18,6 +18,7 @@ import {
   type CommandTable,
   commandHandlers,
   createLogger,
+  type Patience,
   runToken,
 } from "@trainyard/runtime";
 import pg from "pg";
@@ -55,7 +56,13 @@ export type TestGateway = AsyncDisposable & {
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
 };
 
-type Overrides = { readonly clock?: Clock; readonly disk?: StorageDisk };
+type Overrides = {
+  readonly clock?: Clock;
+  readonly disk?: StorageDisk;
+  readonly patience?: Partial<Patience>;
+  /** The port at which the gateway reaches the database, if it is not the database's own. */
+  readonly databasePort?: number;
+};
 
 export type CallOptions = {
   readonly body?: unknown;
@@ -96,10 +103,13 @@ export async function startTestGateway(
     ...environment,
   });
   let grpcUrl = "";
-  const start = async (overrides: Overrides = {}): Promise<string> => {
+  const start = async ({ databasePort, ...overrides }: Overrides = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
-    const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));
+    const postgres = new URL(config.postgresUrl);
+    if (databasePort !== undefined) postgres.port = String(databasePort);
+    const own = { ...config, postgresUrl: postgres.href };
+    const gateway = stack.use(await createService(own, { bus, logger, ...overrides }));
     await gateway.start();
     grpcUrl ||= gateway.grpcAddress();
     return gateway.address();
