@@ -33,6 +33,8 @@ export type TestGateway = AsyncDisposable & {
   /** Starts a second gateway over the same database, as a replica or a later start. Returns its address. */
   readonly startAnother: (overrides?: Overrides) => Promise<string>;
   readonly bus: Bus;
+  /** The server of the bus, which disconnects the gateway by its name. */
+  readonly hub: MemoryHub;
   /** The log with the rights of all services. */
   readonly log: EventLog;
   /** Simulates the services that verify their folds; each answers in steps, with the given verdicts. */
@@ -124,6 +126,7 @@ export async function startTestGateway(
     token,
     startAnother: start,
     bus: hub.connect("test"),
+    hub,
     log,
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands as CommandFunctions),
