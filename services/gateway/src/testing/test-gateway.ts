@@ -18,6 +18,7 @@ import {
   type CommandTable,
   commandHandlers,
   createLogger,
+  type Patience,
   runToken,
   type TableOverrides,
 } from "@trainyard/runtime";
@@ -33,6 +34,8 @@ export type TestGateway = AsyncDisposable & {
   /** Starts a second gateway over the same database, as a replica or a later start. Returns its address. */
   readonly startAnother: (overrides?: Overrides) => Promise<string>;
   readonly bus: Bus;
+  /** The server of the bus, which disconnects the gateway by its name. */
+  readonly hub: MemoryHub;
   /** The log with the rights of all services. */
   readonly log: EventLog;
   /** Simulates the services that verify their folds; each answers in steps, with the given verdicts. */
@@ -58,6 +61,9 @@ export type TestGateway = AsyncDisposable & {
 
 type Overrides = Pick<TableOverrides, "clock" | "logger" | "pool"> & {
   readonly disk?: StorageDisk;
+  readonly patience?: Partial<Patience>;
+  /** The port at which the gateway reaches the database, if it is not the database's own. */
+  readonly databasePort?: number;
 };
 
 export type CallOptions = {
@@ -100,10 +106,13 @@ export async function startTestGateway(
     ...environment,
   });
   let grpcUrl = "";
-  const start = async (overrides: Overrides = {}): Promise<string> => {
+  const start = async ({ databasePort, ...overrides }: Overrides = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
-    const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));
+    const postgres = new URL(config.postgresUrl);
+    if (databasePort !== undefined) postgres.port = String(databasePort);
+    const own = { ...config, postgresUrl: postgres.href };
+    const gateway = stack.use(await createService(own, { bus, logger, ...overrides }));
     await gateway.start();
     grpcUrl ||= gateway.grpcAddress();
     return gateway.address();
@@ -120,6 +129,7 @@ export async function startTestGateway(
     token,
     startAnother: start,
     bus: hub.connect("test"),
+    hub,
     log,
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands as CommandFunctions),
