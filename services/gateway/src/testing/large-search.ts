@@ -148,23 +148,23 @@ class OtherExperiment {
 
 /** Waits until at most `trials` trials have rows; returns the time. */
 async function untilLeft(
-  { sql }: TestGateway,
+  gateway: TestGateway,
   trials: number,
   seconds: () => number,
 ): Promise<number> {
-  await until(async () => {
-    const { rows } = await sql(
-      `select (select count(*) from gateway.trial_rows where scope = '1')
-         + (select count(*) from gateway.removed_experiments) as left`,
-    );
-    return Number(rows[0]?.["left"]) <= trials;
-  });
+  const left = `select (select count(*) from gateway.trial_rows where scope = '1')
+    + (select count(*) from gateway.removed_experiments) as number`;
+  await until(async () => (await numberOf(gateway, left)) <= trials);
   return seconds();
 }
 
 /** Returns the identity of the table of documents, which a rebuild replaces. */
-async function tableOf({ sql }: TestGateway): Promise<unknown> {
-  return (await sql("select 'gateway.documents'::regclass::oid::int as oid")).rows[0]?.["oid"];
+const tableOf = (gateway: TestGateway): Promise<number> =>
+  numberOf(gateway, "select 'gateway.documents'::regclass::oid::bigint as number");
+
+async function numberOf({ sql }: TestGateway, query: string): Promise<number> {
+  const [row] = (await sql(query)).rows as readonly { readonly number: string }[];
+  return Number(row?.number);
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
