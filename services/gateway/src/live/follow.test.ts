@@ -12,9 +12,8 @@ const topic: SeriesTopic = {
 };
 const pageItems = 2;
 
-/** A simulated store, whose items are their positions and some text. */
-function stage() {
-  const texts: string[] = [];
+/** A simulated store, whose items are their positions and some text; another stage may have the same texts. */
+function stage(texts: string[] = []) {
   const world = { reads: 0, isOver: false, fails: false };
   const wakes = new Set<() => void>();
   const hub = new SeriesHub<string>(
@@ -123,4 +122,17 @@ test("a store that does not answer ends the streams at its place", async () => {
   wake();
   await failed;
   expect(messages).toEqual([]);
+});
+
+test("a follower whose gateway restarts gets each item once, in order", async () => {
+  const texts = Array.from({ length: 40 }, (_, n) => `line ${n + 1}`);
+  const got: string[] = [];
+  while (got.length < texts.length) {
+    // A new gateway has a new hub, and a client continues after the last id that it has.
+    const stream = stage(texts).of(got.length);
+    const count = Math.min(1 + (got.length % 7), texts.length - got.length);
+    for (let n = 0; n < count; n += 1) got.push((await stream.next()).value?.message ?? "");
+    await stream.return(undefined);
+  }
+  expect(got).toEqual(texts.map((_, n) => String(n + 1)));
 });

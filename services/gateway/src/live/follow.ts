@@ -1,7 +1,17 @@
+import type { Codec } from "@trainyard/contracts";
 import type { Place, SeriesTopic } from "./core/series.ts";
 import { liveLimits } from "./limits.ts";
-import type { OwnFrame, SeriesHub } from "./series-hub.ts";
+import type { OwnFrame, SeriesHub, SeriesItem } from "./series-hub.ts";
 import { WatchQueue } from "./watch-queue.ts";
+
+/** Encodes an item once for all streams. */
+export const encoded = <Message extends object>(
+  codec: Codec<Message>,
+  message: Message,
+  position: string,
+): SeriesItem<Message> => ({
+  ...{ message, position, text: JSON.stringify(codec.toFullJson(message)) },
+});
 
 export type Followed = {
   /** The caller of the stream; callers take turns. */

@@ -46,8 +46,10 @@ export class PositionSignal {
 
   notify(events: readonly StoredEvent[]): void {
     for (const stream of new Set(events.map((event) => event.stream))) {
-      this.#waiting.get(stream)?.moved.abort();
+      const waiting = this.#waiting.get(stream);
+      // Removed first: a waiter that is woken may begin to wait again.
       this.#waiting.delete(stream);
+      waiting?.moved.abort();
     }
   }
 

@@ -7,7 +7,7 @@ import { asGateway, type Asker, type Backend } from "../../backend.ts";
 import { countedAs } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
 import type { LineFilter, SeriesTopic } from "../../live/core/series.ts";
-import { follow } from "../../live/follow.ts";
+import { encoded, follow } from "../../live/follow.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
 import type { SeriesHub } from "../../live/series-hub.ts";
 import { followedUntilEnd } from "../followed.ts";
@@ -128,10 +128,7 @@ export function followedLines(backend: Backend, moved: PositionSignal): Followed
       const asked = { task: trial || experiment, limit: logPageLines, ...(filter && { filter }) };
       const from = after?.position ?? "";
       const { page, lines } = await linesAfter(backend, { ...asked, after: from }, asGateway());
-      const items = lines.map((message) => {
-        const text = JSON.stringify(lineCodec.toFullJson(message));
-        return { message, text, position: message.cursor };
-      });
+      const items = lines.map((line) => encoded(lineCodec, line, line.cursor));
       return { items, next: { position: page.next, epoch: "" }, more: page.more };
     },
     tail: ({ experiment, trial }, wake) =>

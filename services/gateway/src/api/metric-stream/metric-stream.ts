@@ -12,7 +12,7 @@ import { countedAs } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
 import type { Place, SeriesTopic } from "../../live/core/series.ts";
-import { follow } from "../../live/follow.ts";
+import { encoded, follow } from "../../live/follow.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
 import { followedUntilEnd } from "../followed.ts";
 import { shownPoint } from "../metrics/trial-metrics.ts";
@@ -29,11 +29,9 @@ export function metricStreamHandlers(backend: Backend, moved: PositionSignal) {
   const hub = followedUntilEnd<Metric>(backend, moved, {
     async look(topic, after) {
       const page = await streamedPoints(backend, topic, after);
-      const items = page.items.map((item) => {
-        const message = shownItem(item);
-        const text = JSON.stringify(codec.toFullJson(message));
-        return { message, text, position: message.position };
-      });
+      const items = page.items.map((item) =>
+        encoded(codec, shownItem(item), String(item.position)),
+      );
       return { items, next: { position: String(page.next), epoch: "" }, more: page.more };
     },
     tail: ({ experiment, trial }, wake) =>

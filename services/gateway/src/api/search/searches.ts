@@ -8,7 +8,7 @@ import type { Backend } from "../../backend.ts";
 import { countedAs } from "../../http/caller.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
-import { follow } from "../../live/follow.ts";
+import { encoded, follow } from "../../live/follow.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
 import { SeriesHub } from "../../live/series-hub.ts";
 import { apiLimits } from "../limits.ts";
@@ -99,11 +99,7 @@ async function look({ parts }: Backend, experiment: string, version: number) {
   const epoch = await parts.epoch.current();
   const items = events
     .filter((event) => event.version > version)
-    .map((event) => {
-      const message = new LeavingEvent(event, epoch).whole;
-      const text = JSON.stringify(codec.toFullJson(message));
-      return { message, text, position: String(event.version) };
-    });
+    .map((event) => encoded(codec, new LeavingEvent(event, epoch).whole, String(event.version)));
   const last = events.at(-1);
   const more = isFullPage(events, searchEventsPage);
   return {
