@@ -1,5 +1,6 @@
 /** The parts that all handlers of the API share: the read model, the log, and the commands of other services. */
 
+import { randomUUID } from "node:crypto";
 import type { BlobStore, StorageDisk } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import type {
@@ -17,6 +18,7 @@ import {
   type LogEpoch,
   type LogFollower,
   type Logger,
+  newTraceparent,
   readRejected,
   type View,
 } from "@trainyard/runtime";
@@ -59,6 +61,22 @@ export type BackendParts = {
 
 /** The caller and the ids that a command to a service carries. */
 export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
+
+/** The identity of reads that several callers share. */
+export const asGateway = (): Asker => ({
+  caller: {
+    kind: "user",
+    authid: "",
+    owner: "",
+    run: null,
+    token: "",
+    ancestors: [],
+    session: null,
+    tokenExpiresAtMs: undefined,
+  },
+  commitId: randomUUID(),
+  traceparent: newTraceparent(),
+});
 
 export class Backend {
   readonly parts: BackendParts;
