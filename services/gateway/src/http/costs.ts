@@ -3,11 +3,15 @@
  * caller keeps the others waiting, whatever it asks for.
  */
 import { Cost } from "@trainyard/contracts/routes";
+import { leavesHalf } from "@trainyard/runtime";
 import { type Caller, countedAs } from "./caller.ts";
 import { FairQueue, type FairQueueBounds } from "./fair-queue.ts";
 import { Problem } from "./problem.ts";
 
-/** Calls that wait for their turn, or are counted while they are open. */
+/**
+ * Calls that wait for their turn, or are counted while they are open. In both, a caller takes at most half of the
+ * places that the others leave.
+ */
 type Row = { readonly turns: FairQueueBounds } | { readonly open: OpenBounds };
 
 type OpenBounds = { readonly ofOneMax: number; readonly ofAllMax: number };
@@ -84,8 +88,11 @@ export class Costs {
     const own = open.get(who) ?? 0;
     const what = cost === Cost.DOWNLOAD ? "downloads" : "such streams";
     if (own >= ofOneMax) throw tooMany(`one caller has at most ${ofOneMax} ${what} at once`);
-    const all = [...open.values()].reduce((sum, count) => sum + count, 0);
-    if (all >= ofAllMax) throw tooMany(`a gateway has at most ${ofAllMax} ${what} at once`);
+    const ofAll = [...open.values()].reduce((sum, count) => sum + count, 0);
+    if (!leavesHalf({ ofAll, ofOne: own }, { max: ofAllMax, ofOneMax })) {
+      const most = `a gateway has at most ${ofAllMax} ${what} at once`;
+      throw tooMany(`${most}, and one caller half of those that others leave`);
+    }
     open.set(who, own + 1);
     return {
       [Symbol.dispose]: () => {
