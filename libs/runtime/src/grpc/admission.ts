@@ -71,6 +71,7 @@ class ArrivingCall<Caller> {
   readonly #hasManyMessages: boolean;
   readonly #stream: ServerHttp2Stream;
   #place: HeldBody | undefined;
+  #arrivals: Arrivals | undefined;
   #due: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -83,6 +84,10 @@ class ArrivingCall<Caller> {
     this.#call = call;
     this.#hasManyMessages = hasManyMessages;
     this.#stream = streamOf(call);
+    this.#stream.once("close", () => {
+      this.limit(null);
+      this.#arrivals?.closed();
+    });
     this.limit(hasManyMessages ? "pause" : "message");
   }
 
@@ -145,10 +150,7 @@ class ArrivingCall<Caller> {
         else this.refuse(error);
       }
     });
-    this.#stream.once("close", () => {
-      this.limit(null);
-      arrivals.closed();
-    });
+    this.#arrivals = arrivals;
     return arrivals;
   }
 
