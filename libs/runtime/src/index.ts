@@ -144,6 +144,7 @@ export { LogEpoch } from "./service/log-epoch.ts";
 export { isDatabaseAway, isDatabaseSlow, tableFault } from "./table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
+export { requestIdOf } from "./request-id.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";

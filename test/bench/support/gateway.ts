@@ -44,6 +44,7 @@ export async function createGatewayDatabase(
 export type OpenGateway = {
   readonly client: Client;
   readonly address: string;
+  readonly grpcAddress: string;
   /** The token of the user `admin`, like the one in a new cluster's file. */
   readonly token: string;
 };
@@ -94,7 +95,8 @@ export async function openGateway(
   const gateway = stack.use(await createService(config, alone));
   await gateway.start();
   const address = gateway.address();
-  return { client: new Client({ url: address, token }), address, token };
+  const grpcAddress = gateway.grpcAddress();
+  return { client: new Client({ url: address, token }), address, grpcAddress, token };
 }
 
 /** Polls until the read model has the expected rows. */

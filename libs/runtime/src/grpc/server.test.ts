@@ -321,7 +321,7 @@ test("a call without a token makes the server hold no message", async () => {
   for (const path of [reflect, "/grpc.health.v1.Health/Check"]) {
     const call = begin(path);
     call.write(headOf(5_000));
-    expect((await endOf(call))["trainyard-code"]).toBe("message_too_large");
+    expect((await endOf(call))["trainyard-code"]).toBe("body_too_large");
   }
   const refused = begin(reportStream, "");
   refused.write(headOf(9_000));

@@ -67,17 +67,16 @@ export class Costs {
     return await queue.run(who, call, signal);
   }
 
-  /** Counts a stream until its reader leaves it. */
-  async *opened<Item>(
-    cost: Cost,
-    caller: Caller,
-    items: AsyncIterable<Item>,
-  ): AsyncGenerator<Item> {
-    const row = this.#rows[cost];
-    if (row === undefined || !("open" in row))
-      throw new TypeError(`calls of cost ${cost} have turns`);
-    using _counted = this.#count(cost, countedAs(caller), row.open);
-    yield* items;
+  /** Begins a call in its turn, or counts it, as `during` does. The call lasts until it is disposed. */
+  async enter(cost: Cost, asked: Parameters<Costs["during"]>[1]): Promise<Disposable> {
+    const begun = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const whole = this.during(cost, asked, () => {
+      begun.resolve();
+      return over.promise;
+    });
+    await Promise.race([begun.promise, whole]);
+    return { [Symbol.dispose]: over.resolve };
   }
 
   #count(cost: Cost, who: string, bounds: StreamBounds): Disposable {
