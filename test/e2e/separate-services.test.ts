@@ -2,4 +2,5 @@
 import "./separate-services/custom-search.ts";
 import "./separate-services/population.ts";
 import "./separate-services/secure-by-default.ts";
+import "./separate-services/several-gateways.ts";
 import "./separate-services/subscription-users.ts";
