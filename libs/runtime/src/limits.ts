@@ -103,6 +103,8 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
+  /** The time that the last spans have to reach the collector while a service ends. */
+  tracesLastMs: 2_000,
   /** The time in which a request, or the message of a gRPC call, arrives; streams may last longer. */
   requestMs: 120_000,
   /** Concurrent gRPC calls of one connection; further ones wait in the client. */

@@ -8,8 +8,10 @@ import {
   createRegistry,
   type Logger,
   openBus,
+  openTracer,
   type Service,
   serviceOf,
+  tracedBus,
   version,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
@@ -58,17 +60,19 @@ export async function createService(
   stack.use(await lockFolder(folder, clock));
   checkVersion(folder);
   const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
-  const bus =
+  const registry = createRegistry(name);
+  const tracer = await openTracer(name, config.tracing, { logger, registry, stack });
+  const opened =
     overrides.bus ??
     stack.use(
       await openBus(config, config.name, logger, { dialWaitLastMs: limits.dialWaitLastMs }),
     );
-  const registry = createRegistry(name);
+  const bus = tracer.isOn ? tracedBus(opened, tracer) : opened;
   const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
   const { tensorBoardBytes } = config;
   const offer = await offerOf(config, clock, events);
-  const shared = { agent: config.name, bus, clock, events };
+  const shared = { agent: config.name, bus, clock, events, tracer };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
   const contexts = new CodeArchives({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
@@ -114,7 +118,7 @@ export async function createService(
   };
   const agent = stack.use(new Agent(deps));
   const service = serviceOf(
-    { name, stack, bus, logger, registry, clock },
+    { name, stack, bus, logger, registry, clock, tracer },
     {
       http: config.http,
       started: () => agent.start(),

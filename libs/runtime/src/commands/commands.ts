@@ -17,7 +17,8 @@ import { assert, Fault, isFault, isRejection, type Rejection } from "@trainyard/
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
 import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
-import { childOf } from "../traceparent.ts";
+import { isTraceparent } from "../tracing/traceparent.ts";
+import { during, noTracer, type Tracer } from "../tracing/tracer.ts";
 
 /** How long a caller should wait before it retries when the service was unavailable. */
 const retryAfterMs = 1_000;
@@ -60,13 +61,36 @@ export function commandHandlers(
   service: string,
   functions: CommandFunctions,
   logger: Logger,
+  tracer: Tracer = noTracer,
 ): Readonly<Record<string, CommandHandler>> {
   return Object.fromEntries(
     Object.entries(functions).map(([name, handle]) => [
       name,
-      handlerOf(service, name, handle, logger),
+      traced(tracer, service, name, handlerOf(service, name, handle, logger)),
     ]),
   );
+}
+
+/** Returns the handler; a command with a traceparent is a span, which its commits name as their parent. */
+function traced(
+  tracer: Tracer,
+  service: string,
+  name: string,
+  handle: CommandHandler,
+): CommandHandler {
+  if (!tracer.isOn) return handle;
+  const attributes = { "rpc.system": "nats", "rpc.service": service, "rpc.method": name };
+  return async (request) => {
+    const { headers } = request;
+    const facts = { kind: "server", attributes } as const;
+    const span = tracer.under(`${service} ${name}`, headers.traceparent, facts);
+    const { traceparent } = span;
+    return during(
+      span,
+      () => handle({ ...request, headers: { ...headers, traceparent } }),
+      ({ kind }) => ({ "trainyard.result": kind }),
+    );
+  };
 }
 
 function handlerOf(
@@ -95,7 +119,7 @@ function contextOf(service: string, { headers, isLate }: ServedCommand): Command
     correlationid: headers.correlationid,
     causationid: headers.commitId,
     authid: headers.authid,
-    traceparent: childOf(headers.traceparent),
+    traceparent: isTraceparent(headers.traceparent) ? headers.traceparent : "",
   });
   const throwIfLate = (): void => {
     if (isLate()) throw new Fault("too_late", "the caller has given up", { retry: "later" });

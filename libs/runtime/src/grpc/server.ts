@@ -24,7 +24,7 @@ import { HeldBody } from "../service/body-budget.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
 import { untilDrained } from "../service/until-drained.ts";
 import { Problem } from "../problem.ts";
-import { childOf } from "../traceparent.ts";
+import { during, noTracer, type Span, type Tracer } from "../tracing/tracer.ts";
 import {
   type GrpcContext,
   type GrpcMethod,
@@ -48,6 +48,8 @@ export type GrpcServerDeps<Caller> = {
   /** Returns null when ready, otherwise the reason. */
   readonly readiness: () => string | null;
   readonly draining: AbortSignal;
+  /** Begins a span for each call. Default: calls are no spans. */
+  readonly tracer?: Tracer;
   /** The largest size of one message. */
   readonly messageBytesMax: number;
   /** A client of a stream that does not read for this long is cut off. Default: `runtimeLimits.grpcSlowMs`. */
@@ -207,21 +209,27 @@ function handlerOf<Caller>(
   deps: GrpcServerDeps<Caller>,
   admitted: WeakMap<Metadata, Admitted<Caller>>,
 ): UntypedHandleCall {
+  const service = desc.parent.typeName;
   // The interceptor has admitted the call: without it the call is refused before.
   const admittedOf = ({ metadata }: AnyCall) => admitted.get(metadata) as Admitted<Caller>;
-  const contextOf = (call: AnyCall): GrpcContext<Caller> => {
+  const tracer = deps.tracer ?? noTracer;
+  const spanOf = ({ metadata }: AnyCall): Span => {
+    const attributes = { "rpc.system": "grpc", "rpc.service": service, "rpc.method": desc.name };
+    const caller = textOf(metadata, "traceparent") ?? "";
+    return tracer.begin(`${service}/${desc.name}`, caller, { kind: "server", attributes });
+  };
+  const contextOf = (call: AnyCall, { traceparent }: Span): GrpcContext<Caller> => {
     const gone = new AbortController();
     call.once("cancelled", () => gone.abort());
-    return {
-      caller: admittedOf(call).caller,
-      traceparent: childOf(textOf(call.metadata, "traceparent") ?? ""),
-      signal: AbortSignal.any([gone.signal, deps.draining]),
-    };
+    const signal = AbortSignal.any([gone.signal, deps.draining]);
+    return { caller: admittedOf(call).caller, traceparent, signal };
   };
   if (desc.methodKind === "unary") {
     return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
+      const span = spanOf(call);
+      const work = () => handle(call.request, contextOf(call, span)) as Promise<object>;
       admittedOf(call)
-        .place.during(async () => handle(call.request, contextOf(call)) as Promise<object>)
+        .place.during(() => during(span, async () => work()))
         .then(
           (reply) => answer(null, reply),
           (error: unknown) => answer(statusOf(deps.problemOf(error))),
@@ -229,9 +237,11 @@ function handlerOf<Caller>(
     };
   }
   const reply = (call: Writable & AnyCall, requests: object): void => {
-    const context = contextOf(call);
+    const span = spanOf(call);
+    const context = contextOf(call, span);
     const replies = handle(requests, context) as AsyncIterable<object>;
-    void admittedOf(call).place.during(() => send(call, replies, context.signal, deps));
+    const work = () => during(span, () => send(call, replies, context.signal, deps));
+    void admittedOf(call).place.during(work);
   };
   return desc.methodKind === "bidi_streaming"
     ? (call: ServerDuplexStream<object, object>) =>

@@ -19,6 +19,7 @@ import { type HeldLease, LeaseHolder } from "./lease-holder.ts";
 import { TermLog } from "./term-log.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { Loop } from "../reactions/loop.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
@@ -60,6 +61,7 @@ export type PartitionDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer;
 };
 
 export class Partition {
@@ -134,7 +136,7 @@ export class Partition {
   }
 
   async #term({ fence, owner, idleMs, lost }: HeldLease): Promise<void> {
-    const { bus, clock, logger } = this.#deps;
+    const { bus, clock, logger, tracer } = this.#deps;
     const log = new TermLog(this.#deps.log);
     const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
@@ -147,7 +149,7 @@ export class Partition {
     );
     const [service, partition] = [this.#service, this.#partition];
     const spec = { ...term.reactions, service, consumer: service, partition };
-    const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
+    const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger, tracer });
     this.#reactions = loop;
     const viewChecks = this.#views.map((view) => viewCheck(service, view, this.#deps.log));
     const checks = [...viewChecks, ...(term.checks ?? [])];
@@ -212,7 +214,8 @@ export class Partition {
   }
 
   async #serve(commands: CommandFunctions): Promise<AsyncDisposable> {
-    const handlers = commandHandlers(this.#service, commands, this.#deps.logger);
+    const { logger, tracer } = this.#deps;
+    const handlers = commandHandlers(this.#service, commands, logger, tracer);
     return this.#deps.bus.serve(this.#service, handlers);
   }
 

@@ -7,6 +7,9 @@ import type { Pool } from "pg";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
 import type { Patience } from "../readiness/readiness.ts";
 import { createLogger, type Logger } from "../logging.ts";
+import { openTracer } from "../tracing/open-tracer.ts";
+import { tracedBus, tracedLog } from "../tracing/traced-ports.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
 
 /** Provided parts, which the caller must close. */
@@ -30,6 +33,7 @@ export type ServingParts = {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly clock: Clock;
+  readonly tracer: Tracer;
   /** The log, of a service that has a database. */
   readonly log?: EventLog;
   readonly patience?: Partial<Patience> | undefined;
@@ -44,8 +48,9 @@ export async function openParts(
   overrides: Overrides,
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
-  const log = overrides.log ?? parts.stack.use(openLog(config, name));
-  return { ...parts, log };
+  const { stack, tracer } = parts;
+  const log = overrides.log ?? stack.use(openLog(config, name));
+  return { ...parts, log: tracer.isOn ? tracedLog(log, tracer) : log };
 }
 
 /** Opens the parts of a service without the log. */
@@ -58,8 +63,10 @@ export async function openServingParts(
   const { clock = systemClock, patience } = overrides;
   const logger = overrides.logger ?? createLogger(name, config.logLevel, { clock });
   const registry = createRegistry(name);
-  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  return { name, stack, bus, logger, registry, clock, patience };
+  const tracer = await openTracer(name, config.tracing, { logger, registry, stack });
+  const opened = overrides.bus ?? stack.use(await openBus(config, name, logger));
+  const bus = tracer.isOn ? tracedBus(opened, tracer) : opened;
+  return { name, stack, bus, logger, registry, clock, tracer, patience };
 }
 
 /** Opens the service's tables. */

@@ -5,7 +5,13 @@
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
-import { encodeRequest, historyLost, newTraceparent, readRejected } from "@trainyard/runtime";
+import {
+  encodeRequest,
+  historyLost,
+  readRejected,
+  type Span,
+  type Tracer,
+} from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { type Batch, OutputReader } from "../state/output-reader.ts";
@@ -19,6 +25,9 @@ export type ShipperDeps = {
   readonly folder: RunFolder;
   readonly wake: WakeSignal;
   readonly clock: Clock;
+  readonly tracer: Tracer;
+  /** The traceparent of the run's launch; empty if it has none. */
+  readonly launched: () => string;
 };
 
 /**
@@ -44,11 +53,14 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
       await wake.wait(limits.lookMs, signal);
       continue;
     }
-    const outcome: Outcome | null = await orAborted(send(deps, batch, isWaiting), signal);
+    const span = firstLine(deps, batch);
+    const sent = send(deps, batch, isWaiting, span?.traceparent ?? "");
+    const outcome: Outcome | null = await orAborted(sent, signal);
     if (outcome === null) return false;
     if (outcome === "lost") return true;
     isWaiting = outcome !== "stored";
     if (outcome === "stored") {
+      span?.end();
       reader.acknowledge(batch);
       deps.events.linesShipped(batch.lines.length);
       backoff.reset();
@@ -79,7 +91,19 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> 
 
 type Outcome = "stored" | "refused" | "lost" | { readonly retryAfterMs: number };
 
-async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promise<Outcome> {
+/** Begins the span of the run's first line; null for later lines, so that no trace grows with a run. */
+function firstLine({ tracer, launched, folder }: ShipperDeps, { lines }: Batch): Span | null {
+  if (lines[0]?.sequence !== 1) return null;
+  const attributes = { "trainyard.allocation": folder.launch.allocation };
+  return tracer.under("first line", launched(), { attributes });
+}
+
+async function send(
+  deps: ShipperDeps,
+  batch: Batch,
+  isWaiting: boolean,
+  traceparent: string,
+): Promise<Outcome> {
   const { agent, bus, events, folder } = deps;
   const { allocation, nodeRank, experiment, token, task } = folder.launch;
   const lines = batch.lines.map((line) => ({ allocation, nodeRank, ...line }));
@@ -89,7 +113,7 @@ async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promis
     const headers = {
       commitId: randomUUID(),
       authid: `agent:${agent}`,
-      traceparent: newTraceparent(),
+      traceparent,
       correlationid: task === undefined ? `experiment-${experiment}` : `task-${task.id}`,
     };
     reply = await bus.request("logs", "WriteLines", { headers, body }, limits.writeLinesMs);

@@ -21,6 +21,7 @@ import type { SlotOffer } from "../devices/slot-offer.ts";
 import { limits } from "../limits.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { names } from "../state/layout.ts";
+import { noTracer, type Span, type Tracer } from "@trainyard/runtime";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
@@ -50,6 +51,7 @@ export type RunDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly events: Telemetry;
+  readonly tracer: Tracer;
   readonly contexts: CodeArchives;
   readonly offer: SlotOffer;
   readonly apiUrl: string;
@@ -87,10 +89,13 @@ export class Run implements AsyncDisposable {
   #ended: EndRecords | null = null;
   #named: RunView["sealed"] = undefined;
   #driven: Promise<void> = Promise.resolve();
+  /** The span of the launch, once it has begun; an agent that adopts a run has only the launch itself. */
+  #launching: Span;
 
   constructor(folder: RunFolder, deps: RunDeps) {
     this.folder = folder;
     this.#deps = deps;
+    this.#launching = noTracer.under("launch", folder.launch.traceparent);
     this.#wake = new WakeSignal(deps.clock);
     this.#outputWake = new WakeSignal(deps.clock);
     this.spool = new SealedSpool(folder.sealing, folder.isTask && !folder.keepsWork);
@@ -267,7 +272,8 @@ export class Run implements AsyncDisposable {
     await using saves = new WorkSaves({ ...this.#deps, ...left, note }, signal);
     using _tunnel = openRunTunnel({ ...this.#deps, ...reachedBy(this, saves) });
     const onDelivered = (): void => saves.checkRefused();
-    const deliveries = new RunDeliveries({ ...this.#deps, ...left, onDelivered }, signal);
+    const launched = (): string => this.#launching.traceparent;
+    const deliveries = new RunDeliveries({ ...this.#deps, ...left, launched, onDelivered }, signal);
     try {
       void this.#page
         .follow(() => this.#see(), signal)
@@ -292,6 +298,9 @@ export class Run implements AsyncDisposable {
     if (this.folder.exit !== null) return null;
     const { launch, path } = this.folder;
     this.#deps.events.launching(this.allocation);
+    const attributes = { "trainyard.allocation": this.allocation };
+    const facts = { kind: "consumer", attributes } as const;
+    this.#launching = this.#deps.tracer.under("launch", launch.traceparent, facts);
     let supervisor: StartedSupervisor | null = null;
     try {
       supervisor = this.#deps.supervisors.start(path, this.#wake.wake);
@@ -308,6 +317,7 @@ export class Run implements AsyncDisposable {
       supervisor.order(order);
       return supervisor;
     } catch (error) {
+      this.#launching.end({ error });
       supervisor?.[Symbol.dispose]();
       const { aborted: isKilled } = this.#killing.signal;
       if (!signal.aborted) await endBeforeStart(this.folder, error, isKilled, this.#deps.events);
@@ -381,6 +391,7 @@ export class Run implements AsyncDisposable {
     this.#pid = leader.pid;
     if (!this.#page.isReady) return;
     this.#state = AllocationReportState.RUNNING;
+    this.#launching.end();
     if (this.folder.exit === null) this.#deps.events.running(this.allocation, leader.pid);
     this.#deps.onChange();
   }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ExperimentService, MetricStreamService } from "@trainyard/contracts/api";
 import { type CallFacts, Cost, routesOf } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
-import type { Listening, Logger, Serving } from "@trainyard/runtime";
+import type { Listening, Logger, Serving, Tracer } from "@trainyard/runtime";
 import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
@@ -19,6 +19,7 @@ export type GrpcFace = AccessDeps & {
   readonly logger: Logger;
   readonly openCalls: OpenCalls;
   readonly costs: Costs;
+  readonly tracer: Tracer;
 };
 
 const factsByCall = new Map<string, CallFacts>(
@@ -61,6 +62,7 @@ export function startGrpc(
       problemOf: (error) => asProblem(error, face.logger, randomUUID()),
       readiness,
       draining,
+      tracer: face.tracer,
       messageBytesMax: httpLimits.grpcMessageBytesMax,
     },
     address,

@@ -6,7 +6,6 @@
 import { randomUUID } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
 import {
-  childOf,
   CommitRefused,
   type Executor,
   type Logger,
@@ -90,7 +89,7 @@ export class Committer {
       workspace: origin?.workspace ?? "",
       correlationid: origin?.correlationid ?? "",
       authid: origin?.authid ?? "",
-      traceparent: childOf(origin?.traceparent ?? ""),
+      traceparent: origin?.traceparent ?? "",
     });
     await this.#deps.executor.execute({ commitId, meta }, async (work) => {
       for (const decision of decisions) await this.#decide(work, decision);

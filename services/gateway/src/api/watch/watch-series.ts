@@ -4,7 +4,6 @@ import { allMetricSubjects } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { StreamedMetric, WatchTopic } from "@trainyard/contracts/api";
 import { parseTrialId } from "@trainyard/kernel";
-import { newTraceparent } from "@trainyard/runtime";
 import type { Asker, Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import {
@@ -160,5 +159,5 @@ const asGateway = (): Asker => ({
     tokenExpiresAtMs: undefined,
   },
   commitId: randomUUID(),
-  traceparent: newTraceparent(),
+  traceparent: "",
 });
