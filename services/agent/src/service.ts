@@ -61,7 +61,13 @@ export async function createService(
   checkVersion(folder);
   const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
   const registry = createRegistry(name);
-  const tracer = await openTracer(name, config.tracing, { logger, registry, stack });
+  const tracer = await openTracer(name, config.tracing, {
+    logger,
+    registry,
+    clock,
+    version,
+    stack,
+  });
   const opened =
     overrides.bus ??
     stack.use(

@@ -10,6 +10,7 @@ import { createLogger, type Logger } from "../logging.ts";
 import { openTracer } from "../tracing/open-tracer.ts";
 import { tracedBus, tracedLog } from "../tracing/traced-ports.ts";
 import type { Tracer } from "../tracing/tracer.ts";
+import { version } from "./version.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
 
 /** Provided parts, which the caller must close. */
@@ -63,7 +64,11 @@ export async function openServingParts(
   const { clock = systemClock, patience } = overrides;
   const logger = overrides.logger ?? createLogger(name, config.logLevel, { clock });
   const registry = createRegistry(name);
-  const tracer = await openTracer(name, config.tracing, { logger, registry, stack });
+  const tracer = await openTracer(name, config.tracing, {
+    ...{ logger, registry, clock },
+    version,
+    stack,
+  });
   const opened = overrides.bus ?? stack.use(await openBus(config, name, logger));
   const bus = tracer.isOn ? tracedBus(opened, tracer) : opened;
   return { name, stack, bus, logger, registry, clock, tracer, patience };

@@ -1,17 +1,23 @@
+import type { Clock } from "@trainyard/kernel";
+import type { Registry } from "prom-client";
 import type { Logger } from "../logging.ts";
-import type { Registry } from "../service/telemetry.ts";
 import { type TracingVariables, tracingSettings } from "./settings.ts";
 import { noTracer, type Tracer } from "./tracer.ts";
+
+export type TracerDeps = {
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  /** The version of the service. */
+  readonly version: string;
+  readonly stack: AsyncDisposableStack;
+};
 
 /** Opens the tracer of a service. The SDK is loaded only if the settings name a collector. */
 export async function openTracer(
   service: string,
   variables: TracingVariables | undefined,
-  deps: {
-    readonly logger: Logger;
-    readonly registry: Registry;
-    readonly stack: AsyncDisposableStack;
-  },
+  deps: TracerDeps,
 ): Promise<Tracer> {
   const settings = tracingSettings(variables ?? {});
   if (settings === null) return noTracer;

@@ -1,7 +1,9 @@
 import { SpanCollector } from "@trainyard/testing";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
+import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createRegistry } from "../service/telemetry.ts";
+
 import { openTracer } from "./open-tracer.ts";
 import type { TracingVariables } from "./settings.ts";
 import { continued, isTraceparent } from "./traceparent.ts";
@@ -24,9 +26,12 @@ async function traced(
 ): Promise<readonly string[]> {
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  const registry = createRegistry("experiments");
+  const registry = new Registry();
   await using stack = new AsyncDisposableStack();
-  const tracer = await openTracer("experiments", variables, { logger, registry, stack });
+  const tracer = await openTracer("experiments", variables, {
+    ...{ logger, registry, stack },
+    ...{ clock: systemClock, version: "1" },
+  });
   await work(tracer, () => registry.metrics());
   return lines;
 }

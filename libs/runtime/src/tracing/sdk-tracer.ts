@@ -27,12 +27,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { atMost } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
+import { atMost, type Clock } from "@trainyard/kernel";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../logging.ts";
-import type { Registry } from "../service/telemetry.ts";
-import { version } from "../service/version.ts";
+import type { TracerDeps } from "./open-tracer.ts";
 import type { TracingSettings } from "./settings.ts";
 import { isSampledFlag, spanContextOf, traceparentOf } from "./span-context.ts";
 import { spanCounts, spanQueue } from "./span-queue.ts";
@@ -55,22 +52,20 @@ const kinds = {
 
 export class SdkTracer implements Tracer, AsyncDisposable {
   readonly isOn = true;
+  readonly #clock: Clock;
   readonly #provider: TracerProvider;
   readonly #tracer: ApiTracer;
   readonly #agents = new Set<HttpAgent | HttpsAgent>();
 
-  constructor(
-    service: string,
-    settings: TracingSettings,
-    deps: { readonly logger: Logger; readonly registry: Registry },
-  ) {
+  constructor(service: string, settings: TracingSettings, deps: Omit<TracerDeps, "stack">) {
+    this.#clock = deps.clock;
     const exporter = this.#exporter(settings);
     this.#provider = new TracerProvider({
-      resource: resourceOf(settings.serviceName ?? service),
+      resource: resourceOf(settings.serviceName ?? service, deps.version),
       sampler: new ParentBasedSampler({ root: samplerOf(settings.sampler) }),
       spanProcessors: [spanQueue(exporter, settings, spanCounts(deps))],
     });
-    this.#tracer = this.#provider.getTracer("trainyard", version);
+    this.#tracer = this.#provider.getTracer("trainyard", deps.version);
   }
 
   begin(name: string, traceparent: string, facts: SpanFacts = {}): Span {
@@ -89,7 +84,7 @@ export class SdkTracer implements Tracer, AsyncDisposable {
   /** Sends the last spans, for a bounded time. */
   async [Symbol.asyncDispose](): Promise<void> {
     const last = this.#provider.shutdown().catch(() => {});
-    await atMost(systemClock, runtimeLimits.tracesLastMs, last);
+    await atMost(this.#clock, runtimeLimits.tracesLastMs, last);
     // A request to a collector that hangs must not keep the process.
     for (const agent of this.#agents) agent.destroy();
   }
@@ -114,7 +109,7 @@ function samplerOf({ name, ratio }: TracingSettings["sampler"]): Sampler {
   return name === "always_off" ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 }
 
-function resourceOf(service: string) {
+function resourceOf(service: string, version: string) {
   const own = resourceFromAttributes({
     "service.name": service,
     "service.namespace": "trainyard",

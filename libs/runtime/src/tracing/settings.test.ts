@@ -42,7 +42,7 @@ test("headers are decoded, and a number that is none has its default", () => {
   });
 });
 
-test("a wrong setting is told in one sentence without its value, which may be a secret", () => {
+test("a wrong setting has one sentence without its value, which may be a secret", () => {
   const wrong = [
     { OTEL_EXPORTER_OTLP_ENDPOINT: "x" },
     { OTEL_EXPORTER_OTLP_ENDPOINT: "file:///x" },

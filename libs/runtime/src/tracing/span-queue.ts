@@ -4,9 +4,8 @@
  */
 import type { SpanProcessor } from "@opentelemetry/sdk-trace";
 import { BatchSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace";
-import { Counter } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { Logger } from "../logging.ts";
-import type { Registry } from "../service/telemetry.ts";
 import { isSampledFlag } from "./span-context.ts";
 import type { TracingSettings } from "./settings.ts";
 

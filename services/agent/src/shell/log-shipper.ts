@@ -5,17 +5,12 @@
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
-import {
-  encodeRequest,
-  historyLost,
-  readRejected,
-  type Span,
-  type Tracer,
-} from "@trainyard/runtime";
+import { encodeRequest, historyLost, readRejected, type Span } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { type Batch, OutputReader } from "../state/output-reader.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import type { LaunchSpan } from "./launch-span.ts";
 import type { WakeSignal } from "./wake-signal.ts";
 
 export type ShipperDeps = {
@@ -25,9 +20,7 @@ export type ShipperDeps = {
   readonly folder: RunFolder;
   readonly wake: WakeSignal;
   readonly clock: Clock;
-  readonly tracer: Tracer;
-  /** The traceparent of the run's launch; empty if it has none. */
-  readonly launched: () => string;
+  readonly launching: LaunchSpan;
 };
 
 /**
@@ -92,10 +85,8 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> 
 type Outcome = "stored" | "refused" | "lost" | { readonly retryAfterMs: number };
 
 /** Begins the span of the run's first line; null for later lines, so that no trace grows with a run. */
-function firstLine({ tracer, launched, folder }: ShipperDeps, { lines }: Batch): Span | null {
-  if (lines[0]?.sequence !== 1) return null;
-  const attributes = { "trainyard.allocation": folder.launch.allocation };
-  return tracer.under("first line", launched(), { attributes });
+function firstLine({ launching }: ShipperDeps, { lines }: Batch): Span | null {
+  return lines[0]?.sequence === 1 ? launching.firstLine() : null;
 }
 
 async function send(

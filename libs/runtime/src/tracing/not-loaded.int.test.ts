@@ -15,7 +15,7 @@ async function loadedWith(endpoint: string): Promise<readonly string[]> {
     const stack = new AsyncDisposableStack();
     const registry = { registerMetric() {} };
     const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: ${JSON.stringify(endpoint)} };
-    await openTracer("experiments", variables, { logger: {}, registry, stack });
+    await openTracer("experiments", variables, { logger: {}, registry, clock: {}, version: "1", stack });
     console.log(JSON.stringify(loaded.filter((url) => /@opentelemetry.(?!api[@/])/.test(url))));
   `;
   const flags = ["--input-type=module", "--eval", program];

@@ -16,10 +16,10 @@ import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { EventFeed } from "../history/event-feed.ts";
 import { ReactionLoop } from "../reactions/reactions.ts";
-import { createRegistry } from "../service/telemetry.ts";
+import { createRegistry } from "./telemetry.ts";
 import { Executor } from "../work/executor.ts";
-import { openTracer } from "./open-tracer.ts";
-import { tracedBus, tracedLog } from "./traced-ports.ts";
+import { openTracer } from "../tracing/open-tracer.ts";
+import { tracedBus, tracedLog } from "../tracing/traced-ports.ts";
 
 const service = "experiments";
 const logger = pino({ enabled: false });
@@ -40,7 +40,8 @@ const asked: Aggregate<null, string, Asked> = {
 /** Sends a command whose commit causes a reaction on another stream; returns the stored events. */
 async function commandAndReaction(collector: SpanCollector, traceparent: string) {
   await using stack = new AsyncDisposableStack();
-  const deps = { logger, registry: createRegistry(service), stack };
+  const own = { clock: systemClock, version: "1" };
+  const deps = { logger, registry: createRegistry(service), stack, ...own };
   const tracer = await openTracer(service, collector.variables, deps);
   const log = tracedLog(createMemoryLog().as(service), tracer);
   const hub = createMemoryBus();
