@@ -51,7 +51,7 @@ function replaced<Port extends object>(port: Port, methods: Partial<Port>): Port
       const own: unknown = Reflect.get(methods, name);
       if (own !== undefined) return own;
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });
 }
