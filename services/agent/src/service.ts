@@ -9,6 +9,7 @@ import {
   type Logger,
   openBus,
   openTracer,
+  type Patience,
   type Service,
   serviceOf,
   tracedBus,
@@ -42,6 +43,8 @@ export type Overrides = {
   readonly logger?: Logger;
   /** The interval between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
+  /** The patience of /readyz; only tests set it. */
+  readonly patience?: Partial<Patience>;
 };
 
 export type AgentService = Service & {
@@ -91,7 +94,7 @@ export async function createService(
   const { mechanism: processGroups, engine } = runtime;
   const runsAre = {
     processGroups,
-    ...(engine === undefined ? {} : { engine }),
+    ...(engine === undefined ? {} : { engine: engine.kind }),
     ...(runsAsRoot ? { runsAsRoot } : {}),
   };
   const identity = { ...identityOf(config), ...start, ...runsAre };
@@ -124,12 +127,12 @@ export async function createService(
   };
   const agent = stack.use(new Agent(deps));
   const service = serviceOf(
-    { name, stack, bus, logger, registry, clock, tracer },
+    { name, stack, bus, logger, registry, clock, tracer, patience: overrides.patience },
     {
       http: config.http,
       started: () => agent.start(),
       unready: () => agent.problem,
-      peers: [apiPeer(apiUrl)],
+      peers: [apiPeer(apiUrl), ...(engine === undefined ? [] : [engine.peer])],
     },
   );
   return { ...service, shutDownRuns: () => agent.shutDown() };
