@@ -52,6 +52,8 @@ export class SpanCollector implements AsyncDisposable {
   requests = 0;
   /** The faults of what was sent; a test expects none. */
   readonly problems: string[] = [];
+  /** The text of the last request with a fault. */
+  refused = "";
 
   private constructor() {
     this.#server = createServer((request, response) => {
@@ -62,6 +64,7 @@ export class SpanCollector implements AsyncDisposable {
           this.#take(request, body);
         } catch (error) {
           this.problems.push(String(error));
+          this.refused = body;
         }
         response.writeHead(200, { "content-type": "application/json" }).end("{}");
       });

@@ -62,6 +62,7 @@ test("a submit is one trace up to the first line, and a report that stops its tr
     "experiments: append",
     "scheduler: react RunRequested",
     "scheduler: append",
+    "scheduler: effect",
     "scheduler: append",
     "agent: launch",
     "agent: first line",
@@ -84,6 +85,11 @@ test("a submit is one trace up to the first line, and a report that stops its tr
   ]);
   expect(stop.traceId).not.toBe(line.traceId);
   expect(path[0]?.links.map(({ traceId }) => traceId)).toEqual([line.traceId]);
+
+  const end = await appended(`allocation-${id}.1#1`, "AllocationEnded");
+  const [ended] = collector.above(end);
+  expect(ended && shown(ended)).toBe("scheduler: run ended");
+  expect(ended?.links.map(({ traceId }) => traceId)).toEqual([line.traceId]);
   expect(collector.problems).toEqual([]);
 });
 

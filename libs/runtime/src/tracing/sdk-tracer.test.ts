@@ -118,6 +118,16 @@ test("spans beyond the queue of a collector that hangs are dropped and counted, 
   expect(lines.filter((line) => line.includes("traces_not_taken"))).toHaveLength(1);
 });
 
+test("spans are sent as protobuf if nothing else is set", async () => {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT } = collector.variables;
+  await traced({ OTEL_EXPORTER_OTLP_ENDPOINT }, (tracer) => {
+    tracer.under("as protobuf", sampled).end();
+  });
+  // The collector reads JSON only.
+  expect(collector.problems.splice(0)).toEqual([expect.stringContaining("sent as JSON")]);
+  expect(collector.refused).toContain("as protobuf");
+});
+
 test("a wrong endpoint is one sentence in the log, and the service works without traces", async () => {
   const lines = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: "x" }, (tracer) => {
     expect(tracer).toBe(noTracer);

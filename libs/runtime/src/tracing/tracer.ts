@@ -21,6 +21,7 @@ export type SpanFacts = {
   readonly startMs?: number;
 };
 
+/** The end of a span: what was thrown if the work failed, or the status of the answer that says so. */
 export type Outcome = { readonly error?: unknown; readonly attributes?: Attributes };
 
 export interface Span {
@@ -64,8 +65,9 @@ export async function during<Result>(
   }
 }
 
-/** Returns the code of a fault, or the class of another error: messages may quote what people sent. */
+/** Returns a status or the code of a fault, else the class of the error: messages may quote what people sent. */
 export function errorType(error: unknown): string {
+  if (typeof error === "number") return String(error);
   if (isFault(error)) return error.code;
   return error instanceof Error ? error.name : "error";
 }

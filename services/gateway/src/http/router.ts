@@ -242,9 +242,11 @@ function spanOf(
   const attributes = { "http.request.method": method, "http.route": path };
   const caller = typeof traceparent === "string" ? traceparent : "";
   const span = tracer.begin(`${method} ${path}`, caller, { kind: "server", attributes });
-  raw.once("close", () =>
-    span.end({ attributes: { "http.response.status_code": raw.statusCode } }),
-  );
+  raw.once("close", () => {
+    const { statusCode } = raw;
+    const answered = { attributes: { "http.response.status_code": statusCode } };
+    span.end(statusCode < 500 ? answered : { ...answered, error: statusCode });
+  });
   return span;
 }
 
