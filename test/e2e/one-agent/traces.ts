@@ -109,6 +109,22 @@ test("an event names the span of its append, and spans have no token, secret, se
   }
 });
 
+test("a request continues its caller's trace, and a bad traceparent is ignored", async () => {
+  const { api, token } = world.access;
+  const answers = (traceparent: string): Promise<Response> =>
+    fetch(`${api}/api/v1/version`, { headers: { authorization: `Bearer ${token}`, traceparent } });
+  const valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const bad = [valid.toUpperCase(), `${valid}-x`, "x".repeat(1_000)];
+  for (const traceparent of [valid, ...bad]) {
+    expect((await answers(traceparent)).status).toBe(200);
+  }
+  const named = (): readonly CollectedSpan[] =>
+    collector.spans.filter(({ name }) => name === "GET /api/v1/version");
+  await eventually("the requests are sent", async () => named().length >= 4);
+  const below = named().filter(({ parentSpanId }) => parentSpanId === "00f067aa0ba902b7");
+  expect(below.map(({ traceId }) => traceId)).toEqual(["4bf92f3577b34da6a3ce929d0e0e4736"]);
+});
+
 test("a collector that hangs delays no submit", async () => {
   collector.hangs = true;
   try {
