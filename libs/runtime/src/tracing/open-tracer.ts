@@ -21,11 +21,16 @@ export async function openTracer(
 ): Promise<Tracer> {
   const settings = tracingSettings(variables ?? {});
   if (settings === null) return noTracer;
-  if (typeof settings === "string") {
-    // Wrong settings of traces must not keep a service from its work.
-    deps.logger.error(`no traces are sent: ${settings}`);
+  // Wrong settings of traces must not keep a service from its work.
+  const without = (reason: string): Tracer => {
+    deps.logger.error(`no traces are sent: ${reason}`);
     return noTracer;
+  };
+  if (typeof settings === "string") return without(settings);
+  try {
+    const { SdkTracer } = await import("./sdk-tracer.ts");
+    return deps.stack.use(new SdkTracer(service, settings, deps));
+  } catch (error) {
+    return without(error instanceof Error ? error.message : String(error));
   }
-  const { SdkTracer } = await import("./sdk-tracer.ts");
-  return deps.stack.use(new SdkTracer(service, settings, deps));
 }

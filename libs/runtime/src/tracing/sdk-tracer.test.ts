@@ -135,3 +135,12 @@ test("a wrong endpoint is one sentence in the log, and the service works without
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain("no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT is no address");
 });
+
+test("a certificate that cannot be read is one sentence in the log, and the service works without traces", async () => {
+  const variables = { ...collector.variables, OTEL_EXPORTER_OTLP_CERTIFICATE: "/none.pem" };
+  const lines = await traced(variables, (tracer) => {
+    expect(tracer).toBe(noTracer);
+  });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain("no traces are sent: ENOENT: no such file or directory");
+});

@@ -1,4 +1,5 @@
 /** The tracer that sends spans to a collector by OTLP over HTTP. Only this folder knows OpenTelemetry. */
+import { readFileSync } from "node:fs";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { hostname } from "node:os";
@@ -89,19 +90,28 @@ export class SdkTracer implements Tracer, AsyncDisposable {
     for (const agent of this.#agents) agent.destroy();
   }
 
-  #exporter({ url, protocol, headers, timeoutMs }: TracingSettings) {
+  #exporter({ url, protocol, headers, timeoutMs, tls }: TracingSettings) {
+    const secured = readTls(tls);
     const keepAlive = true;
     const options = {
       ...{ url, headers: { ...headers }, timeoutMillis: timeoutMs },
       httpAgentOptions: (scheme: string) => {
         const agent =
-          scheme === "https:" ? new HttpsAgent({ keepAlive }) : new HttpAgent({ keepAlive });
+          scheme === "https:"
+            ? new HttpsAgent({ keepAlive, ...secured })
+            : new HttpAgent({ keepAlive });
         this.#agents.add(agent);
         return agent;
       },
     };
     return protocol === "http/json" ? new JsonExporter(options) : new ProtobufExporter(options);
   }
+}
+
+/** Reads the files of certificates. Throws if one cannot be read. */
+function readTls(tls: TracingSettings["tls"]): Readonly<Record<string, Buffer>> {
+  const named = Object.entries(tls).filter(([, path]) => path !== "");
+  return Object.fromEntries(named.map(([name, path]) => [name, readFileSync(path)]));
 }
 
 function samplerOf({ name, ratio }: TracingSettings["sampler"]): Sampler {

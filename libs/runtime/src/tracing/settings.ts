@@ -1,7 +1,4 @@
-/**
- * The settings of traces: the standard variables of OpenTelemetry. The exporter reads those for certificates and
- * compression itself.
- */
+/** The settings of traces: the standard variables of OpenTelemetry. The exporter reads that for compression itself. */
 import { z } from "zod";
 
 const names = [
@@ -18,6 +15,12 @@ const names = [
   "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
   "OTEL_EXPORTER_OTLP_TIMEOUT",
   "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+  "OTEL_EXPORTER_OTLP_CERTIFICATE",
+  "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE",
+  "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
+  "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE",
+  "OTEL_EXPORTER_OTLP_CLIENT_KEY",
+  "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY",
   "OTEL_BSP_MAX_QUEUE_SIZE",
   "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
   "OTEL_BSP_SCHEDULE_DELAY",
@@ -39,11 +42,19 @@ export type TracingSettings = {
   readonly protocol: "http/protobuf" | "http/json";
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string | undefined;
+  /** The files of the collector's authority and of the client's certificate; empty for none. */
+  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
   /** The decision on traces that begin here: the share of them that is sent. */
   readonly sampler: { readonly name: (typeof samplers)[number]; readonly ratio: number };
   readonly timeoutMs: number;
   readonly queue: { readonly max: number; readonly batchMax: number; readonly delayMs: number };
 };
+
+type OfTraces = Name extends infer One
+  ? One extends `OTEL_EXPORTER_OTLP_TRACES_${infer Last}`
+    ? Last
+    : never
+  : never;
 
 /** Returns the variables that are set; absent if none is. */
 export function tracingOf(env: TracingVariables): { readonly tracing?: TracingVariables } {
@@ -56,7 +67,7 @@ export function tracingOf(env: TracingVariables): { readonly tracing?: TracingVa
 /** Returns the settings, or why there are none: null without an endpoint, else the problem as a sentence. */
 export function tracingSettings(env: TracingVariables): TracingSettings | string | null {
   const read = (name: Name): string => env[name]?.trim() ?? "";
-  const ofTraces = (name: "ENDPOINT" | "PROTOCOL" | "HEADERS" | "TIMEOUT"): string =>
+  const ofTraces = (name: OfTraces): string =>
     read(`OTEL_EXPORTER_OTLP_TRACES_${name}`) || read(`OTEL_EXPORTER_OTLP_${name}`);
   const exporter = read("OTEL_TRACES_EXPORTER");
   if (read("OTEL_SDK_DISABLED").toLowerCase() === "true" || exporter === "none") return null;
@@ -81,6 +92,11 @@ export function tracingSettings(env: TracingVariables): TracingSettings | string
   return {
     ...{ url, protocol, headers: headersIn(ofTraces("HEADERS")), sampler: { name, ratio } },
     serviceName: read("OTEL_SERVICE_NAME") || undefined,
+    tls: {
+      ca: ofTraces("CERTIFICATE"),
+      cert: ofTraces("CLIENT_CERTIFICATE"),
+      key: ofTraces("CLIENT_KEY"),
+    },
     timeoutMs: count(ofTraces("TIMEOUT"), 10_000),
     queue: {
       max,
