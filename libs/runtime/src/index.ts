@@ -85,6 +85,7 @@ export {
   listenHttp,
 } from "./service/health-server.ts";
 export { BodyBudget, HeldBody } from "./service/body-budget.ts";
+export { leavesHalf } from "./service/share.ts";
 export { LogFollower } from "./folds/log-follower.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
 export { runtimeLimits } from "./limits.ts";
@@ -143,6 +144,7 @@ export { LogEpoch } from "./service/log-epoch.ts";
 export { isDatabaseAway, isDatabaseSlow, tableFault } from "./table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
+export { requestIdOf } from "./request-id.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";

@@ -24,6 +24,7 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { apiHandlers } from "./api/handlers.ts";
 import { hasEnded } from "./api/runs/runs.ts";
 import { servingRuns } from "./api/tasks/serving.ts";
@@ -33,6 +34,7 @@ import { Backend, type BackendParts } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
 import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
+import { gatewayBodies } from "./http/access.ts";
 import { Costs } from "./http/costs.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { expiredKeys, IdempotencyStore } from "./http/idempotency.ts";
@@ -96,6 +98,7 @@ export async function createService(
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
+    analyses: stack.use(new AnalysisThread(log)),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
@@ -109,6 +112,7 @@ export async function createService(
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: known });
   const face = {
     costs: new Costs(),
+    bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },

@@ -4,8 +4,9 @@ export const readModelLimits = {
   pageSizeMax: 1_000,
   /** The bytes of the documents of a page; a larger document is a page of its own. */
   pageBytes: 4 * 1024 * 1024,
-  /** The trials of a deleted experiment whose rows are removed together: each may have some hundred. */
+  /** The trials of a deleted experiment whose rows are removed together, and the runs and validations for each. */
   removedTrials: 100,
+  removedRowsOfTrial: 10,
   /** The interval at which rows of deleted experiments are looked for, and the rest while the log is applied. */
   removalPauseMs: 60_000,
   removalRestMs: 200,
@@ -17,8 +18,11 @@ export const readModelLimits = {
    */
   connections: 16,
   callerConnections: 2,
-  /** The list queries that run at once; the other connections are for commands, single documents and the read model. */
-  listQueries: { max: 4, ofOneMax: 3, waitingOfOneMax: 32 },
+  /**
+   * The list queries that run at once, whatever call makes them; the other connections are for commands, single
+   * documents and the read model.
+   */
+  listQueries: { max: 4, ofOneMax: 2, waitingOfOneMax: 32 },
   /** The most rows that are counted exactly; beyond it the total is an estimate. */
   countedRowsMax: 10_000,
   /** The interval at which the lag of the read model is checked. */

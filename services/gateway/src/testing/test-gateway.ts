@@ -11,7 +11,7 @@ import type { CommandService } from "@trainyard/contracts/command-services";
 import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
-import { assert, type Clock } from "@trainyard/kernel";
+import { assert } from "@trainyard/kernel";
 import { categoryOwners } from "@trainyard/kernel/services";
 import {
   type CommandFunctions,
@@ -20,6 +20,7 @@ import {
   createLogger,
   type Patience,
   runToken,
+  type TableOverrides,
 } from "@trainyard/runtime";
 import pg from "pg";
 import { parseConfig } from "../config.ts";
@@ -58,8 +59,7 @@ export type TestGateway = AsyncDisposable & {
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
 };
 
-type Overrides = {
-  readonly clock?: Clock;
+type Overrides = Pick<TableOverrides, "clock" | "logger" | "pool"> & {
   readonly disk?: StorageDisk;
   readonly patience?: Partial<Patience>;
   /** The port at which the gateway reaches the database, if it is not the database's own. */
@@ -81,9 +81,10 @@ export type CallAnswer = {
 
 export const runTokenKey = "07".repeat(32);
 
-/** Starts a gateway; `environment` adds to its configuration. */
+/** Starts a gateway; `environment` adds to its configuration, and `overriding` is given the address of its database. */
 export async function startTestGateway(
   environment: Readonly<Record<string, string>> = {},
+  overriding: (databaseUrl: string) => Overrides = () => ({}),
 ): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await openLogDatabase());
@@ -116,7 +117,9 @@ export async function startTestGateway(
     grpcUrl ||= gateway.grpcAddress();
     return gateway.address();
   };
-  const url = await start();
+  const overrides = overriding(config.postgresUrl);
+  if (overrides.pool !== undefined) stack.adopt(overrides.pool, (pool) => pool.end());
+  const url = await start(overrides);
   const log = stack.use(createPostgresLog({ connectionString: database.url() }));
   const admin = new pg.Pool({ connectionString: database.url(), max: 2 });
   stack.defer(() => admin.end());
