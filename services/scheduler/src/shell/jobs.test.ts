@@ -266,6 +266,19 @@ describe("an experiment that is explained", () => {
     });
   });
 
+  test("says of a run with slots that its launch has not finished, until it has started", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    agent.slowStart = true;
+    await world.run("1.1#1");
+    const detail = async () => (await explain(world, "1")) as { runs: { detail: string }[] };
+    expect((await detail()).runs[0]?.detail).toMatch(/^it has its slots, and its launch has not/);
+    agent.up("1.1#1");
+    await world.advance(1_000);
+    expect((await detail()).runs[0]?.detail).toBe("");
+  });
+
   test("explains a wait for a pool that does not exist, or for a delay", async () => {
     await using world = await World.open();
     await world.scheduler();
