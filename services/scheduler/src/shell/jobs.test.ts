@@ -272,11 +272,11 @@ describe("an experiment that is explained", () => {
     const agent = await world.agent("a1", 1);
     agent.slowStart = true;
     await world.run("1.1#1");
-    const detail = async () => (await explain(world, "1")) as { runs: { detail: string }[] };
-    expect((await detail()).runs[0]?.detail).toMatch(/^it has its slots, and its launch has not/);
+    const launches = expect.stringMatching(/^it has its slots, and its launch has not/) as string;
+    expect(await explain(world, "1")).toMatchObject({ runs: [{ detail: launches }] });
     agent.up("1.1#1");
     await world.advance(1_000);
-    expect((await detail()).runs[0]?.detail).toBe("");
+    expect(await explain(world, "1")).toMatchObject({ runs: [{ detail: "" }] });
   });
 
   test("explains a wait for a pool that does not exist, or for a delay", async () => {
