@@ -43,6 +43,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "watch_cost_per_frame",
     "fold_queued_runs_flatness_1k_100k",
     "trial_list_heavy",
+    "followers_1000",
   ],
   delivery: [
     "chain_saturated",

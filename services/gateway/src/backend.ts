@@ -1,5 +1,6 @@
 /** The parts that all handlers of the API share: the read model, the log, and the commands of other services. */
 
+import { randomUUID } from "node:crypto";
 import type { BlobStore, StorageDisk } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import type {
@@ -17,6 +18,7 @@ import {
   type LogEpoch,
   type LogFollower,
   type Logger,
+  newTraceparent,
   readRejected,
   type View,
 } from "@trainyard/runtime";
@@ -61,6 +63,22 @@ export type BackendParts = {
 
 /** The caller and the ids that a command to a service carries. */
 export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
+
+/** The identity of reads that several callers share. */
+export const asGateway = (): Asker => ({
+  caller: {
+    kind: "user",
+    authid: "",
+    owner: "",
+    run: null,
+    token: "",
+    ancestors: [],
+    session: null,
+    tokenExpiresAtMs: undefined,
+  },
+  commitId: randomUUID(),
+  traceparent: newTraceparent(),
+});
 
 export class Backend {
   readonly parts: BackendParts;
@@ -109,7 +127,10 @@ export class Backend {
         if (isFault(error) && error.code === "message_too_large") throw tooLarge(service, error);
         if (!isFault(error) || error.retry === "never") throw error;
         this.parts.logger.warn({ err: error, service }, "service_unreachable");
-        throw unavailable(`the ${service} service does not answer now; try again`);
+        const away = this.parts.bus.outage();
+        if (away === null)
+          throw unavailable(`the ${service} service does not answer now; try again`);
+        throw unavailable(`the bus is away, so the ${service} service cannot be asked; try again`);
       });
     if (answer.kind === "ok") return answer.body;
     if (answer.kind === "rejected") throw problemOf(readRejected(answer.body));

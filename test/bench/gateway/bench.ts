@@ -9,6 +9,7 @@ import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 import { database, openFilled, type Stage } from "./filled.ts";
+import { followersBar, followersBeside } from "./followers.ts";
 import { heavyBar, heavyTrials } from "./heavy-trials.ts";
 import { queuedBar, queuedRuns } from "./queued-runs.ts";
 import { pictureBar, searchPicture } from "./search-picture.ts";
@@ -51,6 +52,7 @@ export const run: Bench = async (context) => [
   ...(await ofFilled(context)),
   ...(context.wants(queuedBar.id) ? [await queuedRuns(context)] : []),
   ...(context.wants(heavyBar.id) ? [await heavyTrials(context)] : []),
+  ...(context.wants(followersBar.id) ? [await followersBeside(context)] : []),
 ];
 
 /** Measures with experiments 1 to 1,000, and to 100,000. */

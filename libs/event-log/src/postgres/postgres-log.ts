@@ -1,4 +1,4 @@
-import { assert } from "@trainyard/kernel";
+import { assert, type Fault } from "@trainyard/kernel";
 import pg from "pg";
 import { logLimits } from "../limits.ts";
 import type {
@@ -31,6 +31,8 @@ import { checkAnchor, readAnchor, verifyChain } from "./verify.ts";
 export type PostgresLogOptions = ConnectionConfig & {
   /** The number of read connections; appends and the listener have one each in addition. */
   readonly readConnections?: number;
+  /** Called with the fault of each append that failed, and with null after one that the database carried out. */
+  readonly onAppend?: (fault: Fault | null) => void;
 };
 
 /**
@@ -49,7 +51,7 @@ class PostgresLog implements EventLog {
   readonly #reader: Reader;
   readonly #listener: AppendListener;
 
-  constructor({ readConnections, ...options }: PostgresLogOptions) {
+  constructor({ readConnections, onAppend, ...options }: PostgresLogOptions) {
     const config = clientConfig(options);
     this.#pool = new pg.Pool({
       ...config,
@@ -59,7 +61,7 @@ class PostgresLog implements EventLog {
     // The pool replaces an idle connection that breaks; without this listener the error would stop the process.
     this.#pool.on("error", () => {});
     this.#connection = new LazyConnection({ ...config, pipeline: true });
-    this.#appender = new Appender(this.#connection);
+    this.#appender = new Appender(this.#connection, onAppend);
     this.#patient = new LazyConnection(withoutTimeLimits(config));
     this.#reader = new Reader(this.#pool, this.#patient);
     this.#listener = new AppendListener(config, () => this.#reader.head());

@@ -1,8 +1,11 @@
 import { createMemoryBus } from "@trainyard/bus/testing";
+import { Fault } from "@trainyard/kernel";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
+import { ReadinessLines } from "./readiness-lines.ts";
 import { type Follower, Readiness } from "./readiness.ts";
+import { WriteWatch } from "./write-watch.ts";
 
 let clock: ManualClock;
 let head: number;
@@ -25,7 +28,8 @@ async function watching() {
     },
   };
   const logger = pino({ enabled: false });
-  const readiness = new Readiness({ bus, log, clock, logger, followers: () => followers });
+  const writes = new WriteWatch(clock);
+  const readiness = new Readiness({ bus, log, clock, logger, writes, followers: () => followers });
   /** Looks each 2 s, as the loop does. */
   const after = async (seconds: number, meanwhile = (): void => {}) => {
     for (let at = 0; at < seconds; at += 2) {
@@ -35,7 +39,7 @@ async function watching() {
     }
     return readiness.outage() ?? readiness.late();
   };
-  return { readiness, after };
+  return { readiness, writes, after };
 }
 
 test("a process is unready when the database has been away for 10 s, and ready with its first answer", async () => {
@@ -71,13 +75,63 @@ test("a process is unready when the bus has been away for 10 s", async () => {
   expect(await after(2)).toBeNull();
 });
 
+test("a process names every server that is away", async () => {
+  const { after } = await watching();
+  expect(await after(2)).toBeNull();
+  hub.disconnect("experiments");
+  failure = new Error("timeout");
+  expect(await after(12)).toBe(
+    "the database has been away for 10 s (timeout); the bus has been away for 10 s (the connection is cut)",
+  );
+  hub.reconnect("experiments");
+});
+
+test("the log has a line for each change of the servers that are away, and none for the time that passes", () => {
+  const lines: { msg: string; reason?: string }[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line) as { msg: string });
+  const told = new ReadinessLines(pino({}, { write }));
+  const database = (s: number) => `the database has been away for ${s} s (connect (1) refused)`;
+  const bus = "the bus has been away for 10 s (cut)";
+  for (const reason of [database(10), database(12), `${database(14)}; ${bus}`, bus, null]) {
+    told.now(reason, {});
+  }
+  expect(lines.map(({ msg, reason = "" }) => `${msg} ${reason}`.trim())).toEqual([
+    `not_ready ${database(10)}`,
+    `not_ready ${database(14)}; ${bus}`,
+    `not_ready ${bus}`,
+    "ready",
+  ]);
+});
+
 test("a process that has never reached a server is unready at once", async () => {
   const { after, readiness } = await watching();
-  expect(readiness.outage()).toBe("the database has not answered yet");
+  const both = "the database has not answered yet; the bus has not answered yet";
+  expect(readiness.outage()).toBe(both);
   failure = new Error('password authentication failed for user "ty_logs"');
   expect(await after(2)).toBe(
     'the database has not answered yet (password authentication failed for user "ty_logs")',
   );
+});
+
+test("a process is unready while a database that answers refuses every write, until it takes one", async () => {
+  const { after, writes } = await watching();
+  const why = "the disk of the log's database is full while appending: could not extend file";
+  const full = new Fault("log_full", why, { retry: "later" });
+  const fail = () => writes.noted(full);
+  expect(await after(8, fail)).toBeNull();
+  expect(await after(6, fail)).toBe(`the database has refused writes for 12 s (${why})`);
+  writes.noted(null);
+  expect(await after(2)).toBeNull();
+  expect(await after(14, () => writes.noted(new Fault("log_raced", "", { retry: "now" })))).toBe(
+    null,
+  );
+});
+
+test("refused writes are forgotten when nothing is appended any more", async () => {
+  const { after, writes } = await watching();
+  const full = new Fault("log_full", "the disk is full", { retry: "later" });
+  expect(await after(20, () => writes.noted(full))).toContain("has refused writes");
+  expect(await after(62)).toBeNull();
 });
 
 test("a reader that stalls is late after it has been 60 s behind for a minute", async () => {

@@ -1,6 +1,6 @@
 /**
  * Why a process cannot do its work now: the database or the bus is away, or one of its readers of the log is late. It
- * looks at intervals, and /readyz shows the first reason.
+ * looks at intervals, and /readyz names every server that is away.
  *
  * Nothing here ends a process: it would be as unready after a restart.
  */
@@ -13,6 +13,7 @@ import type { Loop } from "../reactions/loop.ts";
 import { Lag } from "./lag.ts";
 import { LinkWatch } from "./link-watch.ts";
 import { retryReason } from "./retry-reason.ts";
+import type { WriteWatch } from "./write-watch.ts";
 
 /** A reader of the log; its position is null while it does not have to read, as that of a standby. */
 export type Follower = { readonly name: string; readonly position: number | null };
@@ -49,6 +50,8 @@ export type ReadinessDeps = {
   readonly peers?: readonly Peer[];
   readonly clock: Clock;
   readonly logger: Logger;
+  /** The appends of the process; absent for one that appends nothing. */
+  readonly writes?: WriteWatch | undefined;
   readonly patience?: Partial<Patience> | undefined;
   readonly followers: () => readonly Follower[];
 };
@@ -75,13 +78,13 @@ export class Readiness implements Loop {
     this.#peers = all.map((peer) => ({ ...peer, watch: watch(peer.name), nextMs: 0 }));
   }
 
-  /** Returns which server is away; null if all answer. */
+  /** Returns which servers are away; null if all answer. */
   outage(): string | null {
-    for (const { watch } of this.#peers) {
-      const reason = watch.reason();
-      if (reason !== null) return reason;
-    }
-    return this.#bus.reason();
+    const watches = [...this.#peers.map(({ watch }) => watch), this.#bus];
+    const reasons = watches.map((watch) => watch.reason()).filter((reason) => reason !== null);
+    const refused = this.#deps.writes?.reason(this.#patience.awayMs) ?? null;
+    if (refused !== null) reasons.push(refused);
+    return reasons.length === 0 ? null : reasons.join("; ");
   }
 
   /** Returns which reader is late; null for none. */

@@ -17,6 +17,8 @@ export const apiLimits = {
   shownRuns: 50,
   /** The interval at which a stream of events names its place while no event matches. */
   eventBookmarkMs: 10_000,
+  /** The pages of old events that are read at once for streams of events, and those of one caller. */
+  eventReplays: { max: 4, ofOneMax: 2 },
   /** The time for which the old signing secret of a webhook signs beside the new one, unless the caller says more. */
   oldSecretMs: 24 * 3_600_000,
   /** A signals call is held open for at most this long. */
