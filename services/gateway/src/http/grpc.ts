@@ -7,7 +7,7 @@ import type { Listening, Logger, Serving } from "@trainyard/runtime";
 import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, countedAs } from "./caller.ts";
 import type { Costs } from "./costs.ts";
 import { httpLimits } from "./limits.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -61,6 +61,8 @@ export function startGrpc(
       problemOf: (error) => asProblem(error, face.logger, randomUUID()),
       readiness,
       draining,
+      bodies: face.bodies,
+      nameOf: countedAs,
       messageBytesMax: httpLimits.grpcMessageBytesMax,
     },
     address,

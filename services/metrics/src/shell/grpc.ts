@@ -7,7 +7,15 @@ import {
   type WriteReportsRequest,
   WriteReportsRequestSchema,
 } from "@trainyard/contracts/api";
-import { HeldBody, type Listening, type Logger, Problem, type Serving } from "@trainyard/runtime";
+import {
+  type BodyBudget,
+  HeldBody,
+  leavesHalf,
+  type Listening,
+  type Logger,
+  Problem,
+  type Serving,
+} from "@trainyard/runtime";
 import { grpcService, pipelined, startGrpcServer } from "@trainyard/runtime/grpc";
 import { metricsLimits } from "../limits.ts";
 import { problemOf } from "./http.ts";
@@ -16,11 +24,15 @@ import { type ReportRequests, type Reporter, requireRun, takeAll } from "./repor
 const codec = codecOf<Plain<WriteReportsRequest>>(WriteReportsRequestSchema);
 
 export function startGrpc(
-  deps: { readonly reportRequests: ReportRequests; readonly logger: Logger },
+  deps: {
+    readonly reportRequests: ReportRequests;
+    readonly bodies: BodyBudget;
+    readonly logger: Logger;
+  },
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const { reportRequests, logger } = deps;
+  const { reportRequests, bodies, logger } = deps;
   const calls = new Room(metricsLimits.grpcCallsMax, metricsLimits.grpcCallsOfRunMax);
   const streams = new Room(metricsLimits.grpcStreamsMax, metricsLimits.grpcStreamsOfRunMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
@@ -41,6 +53,8 @@ export function startGrpc(
       problemOf: (error) => problemOf(error, logger),
       readiness,
       draining,
+      bodies,
+      nameOf: ({ id }) => id,
       messageBytesMax: metricsLimits.requestBytesMax,
     },
     address,
@@ -62,7 +76,7 @@ async function takeBatch(
 const asJson = (run: string, reports: readonly Plain<RunReport>[]) =>
   codec.toJson({ run, reports, refuseAlone: true });
 
-/** Limits the number of concurrent calls. Each may have a message in memory, so their number bounds the memory. */
+/** Limits the number of concurrent calls; a run has at most half of the places that the others leave. */
 class Room {
   readonly #most: number;
   readonly #mostOfRun: number;
@@ -76,7 +90,8 @@ class Room {
 
   /** Takes a place. Throws Problem `busy` when all are taken, or the run has its share. */
   enter(run: string): HeldBody {
-    if (this.#taken >= this.#most || (this.#takenOf.get(run) ?? 0) >= this.#mostOfRun) {
+    const held = { ofAll: this.#taken, ofOne: this.#takenOf.get(run) ?? 0 };
+    if (!leavesHalf(held, { max: this.#most, ofOneMax: this.#mostOfRun })) {
       throw new Problem(503, "busy", "too many requests are in progress; try again");
     }
     this.#count(run, 1);
