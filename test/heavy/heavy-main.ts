@@ -2,7 +2,7 @@
 import { setPriority } from "node:os";
 import { Burst, type Counts } from "./burst.ts";
 import { heavyKinds, type KnownValues } from "./heavy-requests.ts";
-import { heavyRoutes, nameOf } from "./routes.ts";
+import { bodyBytesMaxOf, heavyRoutes, nameOf } from "./routes.ts";
 
 export type HeavyOrder = {
   readonly route: string;
@@ -29,7 +29,7 @@ process.on("message", async ({ route: name, values, url, token, kindMs, graceMs 
   if (found === undefined) throw new Error(`there is no route ${name}`);
   const { route } = found;
   const counts: Record<string, Counts> = {};
-  for (const kind of heavyKinds(route, values)) {
+  for (const kind of heavyKinds(route, values, bodyBytesMaxOf(found))) {
     const target = { url, method: route.method, token };
     counts[kind.name] = await burst.run(target, kind.make(), { forMs: kindMs, graceMs });
   }

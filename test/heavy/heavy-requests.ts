@@ -4,7 +4,7 @@
  * new one has its requests at once.
  */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { BodyLimit, pathOf, type Route } from "@trainyard/contracts/routes";
+import { pathOf, type Route } from "@trainyard/contracts/routes";
 
 export type HeavyRequest = {
   readonly path: string;
@@ -18,25 +18,25 @@ export type HeavyKind = { readonly name: string; readonly make: () => readonly H
 /** The values of fields by their names in snake case, such as the id of an experiment that exists. */
 export type KnownValues = Readonly<Record<string, string>>;
 
-/** The largest bodies, as proto/trainyard/options/v1/call.proto has them. */
-const bodyBytesMax = {
-  usual: 8 * 1024 * 1024,
-  small: 4 * 1024,
-  large: 132 * 1024 * 1024,
-} as const;
 /** A head has at most 16 KiB. */
 const queryBytesMax = 12 * 1024;
 const pathPartBytes = 4 * 1024;
 const namesCharacters = 255;
 /** A large page, or a second. */
 const largeNumber = 1_000;
-/** Fewer than the separators that the gateway parses. */
-const itemsMax = 900_000;
+/** The commas and brackets of a body that the gateway parses. */
+const separatorsMax = 500_000;
 /** Within the depth that the gateway parses. */
 const depth = 60;
 /** Messages within messages that are filled, and the items of lists within lists, since these multiply. */
 const messagesDepth = 4;
 const innerItemsMax = 16;
+
+/** The items of a large request that is still valid, and their values. */
+const itemsOfPage = 1_000;
+const wide = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`layer.${n}.norm`, n / 7]));
+/** The place of an item's number in a known value. */
+const numberOfItem = "{n}";
 
 const oddTexts = [
   "",
@@ -64,8 +64,12 @@ type Content = {
   readonly unknown?: boolean;
 };
 
-export function heavyKinds(route: Route, values: KnownValues): readonly HeavyKind[] {
-  const bytesMax = route.hasBody ? bodyBytesMaxOf(route) : queryBytesMax;
+export function heavyKinds(
+  route: Route,
+  values: KnownValues,
+  bodyMax: number,
+): readonly HeavyKind[] {
+  const bytesMax = route.hasBody ? bodyMax : queryBytesMax;
   const make = (content: Content): unknown =>
     fieldsOf(route.request, content, values, route.pathFields);
   const kind = (name: string, ...contents: readonly (() => unknown)[]): HeavyKind => ({
@@ -88,6 +92,7 @@ export function heavyKinds(route: Route, values: KnownValues): readonly HeavyKin
       make({ text: "x".repeat(namesCharacters), items: 100, struct: { x: 1 } }),
     ),
     kind("the longest texts", () => longest(make, bytesMax)),
+    kind("many large items", () => make({ items: itemsOfPage, struct: wide, flag: true })),
     kind(
       "the most items",
       () => most(make, {}, bytesMax),
@@ -100,11 +105,6 @@ export function heavyKinds(route: Route, values: KnownValues): readonly HeavyKin
       ? [{ name: "odd bodies", make: () => oddBodies(route, values, bytesMax) }]
       : []),
   ];
-}
-
-export function bodyBytesMaxOf({ facts: { bodyLimit } }: Route): number {
-  if (bodyLimit === BodyLimit.SMALL) return bodyBytesMax.small;
-  return bodyLimit === BodyLimit.LARGE ? bodyBytesMax.large : bodyBytesMax.usual;
 }
 
 function fieldsOf(
@@ -144,16 +144,28 @@ function valueOf(field: DescField, content: Content, values: KnownValues, level:
       return Object.fromEntries(
         Array.from({ length: items }, (_, n) => [String(1_000_000 + n), content.text ?? "v"]),
       );
-    case "list": {
-      const item =
-        field.listKind === "message"
-          ? messageOf(field.message, content, values, level)
-          : (known ??
-            (field.listKind === "scalar" ? scalar(field.scalar, content) : undefined) ??
-            "x");
-      return items === 0 || item === undefined ? undefined : new Array<unknown>(items).fill(item);
-    }
+    case "list":
+      return listOf(itemOf(field, content, values, level), items);
   }
+}
+
+type ListField = DescField & { readonly fieldKind: "list" };
+
+function itemOf(field: ListField, content: Content, values: KnownValues, level: number): unknown {
+  if (field.listKind === "message") return messageOf(field.message, content, values, level);
+  const known = content.unknown === true ? undefined : knownOf(field, values);
+  const given = field.listKind === "scalar" ? scalar(field.scalar, content) : undefined;
+  return known ?? given ?? "x";
+}
+
+function listOf(item: unknown, items: number): readonly unknown[] | undefined {
+  if (items === 0 || item === undefined) return undefined;
+  const text = textOf(item);
+  return text.includes(numberOfItem)
+    ? Array.from({ length: items }, (_, n): unknown =>
+        JSON.parse(text.replaceAll(numberOfItem, String(n))),
+      )
+    : new Array<unknown>(items).fill(item);
 }
 
 /** A list of experiments has the ids of an experiment. */
@@ -201,16 +213,18 @@ function longest(make: (content: Content) => unknown, bytesMax: number): unknown
   return make({ text: "A".repeat(Math.max(4, characters)), unknown: true, items: 1 });
 }
 
-/** The lists share the bytes of the request. */
+/** The lists share the bytes and the separators of the request. */
 function most(make: (content: Content) => unknown, content: Content, bytesMax: number): unknown {
   const of = (items: number): unknown => make({ ...content, struct: { x: 1 }, items });
   // Beyond these, lists within lists grow no more.
-  const [one = 0, two = 0] = [1, 2].map((more) =>
-    Buffer.byteLength(textOf(of(innerItemsMax + more))),
-  );
-  if (two === one) return of(1);
-  return of(Math.max(1, Math.min(itemsMax, Math.floor((bytesMax * 0.9) / (two - one)))));
+  const [one = "", two = ""] = [1, 2].map((more) => textOf(of(innerItemsMax + more)));
+  const bytes = Buffer.byteLength(two) - Buffer.byteLength(one);
+  const separators = separatorsOf(two) - separatorsOf(one);
+  if (bytes === 0) return of(1);
+  return of(Math.floor(Math.min((bytesMax * 0.9) / bytes, (separatorsMax * 0.9) / separators)));
 }
+
+const separatorsOf = (text: string): number => text.replace(/[^,[{]/g, "").length;
 
 const nested = (levels: number): unknown => (levels === 0 ? 1 : { x: nested(levels - 1) });
 

@@ -92,6 +92,7 @@ const texts = ({ context }: HeavyStage): KnownValues => ({
   group: "validation",
   names: "layer.1.norm",
   metric: "loss",
+  key: "0-{n}",
   paths: "state.json",
   sources: "1",
 });
