@@ -24,7 +24,11 @@ const niceness = 10;
 setPriority(niceness);
 const burst = new Burst(connections);
 
-process.on("message", async ({ route: name, values, url, token, kindMs, graceMs }: HeavyOrder) => {
+process.on("message", (order: HeavyOrder) => void answer(order));
+process.once("disconnect", () => process.exit(0));
+
+async function answer(order: HeavyOrder): Promise<void> {
+  const { route: name, values, url, token, kindMs, graceMs } = order;
   const found = heavyRoutes.find((one) => nameOf(one) === name);
   if (found === undefined) throw new Error(`there is no route ${name}`);
   const { route } = found;
@@ -34,5 +38,4 @@ process.on("message", async ({ route: name, values, url, token, kindMs, graceMs 
     counts[kind.name] = await burst.run(target, kind.make(), { forMs: kindMs, graceMs });
   }
   process.send?.({ counts } satisfies HeavyReport);
-});
-process.once("disconnect", () => process.exit(0));
+}

@@ -165,7 +165,7 @@ function listOf(item: unknown, items: number): readonly unknown[] | undefined {
     ? Array.from({ length: items }, (_, n): unknown =>
         JSON.parse(text.replaceAll(numberOfItem, String(n))),
       )
-    : new Array<unknown>(items).fill(item);
+    : Array.from({ length: items }, () => item);
 }
 
 /** A list of experiments has the ids of an experiment. */

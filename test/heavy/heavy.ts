@@ -16,14 +16,14 @@ export type HeavyOptions = {
   readonly kindMs: number;
   readonly graceMs: number;
   readonly aloneMs: number;
+  /** The other caller's calls may take five times as long as alone, or five times as long as this. */
+  readonly fastMs: number;
   readonly log: (line: string) => void;
 };
 
 export type HeavyResult = { readonly violations: readonly string[]; readonly summary: string };
 
 const slowdownMax = 5;
-/** Answers that are as fast need not be compared: a person does not notice, and a run does not wait. */
-const fastMs = 50;
 const memoryMaxMib = 1024;
 
 export async function heavyRequests(world: World, options: HeavyOptions): Promise<HeavyResult> {
@@ -66,15 +66,8 @@ export async function heavyRequests(world: World, options: HeavyOptions): Promis
   found.push(...(await watch.lost(world)));
   for (const [name, mib] of Object.entries(watch.aboveRest))
     if (mib > memoryMaxMib) found.push(`${name} took ${Math.round(mib)} MiB more than at rest`);
-  const slow = slowdowns(other.samples, alone, beside);
-  const refused = other.samples.filter(({ status }) => status !== 200);
-  if (refused.length > 0) {
-    const [{ call, status, atMs }] = refused as [BesideSample];
-    const during = beside.find((span) => isIn(span, atMs))?.route ?? "no route";
-    found.push(
-      `${refused.length} calls of the other caller failed, first ${call} with ${status} beside ${during}`,
-    );
-  }
+  const slow = slowdowns(other.samples, { alone, beside, fastMs: options.fastMs });
+  found.push(...failures(other.samples, beside));
   return {
     violations: [...found, ...slow.violations],
     summary: [
@@ -88,6 +81,11 @@ export async function heavyRequests(world: World, options: HeavyOptions): Promis
 
 type Span = { readonly fromMs: number; readonly toMs: number };
 
+type Spans = {
+  readonly alone: readonly Span[];
+  readonly beside: readonly (Span & { readonly route: string })[];
+};
+
 const isIn = ({ fromMs, toMs }: Span, atMs: number): boolean => atMs >= fromMs && atMs < toMs;
 
 async function spanOf(run: () => Promise<unknown>): Promise<Span> {
@@ -97,11 +95,21 @@ async function spanOf(run: () => Promise<unknown>): Promise<Span> {
   return { fromMs, toMs: nowMs() };
 }
 
+/** A sentence about the calls that failed, if any. One that is asked to wait counts as endless. */
+function failures(samples: readonly BesideSample[], beside: Spans["beside"]): readonly string[] {
+  const failed = samples.filter(({ status }) => status !== 200 && status !== 503);
+  const [first] = failed;
+  if (first === undefined) return [];
+  const during = beside.find((span) => isIn(span, first.atMs))?.route ?? "no route";
+  return [
+    `${failed.length} calls of the other caller failed, first ${first.call} with ${first.status} beside ${during}`,
+  ];
+}
+
 /** Compares the times of the other caller's calls beside each route, and in all, with those alone. */
 function slowdowns(
   samples: readonly BesideSample[],
-  alone: readonly Span[],
-  beside: readonly (Span & { readonly route: string })[],
+  { alone, beside, fastMs }: Spans & { readonly fastMs: number },
 ): HeavyResult {
   const violations: string[] = [];
   const summary: string[] = [];
@@ -109,7 +117,7 @@ function slowdowns(
     const p95 = (spans: readonly Span[]): number => {
       const times = all.filter(({ atMs }) => spans.some((span) => isIn(span, atMs)));
       return percentile(
-        times.map(({ tookMs }) => tookMs),
+        times.map(({ tookMs, status }) => (status === 200 ? tookMs : Infinity)),
         0.95,
       );
     };

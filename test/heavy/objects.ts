@@ -50,7 +50,7 @@ const objects: Readonly<Record<string, Named>> = {
   alias: { lasting: () => "best" },
   task: {
     lasting: ({ task }) => task,
-    fresh: ({ createTask }) => createTask(),
+    fresh: (stage) => stage.createTask(),
   },
   workspace: {
     lasting: ({ workspace }) => workspace,
