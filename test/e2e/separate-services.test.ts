@@ -3,5 +3,3 @@ import "./separate-services/custom-search.ts";
 import "./separate-services/population.ts";
 import "./separate-services/secure-by-default.ts";
 import "./separate-services/subscription-users.ts";
-// The last one, since it leaves queued runs behind.
-import "./separate-services/heavy-requests.ts";
