@@ -257,6 +257,32 @@ describe("a request that cannot be answered", () => {
     expect(rest).toMatchObject({ status: 413, body: { code: "body_too_large" } });
   });
 
+  test("of too many values is refused while the other calls are answered, and a large one is answered", async () => {
+    const watch = routes.find(({ name }) => name === "Watch");
+    assert(watch !== undefined, "Watch is served");
+    const list = watch.request.fields.find(
+      ({ fieldKind, message }) => fieldKind === "list" && message,
+    );
+    assert(list !== undefined, "Watch has a list of messages");
+    const empty = Buffer.from([list.number * 8 + 2, 0]);
+    const many = Buffer.alloc(2 * (httpLimits.bodySeparatorsMax + 1), empty);
+    const refused = connection.call(methodOf(watch), {
+      messages: [many],
+      headers: bearer(gateway.token),
+    });
+    const from = performance.now();
+    const slowest = await slowestWhile(refused);
+    expect((await refused).metadata["trainyard-code"]).toBe("invalid_request");
+    expect((await refused).message).toContain("values");
+    // Without the thread, a call waits for all of it.
+    expect(slowest).toBeLessThan((performance.now() - from) / 2);
+    const large = { config: `name: ${"x".repeat(2 * httpLimits.largeBodyBytes)}` };
+    const [route] = routes.filter(({ name }) => name === "CreateExperiment");
+    assert(route !== undefined, "CreateExperiment is served");
+    const [rest, grpc] = [overRest, overGrpc].map((over) => over(route, large, gateway.token, 0));
+    expect(await grpc).toEqual(await rest);
+  });
+
   test("after its deadline ends with the status for it, and its work is given up", async () => {
     // The message never comes, so that no call is answered before.
     const codes = await inGroups(routes, 16, async (route) => {
@@ -284,6 +310,19 @@ describe("a request that cannot be answered", () => {
     expect(served.length).toBeGreaterThan(0);
   });
 });
+
+/** Returns the time of the slowest of short calls, in milliseconds, which are made until a call has ended. */
+async function slowestWhile(ends: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let slowest = 0;
+  void ends.then(() => (isOver = true));
+  while (!isOver) {
+    const from = performance.now();
+    await gateway.call("GET", "/api/v1/version");
+    slowest = Math.max(slowest, performance.now() - from);
+  }
+  return slowest;
+}
 
 const call = (
   service: string,
