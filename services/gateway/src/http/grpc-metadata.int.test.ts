@@ -134,5 +134,8 @@ describe("metadata", () => {
     });
     const away = await call("ExperimentService", "PauseExperiment", { experiment: "1" });
     expect(detailsOf(away).details[2]).toMatchObject({ retryDelay: { seconds: 1n } });
+    const keys = Array.from({ length: 500 }, (_, n) => `${"k".repeat(300)}${n}: 1`).join("\n");
+    const long = await call("ExperimentService", "CreateExperiment", { config: keys });
+    expect(JSON.stringify(long.metadata).length).toBeLessThan(8_192);
   });
 });

@@ -177,6 +177,19 @@ describe("every call answers over gRPC as over REST", () => {
     expect(await differing(withPath(known), gateway.token)).toEqual([]);
   });
 
+  test("with the fields that the request asks for", async () => {
+    const list = routes.find(({ name }) => name === "ListExperiments");
+    assert(list !== undefined, "ListExperiments is served");
+    const both = (fields: Fields) =>
+      Promise.all([overRest, overGrpc].map((over) => over(list, fields, gateway.token, 0)));
+    const [rest, grpc] = await both({ fields: ["name"] });
+    expect(rest?.answer).toMatchObject({ items: [{ name: "example" }] });
+    expect(grpc?.answer).toMatchObject({ items: [{ name: "example", id: "" }] });
+    const [unknown, alike] = await both({ fields: ["nothing"] });
+    expect(unknown?.code).toBe("invalid_request");
+    expect(alike).toEqual(unknown);
+  });
+
   test("about what does not exist", async () => {
     expect(await differing(withPath({}), gateway.token)).toEqual([]);
   });
