@@ -143,6 +143,8 @@ export { LogEpoch } from "./service/log-epoch.ts";
 export { isDatabaseAway, isDatabaseSlow, tableFault } from "./table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
+export { httpTimes } from "./telemetry/request-metrics.ts";
+export { type Measured, measuredGauge } from "./telemetry/measured-gauge.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";

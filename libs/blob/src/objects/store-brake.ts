@@ -12,8 +12,11 @@ export type StoreBrakeSettings = {
   /** Infinite for a loop that calls `askAgain` before each pass over many checkpoints. */
   readonly restMs: number;
   readonly atOnceMax: number;
-  /** Called for each request that the store refused or did not answer, with the fault, which names the store. */
-  readonly onFault?: (fault: Fault) => void;
+  /**
+   * Called for each request that the store refused or did not answer, with the fault, which names the store, and the
+   * kind of storage: directory, s3, gs or azure.
+   */
+  readonly onFault?: (fault: Fault, kind: string) => void;
 };
 
 /** The faults of a store; others are about a request. */
@@ -76,7 +79,8 @@ export class StoreBrake {
         ? running
         : answerWithin(this.#settings.clock, addressOf(store), running, limit));
     } catch (error) {
-      if (isFault(error) && ofTheStore.includes(error.code)) this.#settings.onFault?.(error);
+      if (isFault(error) && ofTheStore.includes(error.code))
+        this.#settings.onFault?.(error, kindOf(store));
       if (isFault(error) && error.code === "storage_away") this.#rest(store, error);
       throw error;
     }
@@ -100,6 +104,10 @@ export class StoreBrake {
     }
     this.#silent.set(store, { fault, untilMs: clock.monotonicMs() + restMs });
   }
+}
+
+function kindOf(store: Storage): string {
+  return typeof store === "string" ? "directory" : (store.address.split(":")[0] ?? "");
 }
 
 function addressOf(store: Storage): string {

@@ -31,7 +31,15 @@ import { checkAnchor, readAnchor, verifyChain } from "./verify.ts";
 export type PostgresLogOptions = ConnectionConfig & {
   /** The number of read connections; appends and the listener have one each in addition. */
   readonly readConnections?: number;
+  readonly appended?: AppendObserver;
 };
+
+/** Called after each append. The result is null if it failed. */
+export type AppendObserver = (
+  request: AppendRequest,
+  result: AppendResult | null,
+  ms: number,
+) => void;
 
 /**
  * Opens the log in a PostgreSQL database that `migrateLog` has prepared. The connection's user is the role that owns
@@ -48,9 +56,11 @@ class PostgresLog implements EventLog {
   readonly #appender: Appender;
   readonly #reader: Reader;
   readonly #listener: AppendListener;
+  readonly #appended: AppendObserver | undefined;
 
-  constructor({ readConnections, ...options }: PostgresLogOptions) {
+  constructor({ readConnections, appended, ...options }: PostgresLogOptions) {
     const config = clientConfig(options);
+    this.#appended = appended;
     this.#pool = new pg.Pool({
       ...config,
       max: readConnections ?? logLimits.readConnectionsMax,
@@ -66,7 +76,16 @@ class PostgresLog implements EventLog {
   }
 
   append(request: AppendRequest): Promise<AppendResult> {
-    return this.#appender.append(request);
+    const appending = this.#appender.append(request);
+    const appended = this.#appended;
+    if (appended !== undefined) {
+      const startMs = performance.now();
+      appending.then(
+        (result) => appended(request, result, performance.now() - startMs),
+        () => appended(request, null, performance.now() - startMs),
+      );
+    }
+    return appending;
   }
 
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Bus, createNatsBus, type NatsBusConfig } from "@trainyard/bus";
-import { createPostgresLog, type EventLog } from "@trainyard/event-log";
+import { type AppendObserver, createPostgresLog, type EventLog } from "@trainyard/event-log";
 import pg from "pg";
 import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
@@ -65,8 +65,13 @@ export function connectionsOf(env: Output<typeof connectionVariables>): Connecti
   return { ...processOf(env), postgresUrl: env.TRAINYARD_POSTGRES_URL };
 }
 
-export function openLog(config: DatabaseConfig, service: string): EventLog {
-  return createPostgresLog({ connectionString: config.postgresUrl, applicationName: service });
+export function openLog(
+  config: DatabaseConfig,
+  service: string,
+  appended?: AppendObserver,
+): EventLog {
+  const log = { connectionString: config.postgresUrl, applicationName: service };
+  return createPostgresLog(appended === undefined ? log : { ...log, appended });
 }
 
 export function openBus(

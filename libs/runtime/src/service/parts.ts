@@ -8,6 +8,7 @@ import { type ConnectionsConfig, openBus, openLog, openPool } from "./connection
 import type { Patience } from "../readiness/readiness.ts";
 import { createLogger, type Logger } from "../logging.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
+import { type WorkMetrics, workMetrics } from "../telemetry/work-metrics.ts";
 
 /** Provided parts, which the caller must close. */
 export type Overrides = {
@@ -29,13 +30,15 @@ export type ServingParts = {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** The metrics of appends and decisions, of a service that has a database. */
+  readonly work?: WorkMetrics;
   readonly clock: Clock;
   /** The log, of a service that has a database. */
   readonly log?: EventLog;
   readonly patience?: Partial<Patience> | undefined;
 };
 
-export type Parts = ServingParts & { readonly log: EventLog };
+export type Parts = ServingParts & { readonly log: EventLog; readonly work: WorkMetrics };
 
 /** Opens the parts of a service that reads or writes the log. */
 export async function openParts(
@@ -44,8 +47,9 @@ export async function openParts(
   overrides: Overrides,
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
-  const log = overrides.log ?? parts.stack.use(openLog(config, name));
-  return { ...parts, log };
+  const work = workMetrics(parts.registry);
+  const log = overrides.log ?? parts.stack.use(openLog(config, name, work.appended));
+  return { ...parts, log, work };
 }
 
 /** Opens the parts of a service without the log. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ExperimentService, MetricStreamService } from "@trainyard/contracts/api";
 import { type CallFacts, Cost, routesOf } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
-import type { Listening, Logger, Serving } from "@trainyard/runtime";
+import type { Listening, Logger, Registry, Serving } from "@trainyard/runtime";
 import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
@@ -17,6 +17,7 @@ import type { Handlers, RequestContext } from "./request-context.ts";
 export type GrpcFace = AccessDeps & {
   readonly handlers: Handlers;
   readonly logger: Logger;
+  readonly registry: Registry;
   readonly openCalls: OpenCalls;
   readonly costs: Costs;
 };
@@ -61,6 +62,7 @@ export function startGrpc(
       problemOf: (error) => asProblem(error, face.logger, randomUUID()),
       readiness,
       draining,
+      registry: face.registry,
       messageBytesMax: httpLimits.grpcMessageBytesMax,
     },
     address,
