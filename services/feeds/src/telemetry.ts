@@ -30,6 +30,8 @@ export function createTelemetry(registry: Registry): Telemetry {
     labelNames: ["delivery"],
     registers: [registry],
   });
+  // A counter that begins at 1 has no increase for Prometheus.
+  for (const result of ["delivered", "failed"]) attempts.inc({ result }, 0);
   return {
     attempted: (result) => attempts.inc({ result }),
     handed: (delivery, count) => events.inc({ delivery }, count),

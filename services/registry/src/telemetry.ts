@@ -1,4 +1,5 @@
 import type { Logger, Registry } from "@trainyard/runtime";
+import { brakedKinds, storageFaults } from "@trainyard/blob";
 import type { Fault } from "@trainyard/kernel";
 import { Counter, Histogram } from "prom-client";
 
@@ -51,6 +52,9 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     labelNames: ["storage", "fault"],
     registers: [registry],
   });
+  // A counter that begins at 1 has no increase for Prometheus.
+  for (const storage of brakedKinds)
+    for (const fault of storageFaults) refusals.inc({ storage, fault }, 0);
   return {
     declared(checkpoint) {
       checkpoints.inc({ state: "declared" });

@@ -1,4 +1,4 @@
-/** The metrics of the scheduler. Those of the cluster's state are read when Prometheus asks, by the replica that decides. */
+/** The metrics of the scheduler. Those of the cluster's state are only at the replica that decides. */
 import { AllocationEndCause, Fault, WaitCode } from "@trainyard/contracts/events";
 import { enumLabel, type Measured, measuredGauge, type Registry } from "@trainyard/runtime";
 import { Counter, Histogram } from "prom-client";
@@ -70,6 +70,8 @@ function decisionCounters(
   };
 }
 
+const [platformAway, agentSilent] = ["platform_away", "agent_silent"];
+
 function recordedEvents(registry: Registry): Telemetry["recorded"] {
   const registers = [registry];
   const waits = new Histogram({
@@ -91,6 +93,10 @@ function recordedEvents(registry: Registry): Telemetry["recorded"] {
     labelNames: ["reason"],
     registers,
   });
+  // A counter that begins at 1 has no increase for Prometheus.
+  const faults = Object.values(Fault).filter((fault) => typeof fault === "number");
+  const reasons = [platformAway, agentSilent, ...faults.map((fault) => enumLabel(Fault, fault))];
+  for (const reason of reasons) failures.inc({ reason }, 0);
   return ({ event, id, timeMs }, { allocations }) => {
     const allocation = allocations.get(id);
     if (allocation === undefined) return;
@@ -103,9 +109,9 @@ function recordedEvents(registry: Registry): Telemetry["recorded"] {
     if (allocation.grant === null) waited("cancelled");
     const { cause, launchFailure, fault } = event.data;
     if (cause !== AllocationEndCause.LAUNCH_FAILED) return;
-    if (launchFailure?.platformAway === true) return failures.inc({ reason: "platform_away" });
+    if (launchFailure?.platformAway === true) return failures.inc({ reason: platformAway });
     const isSilent = (launchFailure?.silent.length ?? 0) > 0;
-    failures.inc({ reason: isSilent ? "agent_silent" : enumLabel(Fault, fault ?? 0) });
+    failures.inc({ reason: isSilent ? agentSilent : enumLabel(Fault, fault ?? 0) });
   };
 }
 

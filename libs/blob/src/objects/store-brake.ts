@@ -14,13 +14,18 @@ export type StoreBrakeSettings = {
   readonly atOnceMax: number;
   /**
    * Called for each request that the store refused or did not answer, with the fault, which names the store, and the
-   * kind of storage: directory, s3, gs or azure.
+   * kind of storage.
    */
-  readonly onFault?: (fault: Fault, kind: string) => void;
+  readonly onFault?: (fault: Fault, kind: BrakedKind) => void;
 };
 
+/** The kinds of storages, for the operator. */
+export const brakedKinds = ["directory", "s3", "gcs"] as const;
+
+export type BrakedKind = (typeof brakedKinds)[number];
+
 /** The faults of a store; others are about a request. */
-const ofTheStore: readonly string[] = [
+export const storageFaults: readonly string[] = [
   "storage_away",
   "storage_refused",
   "bucket_not_found",
@@ -79,7 +84,7 @@ export class StoreBrake {
         ? running
         : answerWithin(this.#settings.clock, addressOf(store), running, limit));
     } catch (error) {
-      if (isFault(error) && ofTheStore.includes(error.code))
+      if (isFault(error) && storageFaults.includes(error.code))
         this.#settings.onFault?.(error, kindOf(store));
       if (isFault(error) && error.code === "storage_away") this.#rest(store, error);
       throw error;
@@ -106,8 +111,9 @@ export class StoreBrake {
   }
 }
 
-function kindOf(store: Storage): string {
-  return typeof store === "string" ? "directory" : (store.address.split(":")[0] ?? "");
+function kindOf(store: Storage): BrakedKind {
+  if (typeof store === "string") return "directory";
+  return store.address.startsWith("gs:") ? "gcs" : "s3";
 }
 
 function addressOf(store: Storage): string {

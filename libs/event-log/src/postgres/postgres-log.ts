@@ -31,15 +31,11 @@ import { checkAnchor, readAnchor, verifyChain } from "./verify.ts";
 export type PostgresLogOptions = ConnectionConfig & {
   /** The number of read connections; appends and the listener have one each in addition. */
   readonly readConnections?: number;
-  readonly appended?: AppendObserver;
+  readonly appending?: AppendObserver;
 };
 
-/** Called after each append. The result is null if it failed. */
-export type AppendObserver = (
-  request: AppendRequest,
-  result: AppendResult | null,
-  ms: number,
-) => void;
+/** Called with each append. What it returns is called with the result, or null if the append failed. */
+export type AppendObserver = (request: AppendRequest) => (result: AppendResult | null) => void;
 
 /**
  * Opens the log in a PostgreSQL database that `migrateLog` has prepared. The connection's user is the role that owns
@@ -56,11 +52,11 @@ class PostgresLog implements EventLog {
   readonly #appender: Appender;
   readonly #reader: Reader;
   readonly #listener: AppendListener;
-  readonly #appended: AppendObserver | undefined;
+  readonly #appending: AppendObserver | undefined;
 
-  constructor({ readConnections, appended, ...options }: PostgresLogOptions) {
+  constructor({ readConnections, appending, ...options }: PostgresLogOptions) {
     const config = clientConfig(options);
-    this.#appended = appended;
+    this.#appending = appending;
     this.#pool = new pg.Pool({
       ...config,
       max: readConnections ?? logLimits.readConnectionsMax,
@@ -76,16 +72,13 @@ class PostgresLog implements EventLog {
   }
 
   append(request: AppendRequest): Promise<AppendResult> {
-    const appending = this.#appender.append(request);
-    const appended = this.#appended;
-    if (appended !== undefined) {
-      const startMs = performance.now();
-      appending.then(
-        (result) => appended(request, result, performance.now() - startMs),
-        () => appended(request, null, performance.now() - startMs),
-      );
-    }
-    return appending;
+    const ended = this.#appending?.(request);
+    const result = this.#appender.append(request);
+    if (ended !== undefined)
+      result.then(ended, () => {
+        ended(null);
+      });
+    return result;
   }
 
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {

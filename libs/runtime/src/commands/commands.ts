@@ -61,7 +61,7 @@ export function commandHandlers(
   service: string,
   functions: CommandFunctions,
   logger: Logger,
-  work?: Pick<WorkMetrics, "answered">,
+  work?: Pick<WorkMetrics, "answering">,
 ): Readonly<Record<string, CommandHandler>> {
   return Object.fromEntries(
     Object.entries(functions).map(([name, handle]) => [
@@ -74,12 +74,12 @@ export function commandHandlers(
 function timed(
   name: string,
   handle: CommandHandler,
-  work: Pick<WorkMetrics, "answered"> | undefined,
+  work: Pick<WorkMetrics, "answering"> | undefined,
 ): CommandHandler {
   return async (request) => {
-    const startMs = performance.now();
+    const end = work?.answering(name);
     const reply = await handle(request);
-    work?.answered(name, performance.now() - startMs);
+    end?.();
     return reply;
   };
 }

@@ -61,7 +61,7 @@ export type ReactionDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly work?: Pick<WorkMetrics, "reacted">;
+  readonly work?: Pick<WorkMetrics, "reacting">;
 };
 
 export class ReactionLoop {
@@ -169,9 +169,9 @@ export class ReactionLoop {
     }
     const { data } = decodeEvent(event);
     this.#deps.executor.cache.observe(event);
-    const startMs = performance.now();
+    const end = this.#deps.work?.reacting();
     await handler({ stored: event, data, id: idOf(event.stream) } as Reaction<EventName>, work);
-    this.#deps.work?.reacted(performance.now() - startMs);
+    end?.();
   }
 
   async #handle(event: StoredEvent, signal: AbortSignal): Promise<void> {

@@ -28,7 +28,7 @@ export class ParkedCount {
     const { name, log, clock, decides } = this.#deps;
     if (log === undefined || !decides() || clock.monotonicMs() < this.#nextMs) return;
     this.#nextMs = clock.monotonicMs() + runtimeLimits.parkedLookMs;
-    // A database that is away is told by its link, and the count stays.
+    // While the database is away, which its link shows, the count stays.
     this.#count = (await log.parked(name).catch(() => null))?.length ?? this.#count;
   }
 }

@@ -18,7 +18,7 @@ import { retryReason } from "./retry-reason.ts";
 /** A reader of the log; its position is null while it does not have to read, as that of a standby. */
 export type Follower = {
   readonly name: string;
-  /** Its name among the metrics; by default its name. */
+  /** The name of the reader in metrics; `name` by default. */
   readonly label?: string;
   readonly position: number | null;
 };
@@ -51,7 +51,7 @@ export type Patience = {
 /** Another server that the process needs, such as the API of an agent. Resolves when it answers. */
 export type Peer = {
   readonly name: string;
-  /** Its name among the metrics, without an address. */
+  /** The name of the server in metrics, without an address. */
   readonly link: string;
   /** The interval between two requests; by default that of the looks. */
   readonly everyMs?: number;

@@ -68,10 +68,10 @@ export function connectionsOf(env: Output<typeof connectionVariables>): Connecti
 export function openLog(
   config: DatabaseConfig,
   service: string,
-  appended?: AppendObserver,
+  appending?: AppendObserver,
 ): EventLog {
   const log = { connectionString: config.postgresUrl, applicationName: service };
-  return createPostgresLog(appended === undefined ? log : { ...log, appended });
+  return createPostgresLog(appending === undefined ? log : { ...log, appending });
 }
 
 export function openBus(

@@ -48,7 +48,7 @@ export async function openParts(
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
   const work = workMetrics(parts.registry);
-  const log = overrides.log ?? parts.stack.use(openLog(config, name, work.appended));
+  const log = overrides.log ?? parts.stack.use(openLog(config, name, work.appending));
   return { ...parts, log, work };
 }
 

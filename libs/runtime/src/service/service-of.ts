@@ -25,7 +25,7 @@ import { type HealthChecks, type Listening, startHealthServer } from "./health-s
 import type { ServingParts } from "./parts.ts";
 import type { Service } from "./service.ts";
 import type { Registry } from "./telemetry.ts";
-import { serviceMetrics } from "../telemetry/service-metrics.ts";
+import { serviceMetrics } from "./service-metrics.ts";
 import { listenWaiting, onceAnswered, type StartDeps } from "./waiting-start.ts";
 
 export type Serving = HealthChecks & {

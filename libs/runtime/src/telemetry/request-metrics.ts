@@ -1,4 +1,7 @@
-/** Times the requests of a server by their route: the part until the answer begins, since a stream may last for days. */
+/**
+ * Times the requests of a server by their route: the part until the answer begins. Streams are left out, since one may
+ * last for days.
+ */
 import { Histogram, type Registry } from "prom-client";
 import { callBuckets } from "./work-metrics.ts";
 
@@ -16,9 +19,8 @@ export function httpTimes(registry: Registry): (request: TimedRequest, ms: numbe
   return (request, ms) => seconds.observe(request, ms / 1_000);
 }
 
-export type TimedCall = { readonly method: string; readonly code: string };
-
-export function grpcTimes(registry: Registry): (call: TimedCall, ms: number) => void {
+/** Begins to time a call; returns the function to call with its code at the end. */
+export function grpcTimes(registry: Registry): (method: string) => (code: string) => void {
   const seconds = new Histogram({
     name: "trainyard_grpc_request_seconds",
     help: "From a gRPC call to its status, streams left out",
@@ -26,5 +28,8 @@ export function grpcTimes(registry: Registry): (call: TimedCall, ms: number) => 
     buckets: callBuckets,
     registers: [registry],
   });
-  return (call, ms) => seconds.observe(call, ms / 1_000);
+  return (method) => {
+    const end = seconds.startTimer({ method });
+    return (code) => end({ code });
+  };
 }

@@ -16,12 +16,12 @@ const request = {
 
 test("appends are counted by result, and the events of the committed ones by type, repeats once", async () => {
   const registry = createRegistry("experiments");
-  const { appended } = workMetrics(registry);
+  const { appending } = workMetrics(registry);
   const log = createMemoryLog().as("ty_experiments");
   const results: AppendResult[] = [];
   for (const commitId of [request.commitId, request.commitId, event.id])
     results.push(await log.append({ ...request, commitId }));
-  for (const result of [...results, null]) appended(request, result, 10);
+  for (const result of [...results, null]) appending(request)(result);
   const lines = (await registry.metrics()).split("\n");
   const counted = lines.filter((line) => /^trainyard_append(s|ed_events)_total\{/.test(line));
   const service = 'service="experiments"';

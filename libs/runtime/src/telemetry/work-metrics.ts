@@ -6,11 +6,12 @@ import { Counter, Histogram, type Registry } from "prom-client";
 /** From a read of memory to the longest that a caller waits, in seconds. */
 export const callBuckets: number[] = [0.005, 0.02, 0.1, 0.5, 2, 5];
 
+/** Each is called when the work begins, and returns the function to call at its end. */
 export type WorkMetrics = {
-  /** `result` is null for an append that failed: its outcome is unknown. */
-  readonly appended: (request: AppendRequest, result: AppendResult | null, ms: number) => void;
-  readonly answered: (command: string, ms: number) => void;
-  readonly reacted: (ms: number) => void;
+  /** The result is null for an append that failed: its outcome is unknown. */
+  readonly appending: (request: AppendRequest) => (result: AppendResult | null) => void;
+  readonly answering: (command: string) => () => void;
+  readonly reacting: () => () => void;
 };
 
 export function workMetrics(registry: Registry): WorkMetrics {
@@ -47,16 +48,23 @@ export function workMetrics(registry: Registry): WorkMetrics {
     registers,
   });
   return {
-    appended({ writes }, result, ms) {
-      seconds.observe(ms / 1_000);
-      const isRepeated = result?.kind === "committed" && result.repeated;
-      appends.inc({ result: isRepeated ? "repeated" : (result?.kind ?? "failed") });
-      if (result?.kind !== "committed" || isRepeated) return;
-      for (const { type } of writes.flatMap((write) => write.events)) {
-        events.inc({ type: shortNameOf(type) });
-      }
+    appending: ({ writes }) => {
+      const end = seconds.startTimer();
+      return (result) => {
+        end();
+        count(writes, result);
+      };
     },
-    answered: (command, ms) => commands.observe({ command }, ms / 1_000),
-    reacted: (ms) => reactions.observe(ms / 1_000),
+    answering: (command) => commands.startTimer({ command }),
+    reacting: () => reactions.startTimer(),
   };
+
+  function count(writes: AppendRequest["writes"], result: AppendResult | null): void {
+    const isRepeated = result?.kind === "committed" && result.repeated;
+    appends.inc({ result: isRepeated ? "repeated" : (result?.kind ?? "failed") });
+    if (result?.kind !== "committed" || isRepeated) return;
+    for (const { type } of writes.flatMap((write) => write.events)) {
+      events.inc({ type: shortNameOf(type) });
+    }
+  }
 }

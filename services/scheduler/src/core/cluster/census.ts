@@ -1,4 +1,4 @@
-/** What the cluster holds now, in numbers for the operator: no ids, so that they stay few in a large cluster. */
+/** The content of the cluster in numbers for the operator: without ids, so that they are few in a large cluster. */
 import { WaitCode } from "@trainyard/contracts/events";
 import type { Cluster } from "./cluster.ts";
 import type { Allocation } from "./state.ts";

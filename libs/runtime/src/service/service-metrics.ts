@@ -1,8 +1,8 @@
 /** The metrics that every service and agent has, from what /readyz knows. */
 import type { Registry } from "prom-client";
 import type { Readiness } from "../readiness/readiness.ts";
-import { version } from "../service/version.ts";
-import { type GaugeSpec, type Measured, measuredGauge } from "./measured-gauge.ts";
+import { version } from "./version.ts";
+import { type GaugeSpec, type Measured, measuredGauge } from "../telemetry/measured-gauge.ts";
 
 export type ServiceFacts = {
   readonly watched: Pick<Readiness, "links" | "lags" | "head" | "parked">;
@@ -36,7 +36,7 @@ const table: readonly Row[] = [
   },
   {
     name: "trainyard_lease_held",
-    help: "1 if this replica decides, 0 if it stands by",
+    help: "1 if this replica decides, 0 if it is a standby",
     measure: ({ holdsLease }) => flag(holdsLease()),
   },
   {
