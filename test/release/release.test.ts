@@ -4,38 +4,31 @@ import { createHash } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { extract } from "tar";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { packagesToPublish } from "../../scripts/lib/release/packages.ts";
 import { repositoryFiles } from "../../scripts/lib/repository-files.ts";
 import { root } from "../../scripts/lib/root.ts";
+import { built, version } from "./built.ts";
+import "./client-package.ts";
 
 const call = promisify(execFile);
 const script = join(root, "scripts", "tasks", "release.ts");
-const version = "9.8.7-rc.6";
 let folder: string;
 let out: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "trainyard-release-test-"));
-  out = join(folder, "out");
-  await call(process.execPath, [script, version, "--dry-run", "--out", out]);
+  ({ folder, out } = built);
   await install();
-  // In a new checkout it compiles all types.
-}, 1_200_000);
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+});
 
 /** Installs the packages below node_modules as npm does, with third-party packages from the checkout. */
 async function install(): Promise<void> {

@@ -44,6 +44,8 @@ export type CallOptions = {
   /** The ETag that the caller has read: the change is refused with 412 if the resource has a later one. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
+  /** The id of a message or place of an earlier stream of this call: the stream continues after it. */
+  readonly after?: string;
   /** Called with the id of a place in a stream that comes without a message: the stream continues after it. */
   readonly onPlace?: (id: string) => void;
 };
@@ -111,7 +113,22 @@ export class Client {
     request: RequestInitOf<Name>,
     options: CallOptions = {},
   ): AsyncGenerator<StreamedMessage<ReplyOf<Name>>> {
-    let lastId = "";
+    // Cancelling the body is not enough: Node.js 22 then keeps the connection, and with it the process.
+    const left = new AbortController();
+    const signals = options.signal === undefined ? [left.signal] : [options.signal, left.signal];
+    try {
+      yield* this.#streamed(name, request, { ...options, signal: AbortSignal.any(signals) });
+    } finally {
+      left.abort();
+    }
+  }
+
+  async *#streamed<Name extends StreamName>(
+    name: Name,
+    request: RequestInitOf<Name>,
+    options: CallOptions,
+  ): AsyncGenerator<StreamedMessage<ReplyOf<Name>>> {
+    let lastId = options.after ?? "";
     let received = false;
     const open = () =>
       this.#send(name, request, options, lastId === "" ? {} : { "last-event-id": lastId });

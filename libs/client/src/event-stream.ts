@@ -10,11 +10,12 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerSent
   if (response.body === null) return;
   const decoder = new TextDecoder();
   let rest = "";
-  const chunks: AsyncIterator<Uint8Array, undefined> = response.body[Symbol.asyncIterator]();
+  // A reader instead of `for await`, which not all browsers offer for the body of an answer.
+  const chunks = response.body.getReader();
   try {
     for (;;) {
-      const chunk = await chunks.next().catch(() => null); // A broken connection is the end of it.
-      if (chunk === null || chunk.done === true) return;
+      const chunk = await chunks.read().catch(() => null); // A broken connection is the end of it.
+      if (chunk === null || chunk.done) return;
       rest += decoder.decode(chunk.value, { stream: true });
       for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
         const event = parseEvent(rest.slice(0, end));
@@ -24,7 +25,7 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerSent
     }
   } finally {
     // A reader that stops early closes the connection: an open connection would keep its process alive.
-    await chunks.return?.();
+    await chunks.cancel().catch(() => {});
   }
 }
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The port of time: wall time for display, monotonic time for durations. */
 export interface Clock {
   /** Milliseconds since 1970-01-01 UTC. May jump. */
@@ -38,6 +39,11 @@ export function pause(clock: Clock, ms: number, signal?: Signal): Promise<void> 
  */
 export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const over = Promise.withResolvers<void>();
-  using _timer = clock.timer(Math.max(0, ms), over.resolve);
-  await Promise.race([over.promise, work.catch(() => {})]);
+  // The published client runs where `using` is no syntax yet: Node 22 and older browsers.
+  const timer = clock.timer(Math.max(0, ms), over.resolve);
+  try {
+    await Promise.race([over.promise, work.catch(() => {})]);
+  } finally {
+    timer[Symbol.dispose]();
+  }
 }

@@ -85,6 +85,7 @@ export {
   listenHttp,
 } from "./service/health-server.ts";
 export { BodyBudget, HeldBody } from "./service/body-budget.ts";
+export { leavesHalf } from "./service/share.ts";
 export { LogFollower } from "./folds/log-follower.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
 export { runtimeLimits } from "./limits.ts";

@@ -106,8 +106,12 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
-  /** The time in which a request, or the message of a gRPC call, arrives; streams may last longer. */
+  /** The time in which a request, or a message over gRPC, arrives. */
   requestMs: 120_000,
+  /** A gRPC stream of requests ends after this time without one; its client opens it again when it has the next. */
+  grpcIdleMs: 600_000,
+  /** The largest message of a gRPC call that needs no token: health and reflection have a name or two. */
+  grpcOpenMessageBytesMax: 4 * 1024,
   /** Concurrent gRPC calls of one connection; further ones wait in the client. */
   grpcStreamsPerConnection: 100,
   /** A dead connection is detected after this time. */

@@ -104,6 +104,23 @@ test("the explanation names the agents that the run avoids, and does not count t
   ]);
 });
 
+test("a run names the agents that it is not placed on, also when the others are away", () => {
+  const pool = new Pool();
+  pool.agents.join("one", exampleOffer(1), true);
+  pool.agents.join("two", exampleOffer(1), true);
+  pool.agents.hold("two", "x", ["0"]);
+  const constraints = { ...noConditions, excludedAgents: ["one"] };
+  expect(waitingIn(pool, demand("a", 1, { constraints }))).toEqual([
+    "a: not_enough_free: the run needs 1 slot and 0 of 1 are free; it is not placed on one, which its configuration, a log policy or an earlier launch excludes",
+  ]);
+  pool.agents.join("two", exampleOffer(1), false);
+  expect(explainWaits(pool, 100, 0)[0]).toMatchObject({
+    reason: "constraints",
+    detail:
+      "the agents that satisfy the constraints are away, disabled or draining; it is not placed on one, which its configuration, a log policy or an earlier launch excludes",
+  });
+});
+
 test.each<[string, Partial<Demand>, Partial<Constraints>, string]>([
   [
     "its devices",
@@ -121,7 +138,7 @@ test.each<[string, Partial<Demand>, Partial<Constraints>, string]>([
     "one agent",
     { slots: 3, singleAgent: true },
     { excludedAgents: ["three"] },
-    "the run needs 3 slots and at most 2 are free on one agent",
+    "the run needs 3 slots and at most 2 are free on one agent; it is not placed on three, which its configuration, a log policy or an earlier launch excludes",
   ],
   [
     "agents with the same label",

@@ -257,8 +257,8 @@ function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
     return { reason: first.block.kind, detail: blocksText(blocked) };
   }
   if (demand.constraints === undefined) return null;
-  const detail = "the agents that satisfy the constraints are away, disabled or draining";
-  return { reason: "constraints", detail };
+  const away = "the agents that satisfy the constraints are away, disabled or draining";
+  return { reason: "constraints", detail: [away, ...excludedTexts(demand)].join("; ") };
 }
 
 function limitReason({ workspace }: Demand, limit: Limit): Reason {
@@ -291,6 +291,7 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
       : [
           `the last tries failed on ${demand.avoid.join(", ")}, where the run is not tried again for ${avoidMin} minutes while another agent could hold it`,
         ]),
+    ...excludedTexts(demand),
   ];
   const but = besides.map((text) => `; ${text}`).join("");
   if (demand.slots === 0) {
@@ -309,6 +310,18 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
     reason: "not_enough_free",
     detail: `the run needs ${slotsText(demand.slots, alone)}${on} and ${free}${but}`,
   };
+}
+
+/** Names the first few agents that the run is never placed on; empty for none. */
+function excludedTexts({ constraints }: Demand): readonly string[] {
+  const excluded = constraints?.excludedAgents ?? [];
+  if (excluded.length === 0) return [];
+  const named = excluded.slice(0, schedulingLimits.agentsNamedMax).join(", ");
+  const more = excluded.length - schedulingLimits.agentsNamedMax;
+  const others = more > 0 ? ` and ${more} more` : "";
+  return [
+    `it is not placed on ${named}${others}, which its configuration, a log policy or an earlier launch excludes`,
+  ];
 }
 
 /** Quotes the details of the first few blocks and counts the rest. */

@@ -38,6 +38,8 @@ export const schedulingLimits = {
   blockersNamedMax: 16,
   /** The most agents that one explanation names, since a table shows it on one line. */
   blocksNamedMax: 3,
+  /** The excluded agents that an explanation names; it counts the rest. */
+  agentsNamedMax: 8,
   /**
    * The most sets of constraints whose agents are indexed. An index takes about 200 bytes per agent; rebuilding an
    * evicted index visits each agent once.

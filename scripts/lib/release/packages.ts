@@ -11,6 +11,9 @@ type Names = Readonly<Record<string, string>>;
 
 export type Manifest = {
   readonly name: string;
+  /** Absent for modules that act when they are imported. */
+  readonly sideEffects?: false;
+  readonly engines?: { readonly node: string };
   readonly exports?: Names;
   readonly dependencies?: Names;
 };
@@ -57,7 +60,8 @@ export function publishedManifest(
     version,
     license: "Apache-2.0",
     type: "module",
-    engines: { node: ">=24" },
+    engines: manifest.engines ?? { node: ">=24" },
+    ...(manifest.sideEffects === undefined ? {} : { sideEffects: manifest.sideEffects }),
     exports: {
       ...Object.fromEntries(exported.map(([name, path]) => [name, exportOf(path, isLib)])),
       "./package.json": "./package.json",

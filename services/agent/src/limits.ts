@@ -3,6 +3,11 @@ export const limits = {
   /** The interval between two requests whether the API answers: of 1,000 agents they are 100 a second. */
   apiLookMs: 10_000,
   apiAnswerMs: 5_000,
+  /** The interval between two requests whether the container engine answers, and their time limit. */
+  engineLookMs: 2_000,
+  engineAnswerMs: 5_000,
+  /** An engine that does not answer for this long is away, as in /readyz: an update restarts it in a few seconds. */
+  engineNoticedMs: 10_000,
   /** The most starters that get the same order: after this many deaths without an answer the order is the cause. */
   startersAsked: 3,
   /**

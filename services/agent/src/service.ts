@@ -8,6 +8,7 @@ import {
   createRegistry,
   type Logger,
   openBus,
+  type Patience,
   type Service,
   serviceOf,
   version,
@@ -41,6 +42,8 @@ export type Overrides = {
   readonly logger?: Logger;
   /** The interval between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
+  /** The patience of /readyz; only tests set it. */
+  readonly patience?: Partial<Patience>;
 };
 
 export type AgentService = Service & {
@@ -82,7 +85,7 @@ export async function createService(
   const { mechanism: processGroups, engine } = runtime;
   const runsAre = {
     processGroups,
-    ...(engine === undefined ? {} : { engine }),
+    ...(engine === undefined ? {} : { engine: engine.kind }),
     ...(runsAsRoot ? { runsAsRoot } : {}),
   };
   const identity = { ...identityOf(config), ...start, ...runsAre };
@@ -116,12 +119,12 @@ export async function createService(
   const agent = stack.use(new Agent(deps));
   hostMetrics(registry, agent.hostFacts);
   const service = serviceOf(
-    { name, stack, bus, logger, registry, clock },
+    { name, stack, bus, logger, registry, clock, patience: overrides.patience },
     {
       http: config.http,
       started: () => agent.start(),
       unready: () => agent.problem,
-      peers: [apiPeer(apiUrl)],
+      peers: [apiPeer(apiUrl), ...(engine === undefined ? [] : [engine.peer])],
     },
   );
   return { ...service, shutDownRuns: () => agent.shutDown() };

@@ -107,7 +107,10 @@ export class Backend {
         if (isFault(error) && error.code === "message_too_large") throw tooLarge(service, error);
         if (!isFault(error) || error.retry === "never") throw error;
         this.parts.logger.warn({ err: error, service }, "service_unreachable");
-        throw unavailable(`the ${service} service does not answer now; try again`);
+        const away = this.parts.bus.outage();
+        if (away === null)
+          throw unavailable(`the ${service} service does not answer now; try again`);
+        throw unavailable(`the bus is away, so the ${service} service cannot be asked; try again`);
       });
     if (answer.kind === "ok") return answer.body;
     if (answer.kind === "rejected") throw problemOf(readRejected(answer.body));

@@ -33,6 +33,7 @@ import { Backend, type BackendParts } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
 import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
+import { gatewayBodies } from "./http/access.ts";
 import { Costs } from "./http/costs.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { expiredKeys, IdempotencyStore } from "./http/idempotency.ts";
@@ -109,6 +110,7 @@ export async function createService(
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: known });
   const face = {
     costs: new Costs(),
+    bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
     ...{ idempotency, openCalls, authenticate: door.authenticate },

@@ -11,15 +11,14 @@ export const metricsLimits = {
   /** Without an outage, a training process sends less than this. */
   smallBodyBytes: 64 * 1024,
   /**
-   * The total size of larger bodies held at once, and of all others; parsed, they take several hundred MiB. One run may
-   * use all of it while no other run needs it.
+   * The total size of larger bodies held at once, and of all others, with the messages over gRPC; parsed, they take
+   * several hundred MiB. One run may use all of it while no other run needs it.
    */
   smallBodiesBytesMax: 32 * 1024 * 1024,
   largeBodiesBytesMax: 64 * 1024 * 1024,
   /**
    * Concurrent gRPC calls, whose requests arrive or are in memory; concurrent streams, one for each reporting node;
-   * batches of one stream that wait for their commits. An unfinished message takes up to 4 MiB: a run's calls take up
-   * to 64 MiB, and its streams up to 256 MiB.
+   * batches of one stream that wait for their commits.
    */
   grpcCallsMax: 64,
   grpcCallsOfRunMax: 16,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  BodyBudget,
   DeletionHold,
   EffectLoop,
   Executor,
@@ -60,7 +61,12 @@ export async function createService(
   const { http, runTokenKeys } = config;
   const { compactionPauseMs = metricsLimits.compactionPauseMs } = overrides;
   const reportRequests = new ReportRequests({ ingest, follower, grants, runTokenKeys });
-  const face = { reportRequests, logger, registry };
+  const bodies = new BodyBudget({
+    smallBytes: metricsLimits.smallBodyBytes,
+    smallBytesMax: metricsLimits.smallBodiesBytesMax,
+    bytesMax: metricsLimits.largeBodiesBytesMax,
+  });
+  const face = { reportRequests, bodies, logger, registry };
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },

@@ -278,3 +278,20 @@ test("tabs share one stream, and a lost link is shown until it is there again", 
   // The SharedWorker owns the stream: no tab has one of its own.
   expect(ownStreams).toEqual([]);
 });
+
+test("a page says how old its states are while the scheduler does not answer", async ({
+  skip,
+  stage,
+}) => {
+  const page = await stage.page(skip, "/experiments");
+  await page.route(/\/api\/v1\/jobs\?/, (route) =>
+    route.fulfill({ json: { items: [], schedulerAnsweredAtMs: Date.now() - 180_000 } }),
+  );
+  await page.reload();
+  const note = page.locator("header");
+  await note.getByText("The scheduler does not answer").waitFor();
+  await note.getByText(/^states as of 3m( \d+s)? ago$/).waitFor();
+  await stage.looks(page, "scheduler-away");
+  await page.setViewportSize({ width: 360, height: 780 });
+  await stage.looks(page, "phone-scheduler-away");
+});

@@ -27,7 +27,7 @@ function secrets(): readonly string[] {
   return found;
 }
 
-/** What is read of a process or descriptor, or `gone` if it has ended since it was listed. */
+/** Reads from /proc; returns `gone` if the process or descriptor has ended since it was listed. */
 function readOr<T>(gone: T, read: () => T): T {
   try {
     return read();

@@ -70,6 +70,23 @@ test("a process that ends at once is restarted with growing delays until it is s
   expect(readFileSync(process.plan.log, "utf8")).toMatch(/^(once more\n){3,}$/);
 });
 
+test("a process that is not ready any more is not restarted", async () => {
+  using home = temporaryHome();
+  let problem: string | null = null;
+  const script = "while :; do echo lives; sleep 0.02; done";
+  const what = plan(home, script, { problem: async () => problem });
+  const { process, events } = kept(home, what);
+  process.start();
+  await reaches(process, "running");
+  const { pid } = process;
+  problem = "the database has been away for 10 s";
+  const size = statSync(what.log).size;
+  expect(await waitUntil(() => statSync(what.log).size > size + 200, 90_000)).toBe(true);
+  expect({ pid: process.pid, state: process.state }).toEqual({ pid, state: "running" });
+  expect(events).toEqual(["started", "ready"]);
+  await process.stop();
+});
+
 test("a missing program is reported as a problem, and no error is thrown", async () => {
   using home = temporaryHome();
   const command = { ...plan(home, "").command(), program: "/no/such/program" };

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { connect, type IncomingHttpHeaders } from "node:http2";
+import { type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from "node:http2";
 import { Client, credentials } from "@grpc/grpc-js";
 import { ReportService } from "@trainyard/contracts/api";
 import { Fault } from "@trainyard/kernel";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { HeldBody } from "../service/body-budget.ts";
+import { BodyBudget, HeldBody } from "../service/body-budget.ts";
 import { createRegistry, type Registry } from "../service/telemetry.ts";
 import { GrpcClient } from "./client.ts";
 import { grpcService } from "./service.ts";
@@ -18,7 +18,8 @@ let raw: Client;
 let draining: AbortController;
 let unready: string | null;
 let handled: readonly string[];
-let places: number;
+let room: { left: number };
+let bodies: BodyBudget;
 let sent = 0;
 let registry: Registry;
 
@@ -51,20 +52,23 @@ const service = grpcService<typeof ReportService, Caller>(ReportService, {
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
   draining = new AbortController();
-  [unready, handled, places] = [null, [], 2];
+  [unready, handled] = [null, []];
+  const own = { left: 2 };
+  room = own;
+  bodies = new BodyBudget({ smallBytes: 1_000, smallBytesMax: 2_000, bytesMax: 20_000 });
   registry = createRegistry("example");
   const server = stack.use(
     await startGrpcServer<Caller>(
       {
         services: [service],
         admit: async (method, authorization) => {
-          if (authorization === undefined) throw problem(401, "no_token");
+          if (!authorization) throw problem(401, "no_token");
           return { name: `${method} by ${authorization}` };
         },
         enter: () => {
-          if (places === 0) throw problem(503, "busy");
-          places -= 1;
-          return new HeldBody(() => void (places += 1));
+          if (own.left === 0) throw problem(503, "busy");
+          own.left -= 1;
+          return new HeldBody(() => void (own.left += 1));
         },
         problemOf: (error) =>
           error instanceof Fault
@@ -73,9 +77,12 @@ beforeEach(async () => {
         readiness: () => unready,
         draining: draining.signal,
         registry,
+        bodies,
+        nameOf: ({ name }) => name,
         messageBytesMax: 10_000,
         slowMs: 300,
         requestMs: 1_000,
+        idleMs: 2_500,
       },
       { host: "127.0.0.1", port: 0 },
     ),
@@ -201,19 +208,37 @@ test("reflection lists the services and returns their files, and needs no token"
   expect(file).toContain("StreamReportsRequest");
 });
 
-/** Begins calls with one message of which only the first bytes come, and returns their ends. */
-function unfinished(path: string, count: number): readonly Promise<IncomingHttpHeaders>[] {
+/** Begins a call, and returns its stream. */
+function begin(path: string, authorization = "t"): ClientHttp2Stream {
   const session = connect(address);
   stack.defer(() => session.destroy());
+  session.on("error", () => {});
+  const call = session.request({
+    ...{ ":method": "POST", ":path": path },
+    ...{ "content-type": "application/grpc", te: "trailers", authorization },
+  });
+  call.on("error", () => {});
+  return call;
+}
+
+/** The first bytes of a message of some size. */
+function headOf(bytes: number, isCompressed = false): Buffer {
+  const head = Buffer.from([isCompressed ? 1 : 0, 0, 0, 0, 0, 1]);
+  head.writeUInt32BE(bytes, 1);
+  return head;
+}
+
+async function endOf(call: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
+  const [answer] = (await once(call, "response")) as [IncomingHttpHeaders];
+  return answer;
+}
+
+/** Begins calls with one message of which only the first bytes come, and returns their ends. */
+function unfinished(path: string, count: number): readonly Promise<IncomingHttpHeaders>[] {
   return Array.from({ length: count }, async () => {
-    const call = session.request({
-      ...{ ":method": "POST", ":path": path },
-      ...{ "content-type": "application/grpc", te: "trailers", authorization: "t" },
-    });
-    call.on("error", () => {});
-    call.write(Buffer.from([0, 0, 0, 1, 0, 1]));
-    const [answer] = (await once(call, "response")) as [IncomingHttpHeaders];
-    return answer;
+    const call = begin(path);
+    call.write(headOf(256));
+    return endOf(call);
   });
 }
 
@@ -223,7 +248,7 @@ test("a call is counted before its message is complete, until the message is lat
   expect(ends.toSorted()).toEqual(["busy", "request_too_slow", "request_too_slow"]);
   await client().call(writeReports, { run: "1.1#1" });
   expect(handled).toHaveLength(1);
-  await vi.waitFor(() => expect(places).toBe(2), { timeout: 90_000 });
+  await vi.waitFor(() => expect(room.left).toBe(2), { timeout: 90_000 });
 });
 
 test("a stream is counted until it ends or its client is gone, however long it takes", async () => {
@@ -235,10 +260,10 @@ test("a stream is counted until it ends or its client is gone, however long it t
   }
   await expect(client().call(writeReports, { run: "1.1#1" })).rejects.toMatchObject({ code: 14 });
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(places).toBe(0);
+  expect(room.left).toBe(0);
   streams[0]?.end();
   streams[1]?.cancel();
-  await vi.waitFor(() => expect(places).toBe(2), { timeout: 90_000 });
+  await vi.waitFor(() => expect(room.left).toBe(2), { timeout: 90_000 });
 });
 
 test("the message of a call without a token must arrive in time", async () => {
@@ -263,4 +288,68 @@ test("calls with one answer are timed by method and code, refused ones too, and 
     `trainyard_grpc_request_seconds_count{service="example",method="${call}",code="ok"} 1`,
     `trainyard_grpc_request_seconds_count{service="example",method="${call}",code="unauthenticated"} 1`,
   ]);
+});
+
+const reportStream = "/trainyard.api.v1.ReportService/StreamReports";
+
+test("an unfinished message of a stream counts from its first bytes until it is late", async () => {
+  const call = begin(reportStream);
+  call.write(headOf(9_000));
+  await vi.waitFor(() => expect(bodies.heldBytes).toBe(9_000), { timeout: 90_000 });
+  expect((await endOf(call))["trainyard-code"]).toBe("request_too_slow");
+  await vi.waitFor(() => expect(bodies.heldBytes).toBe(0), { timeout: 90_000 });
+});
+
+test("a compressed message counts as the largest", async () => {
+  begin(reportStream).write(headOf(10, true));
+  await vi.waitFor(() => expect(bodies.heldBytes).toBe(10_000), { timeout: 90_000 });
+});
+
+test("messages that nobody has taken count, and their memory goes to another caller that has none", async () => {
+  room.left = 4;
+  const [one, two, other] = [begin(reportStream), begin(reportStream), begin(reportStream, "u")];
+  one.write(headOf(9_000));
+  await vi.waitFor(() => expect(bodies.heldBytes).toBe(9_000), { timeout: 90_000 });
+  two.write(headOf(9_000));
+  await vi.waitFor(() => expect(bodies.heldBytes).toBe(18_000), { timeout: 90_000 });
+  const third = begin(reportStream);
+  third.write(headOf(9_000));
+  expect((await endOf(third))["trainyard-code"]).toBe("busy");
+  const cut = new Promise((resolve) => two.once("close", resolve));
+  other.write(headOf(9_000));
+  await cut;
+  expect(two.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  expect([one.closed, bodies.heldBytes]).toEqual([false, 18_000]);
+  for (const call of [one, other]) call.close();
+  await vi.waitFor(() => expect([room.left, bodies.heldBytes]).toEqual([4, 0]), {
+    timeout: 90_000,
+  });
+});
+
+test("a stream without messages ends, and gives its place back", async () => {
+  const stream = client().exchange(streamReports);
+  const first = once(stream, "data");
+  const ended = once(stream, "error").catch((thrown: unknown) => [thrown]);
+  stream.write({ batch: 1 });
+  await first;
+  expect(room.left).toBe(1);
+  const [error] = await ended;
+  expect(error).toMatchObject({ code: 14 });
+  expect(String(error)).toContain("open the stream again");
+  expect([room.left, bodies.heldBytes]).toEqual([2, 0]);
+});
+
+test("a call without a token makes the server hold no message", async () => {
+  const reflect = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+  for (const path of [reflect, "/grpc.health.v1.Health/Check"]) {
+    const call = begin(path);
+    call.write(headOf(5_000));
+    expect((await endOf(call))["trainyard-code"]).toBe("message_too_large");
+  }
+  const refused = begin(reportStream, "");
+  refused.write(headOf(9_000));
+  expect((await endOf(refused))["trainyard-code"]).toBe("no_token");
+  expect(bodies.heldBytes).toBe(0);
+  // The streams are closed, though their clients leave them open.
+  await vi.waitFor(() => expect(refused.closed).toBe(true), { timeout: 90_000 });
 });

@@ -6,12 +6,10 @@ import type { Writable } from "node:stream";
 import { type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import {
-  Metadata,
+  type Metadata,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
-  ServerInterceptingCall,
-  type ServerInterceptor,
   type ServerUnaryCall,
   type ServerWritableStream,
   type StatusObject,
@@ -21,12 +19,14 @@ import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
 import { grpcTimes } from "../telemetry/request-metrics.ts";
-import { HeldBody } from "../service/body-budget.ts";
+import { type BodyBudget, HeldBody } from "../service/body-budget.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
 import type { Registry } from "../service/telemetry.ts";
 import { untilDrained } from "../service/until-drained.ts";
 import { Problem } from "../problem.ts";
 import { childOf } from "../traceparent.ts";
+import { type Admitted, admission, statusOf, textOf } from "./admission.ts";
+import type { Arrivals } from "./arrivals.ts";
 import {
   type GrpcContext,
   type GrpcMethod,
@@ -34,7 +34,6 @@ import {
   type GrpcService,
   serviceDefinition,
 } from "./service.ts";
-import { grpcCodeOf, problemCodeKey } from "./status.ts";
 import { timedCalls } from "./timed-calls.ts";
 
 export type GrpcServerDeps<Caller> = {
@@ -53,15 +52,18 @@ export type GrpcServerDeps<Caller> = {
   readonly draining: AbortSignal;
   /** Gets the durations of calls. */
   readonly registry: Registry;
+  /** The memory of messages, by the name of their caller, from their first byte until the handler has them. */
+  readonly bodies: BodyBudget;
+  readonly nameOf: (caller: Caller) => string;
   /** The largest size of one message. */
   readonly messageBytesMax: number;
   /** A client of a stream that does not read for this long is cut off. Default: `runtimeLimits.grpcSlowMs`. */
   readonly slowMs?: number;
-  /** The time in which the only message of a call arrives. Default: `runtimeLimits.requestMs`. */
+  /** The time in which a message arrives. Default: `runtimeLimits.requestMs`. */
   readonly requestMs?: number;
+  /** The time after which a stream of requests ends that has none. Default: `runtimeLimits.grpcIdleMs`. */
+  readonly idleMs?: number;
 };
-
-type Admitted<Caller> = { readonly caller: Caller; readonly place: HeldBody };
 
 /** Starts the server; rejects if the address is in use. */
 export async function startGrpcServer<Caller>(
@@ -139,68 +141,6 @@ function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
   return { fileDescriptorProtos };
 }
 
-/**
- * Admits a call by its metadata, before its first message is read, and limits the time until the only message of a call
- * has arrived. Health and reflection need no token.
- */
-function admission<Caller>(
-  deps: GrpcServerDeps<Caller>,
-  admitted: WeakMap<Metadata, Admitted<Caller>>,
-): ServerInterceptor {
-  const names = new Map(
-    deps.services.flatMap(({ methods }) =>
-      methods.map(({ desc, definition }) => [definition.path, desc.localName] as const),
-    ),
-  );
-  const ms = deps.requestMs ?? runtimeLimits.requestMs;
-  return (method, call) =>
-    new ServerInterceptingCall(call, {
-      start: (next) => {
-        let place: HeldBody | undefined;
-        let late: NodeJS.Timeout | undefined;
-        let isOver = false;
-        const refuse = (error: unknown): void => call.sendStatus(statusOf(deps.problemOf(error)));
-        next({
-          onReceiveMetadata: (metadata, proceed) => {
-            if (!method.requestStream) late = setTimeout(() => refuse(tooLate(ms)), ms);
-            const name = names.get(method.path);
-            if (name === undefined) return proceed(metadata);
-            deps
-              .admit(name, textOf(metadata, "authorization"))
-              .then((caller) => {
-                if (isOver) return;
-                place = deps.enter?.(name, caller) ?? new HeldBody(() => {});
-                admitted.set(metadata, { caller, place });
-                proceed(metadata);
-              })
-              .catch(refuse);
-          },
-          onReceiveHalfClose: (proceed) => {
-            clearTimeout(late);
-            proceed();
-          },
-          // The end of every call, however it ends.
-          onCancel: () => {
-            isOver = true;
-            clearTimeout(late);
-            place?.closed();
-          },
-        });
-      },
-    });
-}
-
-function statusOf({ status, code, message }: GrpcProblem): StatusObject {
-  const metadata = new Metadata();
-  metadata.set(problemCodeKey, code);
-  return { code: grpcCodeOf(status), details: message, metadata };
-}
-
-const textOf = (metadata: Metadata, name: string): string | undefined => {
-  const [value] = metadata.get(name);
-  return value === undefined ? undefined : String(value);
-};
-
 /** The common parts of all kinds of calls. */
 type AnyCall = {
   readonly metadata: Metadata;
@@ -225,8 +165,12 @@ function handlerOf<Caller>(
   };
   if (desc.methodKind === "unary") {
     return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
-      admittedOf(call)
-        .place.during(async () => handle(call.request, contextOf(call)) as Promise<object>)
+      const { place, arrivals } = admittedOf(call);
+      const body = arrivals.take() ?? new HeldBody(() => {});
+      place
+        .during(() =>
+          body.during(async () => handle(call.request, contextOf(call)) as Promise<object>),
+        )
         .then(
           (reply) => answer(null, reply),
           (error: unknown) => answer(statusOf(deps.problemOf(error))),
@@ -241,8 +185,23 @@ function handlerOf<Caller>(
   return desc.methodKind === "bidi_streaming"
     ? (call: ServerDuplexStream<object, object>) =>
         // The end of the requests must not close the other direction.
-        reply(call, call.iterator({ destroyOnReturn: false }))
-    : (call: ServerWritableStream<object, object>) => reply(call, call.request);
+        reply(call, counted(call.iterator({ destroyOnReturn: false }), admittedOf(call).arrivals))
+    : (call: ServerWritableStream<object, object>) => {
+        admittedOf(call).arrivals.take()?.closed();
+        reply(call, call.request);
+      };
+}
+
+/** Gives back the memory of each request when the handler asks for the next one. */
+async function* counted(requests: AsyncIterable<object>, arrivals: Arrivals) {
+  for await (const request of requests) {
+    const body = arrivals.take();
+    try {
+      yield request;
+    } finally {
+      body?.closed();
+    }
+  }
 }
 
 type UnaryAnswer = (error: StatusObject | null, reply?: object) => void;
@@ -270,8 +229,4 @@ async function send<Caller>(
 function tooSlow(ms: number): Problem {
   const detail = `the client left messages unread for ${ms} ms; continue after the last one that it has`;
   return new Problem(503, "reader_too_slow", detail);
-}
-
-function tooLate(ms: number): Problem {
-  return new Problem(503, "request_too_slow", `the message did not arrive within ${ms} ms`);
 }

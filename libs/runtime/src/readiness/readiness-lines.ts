@@ -10,7 +10,7 @@ export class ReadinessLines {
   }
 
   now(reason: string | null, fields: Readonly<Record<string, unknown>>): void {
-    const kind = reason?.replace(/\(.*\)|\d+/g, "") ?? "";
+    const kind = reason?.replace(/\(.*?\)(?=;|$)|\d+/g, "") ?? "";
     if (kind === this.#told) return;
     this.#told = kind;
     if (reason === null) this.#logger.info(fields, "ready");

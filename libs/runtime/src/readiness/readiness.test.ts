@@ -3,6 +3,7 @@ import type { ParkedRow } from "@trainyard/event-log";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
+import { ReadinessLines } from "./readiness-lines.ts";
 import { type Follower, Readiness } from "./readiness.ts";
 
 let clock: ManualClock;
@@ -77,9 +78,38 @@ test("a process is unready when the bus has been away for 10 s", async () => {
   expect(await after(2)).toBeNull();
 });
 
+test("a process names every server that is away", async () => {
+  const { after } = await watching();
+  expect(await after(2)).toBeNull();
+  hub.disconnect("experiments");
+  failure = new Error("timeout");
+  expect(await after(12)).toBe(
+    "the database has been away for 10 s (timeout); the bus has been away for 10 s (the connection is cut)",
+  );
+  hub.reconnect("experiments");
+});
+
+test("the log has a line for each change of the servers that are away, and none for the time that passes", () => {
+  const lines: { msg: string; reason?: string }[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line) as { msg: string });
+  const told = new ReadinessLines(pino({}, { write }));
+  const database = (s: number) => `the database has been away for ${s} s (connect (1) refused)`;
+  const bus = "the bus has been away for 10 s (cut)";
+  for (const reason of [database(10), database(12), `${database(14)}; ${bus}`, bus, null]) {
+    told.now(reason, {});
+  }
+  expect(lines.map(({ msg, reason = "" }) => `${msg} ${reason}`.trim())).toEqual([
+    `not_ready ${database(10)}`,
+    `not_ready ${database(14)}; ${bus}`,
+    `not_ready ${bus}`,
+    "ready",
+  ]);
+});
+
 test("a process that has never reached a server is unready at once", async () => {
   const { after, readiness } = await watching();
-  expect(readiness.outage()).toBe("the database has not answered yet");
+  const both = "the database has not answered yet; the bus has not answered yet";
+  expect(readiness.outage()).toBe(both);
   failure = new Error('password authentication failed for user "ty_logs"');
   expect(await after(2)).toBe(
     'the database has not answered yet (password authentication failed for user "ty_logs")',

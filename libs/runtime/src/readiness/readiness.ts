@@ -1,6 +1,6 @@
 /**
  * Why a process cannot do its work now: the database or the bus is away, or one of its readers of the log is late. It
- * looks at intervals, and /readyz shows the first reason.
+ * looks at intervals, and /readyz names every server that is away.
  *
  * Nothing here ends a process: it would be as unready after a restart.
  */
@@ -96,13 +96,11 @@ export class Readiness implements Loop {
     this.#peers = all.map((peer) => ({ ...peer, watch: watch(peer.name), nextMs: 0 }));
   }
 
-  /** Returns which server is away; null if all answer. */
+  /** Returns which servers are away; null if all answer. */
   outage(): string | null {
-    for (const { watch } of this.#peers) {
-      const reason = watch.reason();
-      if (reason !== null) return reason;
-    }
-    return this.#bus.reason();
+    const watches = [...this.#peers.map(({ watch }) => watch), this.#bus];
+    const reasons = watches.map((watch) => watch.reason()).filter((reason) => reason !== null);
+    return reasons.length === 0 ? null : reasons.join("; ");
   }
 
   /** Returns which reader is late; null for none. */

@@ -1,7 +1,8 @@
 /**
- * Limits the memory of request bodies: the headers decide whether a body fits, before any of it is read. A caller may
- * use all the memory, but it is entitled only to its oldest body: the others are cut off, while they arrive, if the
- * first body of another caller needs their memory. So the bodies of one caller never keep out another caller.
+ * Limits the memory of request bodies and of gRPC messages: the headers, or the head of a message, decide whether a
+ * body fits, before any of it is read. A caller may use all the memory, but it is entitled only to its oldest body: the
+ * others are cut off, while they arrive, if the first body of another caller needs their memory. So the bodies of one
+ * caller never keep out another caller.
  */
 import type { IncomingHttpHeaders } from "node:http";
 
@@ -16,7 +17,7 @@ export type BodyBudgetLimits = {
 export type BodyOwner = {
   /** The name of the caller: a token or a run. */
   readonly name: string;
-  /** Closes the connection on which the body arrives. */
+  /** Closes the connection, or the stream of one, on which the body arrives. */
   readonly cut: () => void;
 };
 
@@ -42,7 +43,12 @@ export class BodyBudget {
     const declared = headers["transfer-encoding"] === undefined;
     const bytes = declared ? Number(headers["content-length"] ?? 0) : limitBytes;
     // A body above the limit is not counted: its size is refused elsewhere.
-    if (bytes === 0 || bytes > limitBytes) return new HeldBody(() => {});
+    return this.reserve(bytes > limitBytes ? 0 : bytes, owner);
+  }
+
+  /** Reserves memory for a body of this size; null if there is not enough. */
+  reserve(bytes: number, owner: BodyOwner): HeldBody | null {
+    if (bytes === 0) return new HeldBody(() => {});
     const room = bytes <= this.#smallBytes ? this.#small : this.#large;
     return room.take(bytes, owner);
   }

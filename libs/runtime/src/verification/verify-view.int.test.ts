@@ -45,6 +45,23 @@ describe("the verification of a view", () => {
     expect(verdicts.at(-1)?.position).toBeGreaterThan(many.length);
   });
 
+  test("takes smaller steps when one is too slow, also while it compares", async () => {
+    let limit = Number.POSITIVE_INFINITY;
+    await stage.tell(...many);
+    await using view = await stage.fold({
+      before: ({ length }) => {
+        if (length > limit) throw new Error("Query read timeout");
+      },
+    });
+    await view.reach();
+    limit = 100;
+    expect(await view.check().run(never)).toEqual({ position: many.length, finding: "" });
+    await stage.sql("update tested.counts set paused = 7 where experiment = '999'");
+    expect((await view.check().run(never)).finding).toContain('experiment "999"');
+    limit = 0;
+    await expect(view.check().run(never)).rejects.toThrow("Query read timeout");
+  });
+
   test("finds the first altered row, on any page", async () => {
     await using view = await folded(...many);
     await stage.sql("update tested.counts set paused = 7 where experiment in ('4000', '999')");

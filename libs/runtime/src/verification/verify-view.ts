@@ -4,7 +4,8 @@
  * The log is folded up to the live view's position, without any lock. Then the tables are compared page by page, in key
  * order. Each page is one transaction: it locks the view's cursor, folds the few new events, and joins both sides of
  * one range of keys. So each row is compared at one position, no transaction is long, memory is bounded by a page, and
- * the live view waits for only one page at a time.
+ * the live view waits for only one page at a time. After a step that took longer than a statement may, all steps are
+ * half as long.
  *
  * The first row that differs is reported. A new fold sets aside the same events as the live view of the same version,
  * so the other rows can be compared. A view with streams set aside counts as different, and its first such stream is
@@ -16,6 +17,7 @@ import type { Pool, PoolClient } from "pg";
 import type { Check, Verdict } from "./check.ts";
 import { type ComparedTable, comparedTable, firstDifference, pageEnd } from "./compare-tables.ts";
 import { runtimeLimits } from "../limits.ts";
+import { isDatabaseSlow } from "../table-fault.ts";
 import { within } from "../views/transaction.ts";
 import { applyCarefully, applyEvents, isOfTheWorld, readSetAside } from "../views/apply-events.ts";
 import type { View } from "../views/view.ts";
@@ -87,6 +89,11 @@ class Verification {
   readonly #signal: AbortSignal;
   /** The position of the temporary tables. */
   #position = 0;
+  /** The events that are folded and the rows that are compared in one step. */
+  #step: { readonly events: number; readonly rows: number } = {
+    events: runtimeLimits.verifyPageEvents,
+    rows: runtimeLimits.verifyPageRows,
+  };
 
   constructor(spec: ViewSpec, client: PoolClient, log: EventLog, signal: AbortSignal) {
     this.#spec = spec;
@@ -127,11 +134,22 @@ class Verification {
   async #catchUp(): Promise<void> {
     for (;;) {
       const live = await this.#liveCursor("");
-      if (live.position - this.#position <= runtimeLimits.verifyPageEvents) return;
+      if (live.position - this.#position <= this.#step.events) return;
       const events = await this.#read(live.position);
-      await this.#applyPage(events);
-      this.#position = events.at(-1)?.position ?? this.#position;
+      try {
+        await this.#applyPage(events);
+        this.#position = events.at(-1)?.position ?? this.#position;
+      } catch (error) {
+        this.#shorten(error);
+      }
     }
+  }
+
+  /** Halves the steps after one that was too slow; throws any other error. */
+  #shorten(error: unknown): void {
+    const { events, rows } = this.#step;
+    if (events === 1 || !isDatabaseSlow(error)) throw error;
+    this.#step = { events: Math.ceil(events / 2), rows: Math.ceil(rows / 2) };
   }
 
   async #compare(table: ComparedTable): Promise<string> {
@@ -156,16 +174,17 @@ class Verification {
       return await within(this.#client, async (client) => {
         // The lock on this row makes the live view's next page wait.
         const live = await this.#liveCursor("for update");
-        if (live.position - this.#position > runtimeLimits.verifyPageEvents) return "again";
+        if (live.position - this.#position > this.#step.events) return "again";
         const finding = await this.#reach(live);
         if (finding !== "") return { finding, end: null };
-        const end = await pageEnd(client, table, after, runtimeLimits.verifyPageRows);
+        const end = await pageEnd(client, table, after, this.#step.rows);
         return { finding: await firstDifference(client, table, after, end), end };
       });
     } catch (error) {
       // The rollback also undoes the folds of this transaction.
       this.#position = before;
-      throw error;
+      this.#shorten(error);
+      return "again";
     }
   }
 
@@ -194,7 +213,7 @@ class Verification {
 
   async #read(upTo: number): Promise<readonly StoredEvent[]> {
     if (this.#signal.aborted) throw unverifiable("the client no longer waits for it");
-    const limit = Math.min(runtimeLimits.verifyPageEvents, upTo - this.#position);
+    const limit = Math.min(this.#step.events, upTo - this.#position);
     const events = await this.#log.readAll(this.#position, limit);
     if (events.length === 0) {
       throw unverifiable(`the log ends at ${this.#position}, before the view's position ${upTo}`);

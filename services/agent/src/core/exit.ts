@@ -79,6 +79,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     ...(lastWord.endRecord === null ? {} : { endRecord: lastWord.endRecord }),
     launchFailed: exit.kind === "not_launched",
     ...(exit.lacking === true ? { lacking: true } : {}),
+    ...(exit.lasting === true ? { lasting: true } : {}),
     killed: wasKilled(exit, view.kill),
     ...(view.unsaved ? { unsaved: view.unsaved } : {}),
     // After a lost end, as of a host that restarted, the spool on the disk may have more or less than the name says.

@@ -40,4 +40,6 @@ export type ExitRecord = {
   readonly atMs: number;
   /** Set with not_launched if this host lacks something that the configuration names, which affects no other run. */
   readonly lacking?: boolean;
+  /** Set with lacking if waiting does not bring it to this host. */
+  readonly lasting?: boolean;
 };

@@ -15,6 +15,7 @@ import {
 import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
+import { EngineWatch } from "./engine-watch.ts";
 import { allowedSection, checkSaveRoot, storageMounts } from "./host-access.ts";
 import { packagesRootOf } from "../servers/command.ts";
 import { isPageKind } from "../servers/kinds.ts";
@@ -52,7 +53,7 @@ export function containerRuntime(settings: ContainerRuntimeSettings): Runtime {
   const engine = engineAt(settings.socket);
   return {
     mechanism: "container",
-    engine: settings.engine,
+    engine: new EngineWatch(settings.engine, settings.socket, settings.clock),
     // A container's /dev/shm goes with it.
     sharesMemory: false,
     order: (launching, signal) => orderOf(engine, settings, launching, signal),

@@ -87,10 +87,11 @@ async function pullAgain(
       if (isFinal || attempt >= attemptsMax) {
         const times = attempt === 1 ? "" : ` in ${attempt} attempts`;
         const text = `the image ${name} could not be pulled${times}: ${explained(name, why)}`;
-        const Problem = ofHost.test(why) ? HostProblem : isFinal ? LaunchProblem : null;
-        if (Problem !== null) throw new Problem(text, { cause: error });
         const isRegistrys = error instanceof PullProblem || statusOf(error) !== null;
-        throw new (isRegistrys ? LackProblem : HostProblem)(text, { cause: error });
+        const options = { cause: error, lasting: isLocal(name) };
+        if (ofHost.test(why) || !isRegistrys) throw new HostProblem(text, options);
+        if (isFinal && !isLocal(name)) throw new LaunchProblem(text, options);
+        throw new LackProblem(text, options);
       }
       deps.say(`pulling image ${name} failed and is tried again: ${why}`);
       await waits.wait();

@@ -9,6 +9,7 @@ import type { Slot } from "@trainyard/contracts/events";
 import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
+import type { EngineWatch } from "./engine-watch.ts";
 import type { StartOrder } from "./start-order.ts";
 
 export type Launching = {
@@ -44,13 +45,26 @@ export class HostProblem extends Error {
  */
 export class LackProblem extends HostProblem {
   override readonly name = "LackProblem";
+  /** Whether waiting does not bring it here, so that the run is not tried on this host again. */
+  readonly lasting: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly lasting?: boolean } = {}) {
+    super(message, options);
+    this.lasting = options.lasting === true;
+  }
+}
+
+/** Returns the part of an exit's record that says whether the host lacks something, and for good. */
+export function lackOf(error: unknown): { lacking?: true; lasting?: true } {
+  if (!(error instanceof LackProblem)) return {};
+  return error.lasting ? { lacking: true, lasting: true } : { lacking: true };
 }
 
 export interface Runtime {
   /** The mechanism by which a run's processes are found and ended, as reported. */
   readonly mechanism: Mechanism;
-  /** The engine of containers, docker or podman; absent for processes. */
-  readonly engine?: string;
+  /** The engine of containers; absent for processes. */
+  readonly engine?: EngineWatch;
   /** Whether killed runs may leave files in the host's /dev/shm. */
   readonly sharesMemory: boolean;
   /**

@@ -1,5 +1,5 @@
 /** The end of a run whose process was not started. */
-import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
+import { HostProblem, lackOf, LaunchProblem } from "../runtime/runtime.ts";
 import { isDiskFull, textOf } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -33,6 +33,5 @@ export async function endBeforeStart(
   const kind = isOfUser ? "exited" : "not_launched";
   const isSentence = error instanceof NoCode || error instanceof HostProblem || isOfUser;
   const text = isSentence ? message : `the agent could not start it: ${message}`;
-  const lacking = error instanceof LackProblem ? { lacking: true } : {};
-  folder.recordExit({ kind, code, signal: null, message: text, ...lacking });
+  folder.recordExit({ kind, code, signal: null, message: text, ...lackOf(error) });
 }

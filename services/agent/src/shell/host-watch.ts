@@ -1,6 +1,7 @@
 /**
- * The watch over the host: devices that disappear or that others use, and memory that killed runs have left. Runs read
- * about their own devices in their logs, and the operator reads all of it in the agent's notices.
+ * The watch over the host: an engine that is away, devices that disappear or that others use, and memory that killed
+ * runs have left. Runs read about their own devices in their logs, and the operator reads all of it in the agent's
+ * notices.
  */
 import { readlinkSync } from "node:fs";
 import { type Clock, pause } from "@trainyard/kernel";
@@ -55,7 +56,10 @@ export class HostWatch {
         : [
             `files in /dev/shm that no process uses take at least ${this.#leftBytes / 1024 ** 2} MiB: killed runs may have left them`,
           ];
-    return [...this.#deps.offer.withdrawn, ...this.#use.notices, ...left];
+    const { offer, runtime } = this.#deps;
+    const engine = runtime.engine?.notice ?? null;
+    const away = engine === null ? [] : [engine];
+    return [...away, ...offer.withdrawn, ...this.#use.notices, ...left];
   }
 
   async loop(signal: AbortSignal): Promise<void> {

@@ -39,8 +39,8 @@
  *                               or empty once they are back, and lines about other processes on its devices, which are
  *                               only added to; the supervisor writes each new text and line. None where nothing
  *                               happened
- *     exit.json                 {kind, code, signal, message, atMs, lacking?}: over, and none of its processes lives;
- *                               atMs is the leader's end. Written by rename, after the last line
+ *     exit.json                 {kind, code, signal, message, atMs, lacking?, lasting?}: over, and none of its
+ *                               processes lives; atMs is the leader's end. Written by rename, after the last line
  *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full
  *                               takes them; where that is so the file becomes the record
  *     idle.json                 {usedMs, held, silentMs, boot}: of a task with an idle_timeout, the last use by the

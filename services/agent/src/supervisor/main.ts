@@ -19,7 +19,7 @@ import {
 } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
-import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
+import { HostProblem, lackOf, LaunchProblem } from "../runtime/runtime.ts";
 import type { ContainerOrder } from "../runtime/start-order.ts";
 import { OutputThrottle } from "../state/output-throttle.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
@@ -109,14 +109,13 @@ async function refuse(error: unknown, remains: string, output: OutputWriter): Pr
   await record({ ...refusal, signal: null, message, atMs: clock.nowMs() });
 }
 
-type Refusal = Pick<ExitRecord, "kind" | "code" | "lacking"> & { readonly why: string };
+type Refusal = Pick<ExitRecord, "kind" | "code" | "lacking" | "lasting"> & { readonly why: string };
 
 function refusalOf(error: unknown): Refusal {
   const said = error instanceof Error ? error.message : String(error);
   if (error instanceof LaunchProblem) return { kind: "exited", code: notExecutable, why: said };
   const why = error instanceof HostProblem ? said : `the agent could not start it: ${said}`;
-  const lacking = error instanceof LackProblem ? { lacking: true } : {};
-  return { kind: "not_launched", code: null, why, ...lacking };
+  return { kind: "not_launched", code: null, why, ...lackOf(error) };
 }
 
 /** Writes lines of the agent. */

@@ -98,6 +98,8 @@ export class FakeEngine implements AsyncDisposable {
   /** The bodies of the containers that were made, in order. */
   readonly made: Body[] = [];
   readonly faults: EngineFault[] = [];
+  /** While true, the engine answers nothing. */
+  isAway = false;
   /** The time for which an ended container is reported as running, as by an engine that cleans up first. */
   endUnsaidMs = 0;
   /** Ports of the host, as "6006", that another program uses. */
@@ -121,6 +123,7 @@ export class FakeEngine implements AsyncDisposable {
     const server = createServer();
     const engine = new FakeEngine(server, gpus);
     server.on("request", (request, response) => {
+      if (engine.isAway) return void response.destroy();
       if (request.url?.startsWith("/images/create") === true) return engine.#pull(response);
       void engine.#faulty(request).then(({ status, body }) => {
         if (status === 0) return void response.destroy();
@@ -159,6 +162,7 @@ export class FakeEngine implements AsyncDisposable {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { pathname, searchParams } = new URL(request.url ?? "", "http://engine");
     const called = `${request.method} ${pathname}`;
+    if (called === "GET /_ping") return { status: 200 };
     if (called === "GET /version")
       return { status: 200, body: { Components: [{ Name: "Engine" }] } };
     if (/^GET \/images\/.+\/json$/.test(called)) {

@@ -65,6 +65,23 @@ const agents = [
     slots: [{ id: "0", device: "cpu" }],
     silence: { reason: "2 of 5 agents fell silent together", untilMs: Date.UTC(2026, 0, 2) },
   },
+  {
+    name: "boxed",
+    pool: "default",
+    state: "CONNECTED",
+    slots: [{ id: "0", device: "cpu" }],
+    processGroups: "container",
+    engine: "podman",
+    notices: ["the container engine podman has not answered since noon", "memory is left"],
+  },
+  {
+    name: "open",
+    pool: "default",
+    state: "CONNECTED",
+    slots: [{ id: "0", device: "cpu" }],
+    processGroups: "parent",
+    runsAsRoot: true,
+  },
 ];
 
 beforeEach(async () => {
@@ -82,9 +99,11 @@ test("the list shows each agent's devices by kind, name and memory, and its disa
     "AGENT POOL STATE SLOTS DEVICES FREE",
     "gpus default CONNECTED 2 2 cuda (NVIDIA A100-SXM4-80GB, 80 GiB) 1",
     "older default CONNECTED 1 1 cpu 1",
-    "noisy default CONNECTED 1 1 cpu 0 draining since 2026-01-02 00:00:00, its runs are killed at 2026-01-02 01:00:00: loud fan; 3 checkpoints, 12 GB (1.1#1) not stored yet",
+    "noisy default CONNECTED 1 1 cpu 0 draining since 2026-01-02 00:00:00, its runs are killed at 2026-01-02 01:00:00: loud fan; 3 checkpoints, 12 GB (1.1#1) not stored yet; process 7 (python) of no run uses GPU-a, which run 1.1#1 has",
     "half default CONNECTED 2 2 cpu 1",
     "quiet default CONNECTED 1 1 cpu 0 does not report (2 of 5 agents fell silent together), and is lost at 2026-01-02 00:00:00",
+    "boxed default CONNECTED 1 1 cpu 1 the container engine podman has not answered since noon, and 1 more to look at",
+    "open default CONNECTED 1 1 cpu 1 runs as root: see docs/operate/run-users.md",
   ]);
 });
 
@@ -112,6 +131,17 @@ test("an agent is described with its notices", async () => {
   expect(lines).toContain(
     "to look at process 7 (python) of no run uses GPU-a, which run 1.1#1 has",
   );
+});
+
+test.each([
+  ["boxed", "runs are containers of podman"],
+  ["boxed", "processes of a run held by a container"],
+  ["boxed", "to look at the container engine podman has not answered since noon"],
+  ["open", "runs are processes of the host"],
+  ["open", "training code runs as root: see docs/operate/run-users.md"],
+])("the description of agent %s has the line %j", async (name, line) => {
+  const { lines } = await gateway.yard("agent", "describe", name);
+  expect(lines).toContain(line);
 });
 
 test("an agent is described with its disabled slots", async () => {

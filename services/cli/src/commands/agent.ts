@@ -115,12 +115,17 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   ]);
 }
 
-/** Returns why an agent gets no runs, who else asks for its name, what it has to deliver, and that runs are root. */
+/** Returns why an agent gets no runs, who else asks for its name, what it has to deliver, and what to look at. */
 function notesOf(agent: Plain<Agent>): string {
   const { nameRefused = "", undelivered } = agent;
   const left = undelivered === undefined ? "" : `${undeliveredText(undelivered)} not stored yet`;
-  const notes = [trouble(agent) || nameRefused, left, rootText(agent)];
+  const notes = [trouble(agent) || nameRefused, left, noticesText(agent), rootText(agent)];
   return notes.filter((note) => note !== "").join("; ");
+}
+
+/** Returns the first notice, and the number of the others; `describe` has all of them. */
+function noticesText({ notices: [first = "", ...others] }: Plain<Agent>): string {
+  return others.length === 0 ? first : `${first}, and ${others.length} more to look at`;
 }
 
 /** Returns a warning if training code could read and change everything on the host; else an empty text. */

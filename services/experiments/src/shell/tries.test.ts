@@ -84,6 +84,32 @@ test("launches that fail end the trial after five, and the reason names the agen
   expect((await lastEnd())?.reason).toContain("(a1, a2, a0); run 5: its disk is full");
 });
 
+const lacksOn = (agent: string, everywhere: boolean) =>
+  allocationEnded({
+    cause: AllocationEndCause.LAUNCH_FAILED,
+    exits: [],
+    message: "the image localhost/own:1 is not on this host",
+    launchFailure: {
+      ...{ agents: [agent], silent: [], platformAway: false, lacking: true, lasting: true },
+      ...(everywhere ? { everywhere } : {}),
+    },
+  });
+
+test("a launch on hosts that lack an image of their own is tried once on each, and the reason names them", async () => {
+  const hosts = ["a1", "a2", "a3", "a4", "a5", "a6"];
+  expect(await runsUntilEnd((run) => lacksOn(`a${run}`, run === hosts.length))).toBe(hosts.length);
+  const asked = await requests();
+  const excluded = asked.map(({ resources }) => resources?.constraints?.excludedAgents ?? []);
+  expect(excluded).toEqual(hosts.map((_, n) => hosts.slice(0, n)));
+  expect(asked.slice(1).every(({ delayMs }) => delayMs === 1_000)).toBe(true);
+  expect(await lastEnd()).toMatchObject({
+    outcome: TrialOutcome.FAILED,
+    restarts: 0,
+    reason:
+      "no agent that could hold the run has what it needs (a1, a2, a3, a4, a5, a6); run 6: the image localhost/own:1 is not on this host",
+  });
+});
+
 test("an end that was shortened is judged by its cause", async () => {
   const shortened = allocationEnded({ cause: AllocationEndCause.LAUNCH_FAILED, exits: [] });
   expect(await runsUntilEnd(() => shortened)).toBe(limits.lostTriesMax);

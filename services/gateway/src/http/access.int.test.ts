@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sendHead } from "../testing/streams.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { Access } from "./access.ts";
+import { Access, gatewayBodies } from "./access.ts";
 import { httpLimits } from "./limits.ts";
 
 let gateway: TestGateway;
@@ -51,6 +51,7 @@ test("only callers that may read lists can watch them", async () => {
     }),
     hasEnded: async () => false,
     clusterId: () => "1",
+    bodies: gatewayBodies(),
     unreadable: () => "the read model is behind",
   });
   const route = gatewayRoutes().find(({ call }) => call === "watch");

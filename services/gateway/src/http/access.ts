@@ -25,6 +25,8 @@ export type AccessDeps = {
   readonly hasEnded: (run: RunCaller) => Promise<boolean>;
   /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
+  /** The memory of bodies and gRPC messages. */
+  readonly bodies: BodyBudget;
   /** Returns why the read model cannot be read; null if it can. */
   readonly unreadable: () => string | null;
 };
@@ -39,6 +41,14 @@ const nobody: UserCaller = {
   session: null,
   tokenExpiresAtMs: undefined,
 };
+
+/** Returns the memory of a gateway's bodies. */
+export const gatewayBodies = (): BodyBudget =>
+  new BodyBudget({
+    smallBytes: httpLimits.largeBodyBytes,
+    smallBytesMax: httpLimits.smallBodiesBytesMax,
+    bytesMax: httpLimits.largeBodiesBytesMax,
+  });
 
 export type Admitted = { readonly caller: Caller; readonly body: HeldBody };
 
@@ -101,11 +111,6 @@ async function admitted(
 
 export class Access {
   readonly #deps: AccessDeps;
-  readonly #bodies = new BodyBudget({
-    smallBytes: httpLimits.largeBodyBytes,
-    smallBytesMax: httpLimits.smallBodiesBytesMax,
-    bytesMax: httpLimits.largeBodiesBytesMax,
-  });
   readonly #admitted = new WeakMap<FastifyRequest, Admitted>();
 
   constructor(deps: AccessDeps) {
@@ -122,7 +127,7 @@ export class Access {
     const session = sessionOfHeaders(request.headers, this.#deps.clusterId());
     const caller = await callerOf(this.#deps, route, credentialsIn(headers, session, method));
     const owner = { name: countedAs(caller), cut: () => void reply.raw.destroy() };
-    const body = this.#bodies.take(request.headers, bodyLimit, owner);
+    const body = this.#deps.bodies.take(request.headers, bodyLimit, owner);
     if (body === null) {
       const detail = "the bodies of other requests fill the memory for them; try again";
       throw new Problem(503, "busy", detail);

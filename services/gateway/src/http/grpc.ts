@@ -7,7 +7,7 @@ import type { Listening, Logger, Registry, Serving } from "@trainyard/runtime";
 import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, countedAs } from "./caller.ts";
 import type { Costs } from "./costs.ts";
 import { httpLimits } from "./limits.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -63,6 +63,8 @@ export function startGrpc(
       readiness,
       draining,
       registry: face.registry,
+      bodies: face.bodies,
+      nameOf: countedAs,
       messageBytesMax: httpLimits.grpcMessageBytesMax,
     },
     address,

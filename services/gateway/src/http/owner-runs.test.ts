@@ -9,7 +9,7 @@ import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { taskCreated } from "../testing/example-events.ts";
-import { callerOf } from "./access.ts";
+import { callerOf, gatewayBodies } from "./access.ts";
 import { countedAs, type TaskRunCaller, tokenOf } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { OwnerRuns } from "./owner-runs.ts";
@@ -60,6 +60,7 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
       authenticate: async () => run,
       hasEnded: async () => false,
       clusterId: () => "1",
+      bodies: gatewayBodies(),
       unreadable: () => null,
     };
     return callerOf(deps, route, { authorization: "run", session: undefined });

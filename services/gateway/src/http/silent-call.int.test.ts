@@ -8,7 +8,7 @@ import fastify, { type FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { Access, type AccessDeps, callerOf } from "./access.ts";
+import { Access, type AccessDeps, callerOf, gatewayBodies } from "./access.ts";
 import { acceptJson } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
 import { Costs } from "./costs.ts";
@@ -43,6 +43,7 @@ const accessDeps: AccessDeps = {
   authenticate: async ({ authorization }) => (authorization === "run" ? run : user),
   hasEnded: async () => false,
   clusterId: () => "1",
+  bodies: gatewayBodies(),
   unreadable: () => null,
 };
 

@@ -1,5 +1,6 @@
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { CutPort } from "@trainyard/testing";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { created, requested, trialCreated } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -132,4 +133,30 @@ test("a read model that lags beyond the limit answers reads with a 503, and runs
     expect((await read(url, "/api/v1/experiments")).status).toBe(200);
     expect(await lag()).toBe(0);
   }, 90_000);
+});
+
+test("a gateway whose database is away is not ready, answers calls with 503 and Retry-After, and lives on", async () => {
+  const { rows } = await gateway.sql("select inet_server_port() as port");
+  await using database = await CutPort.open((rows[0] as { port: number }).port);
+  const patience = { lookMs: 20, awayMs: 100 };
+  const url = await gateway.startAnother({ databasePort: database.port, patience });
+  const answer = (path: string, init?: RequestInit) =>
+    fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${gateway.token}` } });
+  expect((await answer("/api/v1/experiments")).status).toBe(200);
+  await database.cut();
+  await vi.waitFor(async () => expect((await answer("/readyz")).status).toBe(503), 90_000);
+  expect(await (await answer("/readyz")).text()).toMatch(/^the database has been away for \d+ s/);
+  for (const [path, method] of [
+    ["/api/v1/experiments", "GET"],
+    ["/api/v1/experiments/1", "GET"],
+    ["/api/v1/experiments/1/kill", "POST"],
+  ] as const) {
+    const refused = await answer(path, { method });
+    expect({ path, status: refused.status }).toEqual({ path, status: 503 });
+    expect(refused.headers.get("retry-after")).toBe("1");
+  }
+  expect((await answer("/livez")).status).toBe(200);
+  await database.mend();
+  await vi.waitFor(async () => expect((await answer("/readyz")).status).toBe(200), 90_000);
+  expect((await answer("/api/v1/experiments")).status).toBe(200);
 });

@@ -4,8 +4,9 @@ export const readModelLimits = {
   pageSizeMax: 1_000,
   /** The bytes of the documents of a page; a larger document is a page of its own. */
   pageBytes: 4 * 1024 * 1024,
-  /** The trials of a deleted experiment whose rows are removed together: each may have some hundred. */
+  /** The trials of a deleted experiment whose rows are removed together, and the runs and validations for each. */
   removedTrials: 100,
+  removedRowsOfTrial: 10,
   /** The interval at which rows of deleted experiments are looked for, and the rest while the log is applied. */
   removalPauseMs: 60_000,
   removalRestMs: 200,

@@ -2,10 +2,16 @@
  * The removal of what belonged to a deleted experiment: its trials with their runs, validations and attributes, and its
  * checkpoints without files. The deletion itself only hides them, since a search may have a million trials. The rows go
  * in pieces, each in a transaction that holds the view's cursor, so that no page of the log writes them at the same
- * time. Every replica does this.
+ * time. A piece that is too slow is halved, like a page of the log. Every replica does this.
  */
 import type { Clock } from "@trainyard/kernel";
-import { EffectLoop, inTransaction, type Logger, type ViewTable } from "@trainyard/runtime";
+import {
+  EffectLoop,
+  inTransaction,
+  isDatabaseSlow,
+  type Logger,
+  type ViewTable,
+} from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { attributesTable } from "./list-rows.ts";
 import { checkpointList, trialList } from "./core/lists/lists.ts";
@@ -38,18 +44,27 @@ export function removalLoop(deps: {
   readonly logger: Logger;
 }): EffectLoop {
   const { removedTrials, removalPauseMs, removalRestMs } = readModelLimits;
+  let trials: number = removedTrials;
   return new EffectLoop("removed_rows", deps, async (signal) => {
     while (!signal.aborted) {
-      const done = await inTransaction(deps.pool, (client) => removePiece(client, removedTrials));
-      if (done === "nothing") return removalPauseMs;
+      const done = await inTransaction(deps.pool, (client) => removePiece(client, trials)).catch(
+        (error: unknown) => {
+          if (trials === 1 || !isDatabaseSlow(error)) throw error;
+          trials = Math.ceil(trials / 2);
+          return "some" as const;
+        },
+      );
       if (done === "later") return removalRestMs;
+      if (done === "some") continue;
+      trials = removedTrials;
+      return removalPauseMs;
     }
     return null;
   });
 }
 
-/** Removes the rows of some trials of a deleted experiment; "later" while a page of the log is applied. */
-export async function removePiece(
+/** Removes rows of some trials of a deleted experiment; "later" while a page of the log is applied. */
+async function removePiece(
   client: PoolClient,
   trialsMax: number,
 ): Promise<"some" | "nothing" | "later"> {
@@ -61,21 +76,13 @@ export async function removePiece(
   const experiment = rows[0]?.id;
   if (experiment === undefined) return "nothing";
   const trials = await client.query<{ id: string }>(
-    `delete from gateway.trial_rows where id in
-       (select id from gateway.trial_rows where scope = $1 order by ordinal, id limit $2)
-     returning id`,
+    "select id from gateway.trial_rows where scope = $1 order by ordinal, id limit $2",
     [experiment, trialsMax],
   );
   if (trials.rows.length > 0) {
-    const ids = trials.rows.map(({ id }) => id);
-    await client.query("delete from gateway.attributes where kind = 'trial' and id = any($1)", [
-      ids,
-    ]);
-    await client.query(
-      `delete from gateway.documents
-       where (kind = 'trial' and id = any($1))
-         or (kind in ('run', 'validation') and parent = any($1))`,
-      [ids],
+    await removeTrials(
+      client,
+      trials.rows.map(({ id }) => id),
     );
     return "some";
   }
@@ -91,4 +98,19 @@ export async function removePiece(
   if ((checkpoints.rowCount ?? 0) > 0) return "some";
   await client.query(`delete from gateway.${removedTable} where id = $1`, [experiment]);
   return "some";
+}
+
+/** Removes trials, or runs and validations of theirs if they have more than a piece of them. */
+async function removeTrials(client: PoolClient, ids: readonly string[]): Promise<void> {
+  const rowsMax = readModelLimits.removedRowsOfTrial * ids.length;
+  const { rowCount } = await client.query(
+    `delete from gateway.documents where (kind, id) in (
+       select kind, id from gateway.documents
+       where kind in ('run', 'validation') and parent = any($1) limit $2)`,
+    [ids, rowsMax],
+  );
+  if (rowCount === rowsMax) return;
+  await client.query("delete from gateway.trial_rows where id = any($1)", [ids]);
+  await client.query("delete from gateway.attributes where kind = 'trial' and id = any($1)", [ids]);
+  await client.query("delete from gateway.documents where kind = 'trial' and id = any($1)", [ids]);
 }

@@ -18,7 +18,9 @@ import {
   type CommandTable,
   commandHandlers,
   createLogger,
+  type Patience,
   runToken,
+  type TableOverrides,
 } from "@trainyard/runtime";
 import pg from "pg";
 import { parseConfig } from "../config.ts";
@@ -32,6 +34,8 @@ export type TestGateway = AsyncDisposable & {
   /** Starts a second gateway over the same database, as a replica or a later start. Returns its address. */
   readonly startAnother: (overrides?: Overrides) => Promise<string>;
   readonly bus: Bus;
+  /** The server of the bus, which disconnects the gateway by its name. */
+  readonly hub: MemoryHub;
   /** The log with the rights of all services. */
   readonly log: EventLog;
   /** Simulates the services that verify their folds; each answers in steps, with the given verdicts. */
@@ -55,7 +59,12 @@ export type TestGateway = AsyncDisposable & {
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
 };
 
-type Overrides = { readonly clock?: Clock; readonly disk?: StorageDisk };
+type Overrides = Pick<TableOverrides, "clock" | "logger" | "pool"> & {
+  readonly disk?: StorageDisk;
+  readonly patience?: Partial<Patience>;
+  /** The port at which the gateway reaches the database, if it is not the database's own. */
+  readonly databasePort?: number;
+};
 
 export type CallOptions = {
   readonly body?: unknown;
@@ -72,9 +81,10 @@ export type CallAnswer = {
 
 export const runTokenKey = "07".repeat(32);
 
-/** Starts a gateway; `environment` adds to its configuration. */
+/** Starts a gateway; `environment` adds to its configuration, and `overriding` is given the address of its database. */
 export async function startTestGateway(
   environment: Readonly<Record<string, string>> = {},
+  overriding: (databaseUrl: string) => Overrides = () => ({}),
 ): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await openLogDatabase());
@@ -96,15 +106,20 @@ export async function startTestGateway(
     ...environment,
   });
   let grpcUrl = "";
-  const start = async (overrides: Overrides = {}): Promise<string> => {
+  const start = async ({ databasePort, ...overrides }: Overrides = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
-    const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));
+    const postgres = new URL(config.postgresUrl);
+    if (databasePort !== undefined) postgres.port = String(databasePort);
+    const own = { ...config, postgresUrl: postgres.href };
+    const gateway = stack.use(await createService(own, { bus, logger, ...overrides }));
     await gateway.start();
     grpcUrl ||= gateway.grpcAddress();
     return gateway.address();
   };
-  const url = await start();
+  const overrides = overriding(config.postgresUrl);
+  if (overrides.pool !== undefined) stack.adopt(overrides.pool, (pool) => pool.end());
+  const url = await start(overrides);
   const log = stack.use(createPostgresLog({ connectionString: database.url() }));
   const admin = new pg.Pool({ connectionString: database.url(), max: 2 });
   stack.defer(() => admin.end());
@@ -114,6 +129,7 @@ export async function startTestGateway(
     token,
     startAnother: start,
     bus: hub.connect("test"),
+    hub,
     log,
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands as CommandFunctions),

@@ -7,7 +7,7 @@ import {
   type WriteReportsRequest,
   WriteReportsRequestSchema,
 } from "@trainyard/contracts/api";
-import { HeldBody, type Listening, Problem, type Serving } from "@trainyard/runtime";
+import { HeldBody, leavesHalf, type Listening, Problem, type Serving } from "@trainyard/runtime";
 import { grpcService, pipelined, startGrpcServer } from "@trainyard/runtime/grpc";
 import { metricsLimits } from "../limits.ts";
 import { type HttpDeps, problemOf } from "./http.ts";
@@ -16,11 +16,11 @@ import { type ReportRequests, type Reporter, requireRun, takeAll } from "./repor
 const codec = codecOf<Plain<WriteReportsRequest>>(WriteReportsRequestSchema);
 
 export function startGrpc(
-  deps: Pick<HttpDeps, "reportRequests" | "logger" | "registry">,
+  deps: Pick<HttpDeps, "reportRequests" | "bodies" | "logger" | "registry">,
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const { reportRequests, logger, registry } = deps;
+  const { reportRequests, bodies, logger, registry } = deps;
   const calls = new Room(metricsLimits.grpcCallsMax, metricsLimits.grpcCallsOfRunMax);
   const streams = new Room(metricsLimits.grpcStreamsMax, metricsLimits.grpcStreamsOfRunMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
@@ -42,6 +42,8 @@ export function startGrpc(
       readiness,
       draining,
       registry,
+      bodies,
+      nameOf: ({ id }) => id,
       messageBytesMax: metricsLimits.requestBytesMax,
     },
     address,
@@ -63,7 +65,7 @@ async function takeBatch(
 const asJson = (run: string, reports: readonly Plain<RunReport>[]) =>
   codec.toJson({ run, reports, refuseAlone: true });
 
-/** Limits the number of concurrent calls. Each may have a message in memory, so their number bounds the memory. */
+/** Limits the number of concurrent calls; a run has at most half of the places that the others leave. */
 class Room {
   readonly #most: number;
   readonly #mostOfRun: number;
@@ -77,7 +79,8 @@ class Room {
 
   /** Takes a place. Throws Problem `busy` when all are taken, or the run has its share. */
   enter(run: string): HeldBody {
-    if (this.#taken >= this.#most || (this.#takenOf.get(run) ?? 0) >= this.#mostOfRun) {
+    const held = { ofAll: this.#taken, ofOne: this.#takenOf.get(run) ?? 0 };
+    if (!leavesHalf(held, { max: this.#most, ofOneMax: this.#mostOfRun })) {
       throw new Problem(503, "busy", "too many requests are in progress; try again");
     }
     this.#count(run, 1);

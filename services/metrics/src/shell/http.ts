@@ -4,7 +4,7 @@ import { type WriteReportsResponse, WriteReportsResponseSchema } from "@trainyar
 import { assert, isFault } from "@trainyard/kernel";
 import {
   answerHealth,
-  BodyBudget,
+  type BodyBudget,
   type HealthChecks,
   type HeldBody,
   type HttpAddress,
@@ -23,6 +23,7 @@ import { type ReportRequests, type Reporter, requireRun, takeAll } from "./repor
 
 export type HttpDeps = {
   readonly reportRequests: ReportRequests;
+  readonly bodies: BodyBudget;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly health: HealthChecks;
@@ -82,11 +83,6 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
 }
 
 function registerReports(server: FastifyInstance, deps: HttpDeps): void {
-  const budget = new BodyBudget({
-    smallBytes: metricsLimits.smallBodyBytes,
-    smallBytesMax: metricsLimits.smallBodiesBytesMax,
-    bytesMax: metricsLimits.largeBodiesBytesMax,
-  });
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   server.post<ReportsRoute>(
     "/api/v1/runs/:run/reports",
@@ -95,7 +91,7 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
       onRequest: async (request, reply) => {
         const reporter = authorized(deps, request);
         const owner = { name: reporter.id, cut: () => void reply.raw.destroy() };
-        const body = budget.take(request.headers, metricsLimits.requestBytesMax, owner);
+        const body = deps.bodies.take(request.headers, metricsLimits.requestBytesMax, owner);
         if (body === null) {
           const detail = "the bodies of other requests fill the memory for them; try again";
           throw new Problem(503, "busy", detail);

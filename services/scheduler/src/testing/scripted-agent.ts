@@ -54,6 +54,8 @@ export class ScriptedAgent {
   failing: string | null = null;
   /** True if the launch fails because the host lacks something for its configuration. */
   lacking = false;
+  /** True if waiting does not bring it to the host. */
+  lasting = false;
   diskFreeBytes = 1e12;
   notices: readonly string[] = [];
   /** The checkpoints that its ended runs have left; undefined for none. */
@@ -182,7 +184,11 @@ export class ScriptedAgent {
       killed: false,
     });
     if (this.failing !== null) {
-      const failed = { launchFailed: true, ...(this.lacking ? { lacking: true } : {}) };
+      const failed = {
+        launchFailed: true,
+        ...(this.lacking ? { lacking: true } : {}),
+        ...(this.lasting ? { lasting: true } : {}),
+      };
       this.end(launch.allocation, { message: this.failing }, failed);
     } else if (!this.slowStart) this.up(launch.allocation);
   }

@@ -11,10 +11,8 @@
  * for a limited time, for checkpoints of the last run that are still being delivered: otherwise the run would start
  * from an older one. The wait does not delay the end of a trial, unless a new checkpoint would prevent it.
  */
-import type { Plain } from "@trainyard/contracts";
 import {
   Fault,
-  type Resources,
   RunEndWhy,
   StopKind,
   StopMode,
@@ -28,7 +26,7 @@ import { type SearchWant, stopOf } from "../foreign/search.ts";
 import type { TrialCommand } from "../trial/commands.ts";
 import type { LastEnd, Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
-import { type TryDelays, tryDelayMs } from "../trial/tries.ts";
+import { noHostText, type TryDelays, tryDelayMs, withoutAgents } from "../trial/tries.ts";
 
 /**
  * The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted or
@@ -152,12 +150,14 @@ function finalFailure(
  * that may still complete would begin a new row.
  */
 function triesEnd(
-  { tries: { restarts, lost, agents } }: TrialState,
+  { tries }: TrialState,
   { run, message, fault, countsAsRestart }: LastEnd,
   { plan }: ExperimentState,
   awaits: boolean,
 ): Step | null {
+  const { restarts, lost, agents } = tries;
   const what = `run ${run}: ${message || "it failed"}`;
+  if (tries.hasNoHost) return end(TrialOutcome.FAILED, noHostText(tries, what));
   if (lost >= limits.lostTriesMax && !awaits) {
     const where = agents.length === 0 ? "" : ` (${agents.join(", ")})`;
     const reason = `${lost} attempts in a row made no new checkpoint because hosts, supervisors or services failed under the run${where}; ${what}`;
@@ -196,7 +196,10 @@ function runWanted({
   return {
     kind: "request_run",
     experiment: id.slice(0, id.indexOf(".")),
-    resources: withoutAgents(experiment.plan.resources, signals.excluded),
+    resources: withoutAgents(experiment.plan.resources, [
+      ...signals.excluded,
+      ...trial.tries.lacking,
+    ]),
     workspace: experiment.workspace,
     owner: experiment.owner,
     from:
@@ -204,21 +207,4 @@ function runWanted({
     ...(origin.damaged === undefined ? {} : { damaged: origin.damaged }),
     delayMs: fault === undefined ? 0 : tryDelayMs(trial.tries, fault, delays),
   };
-}
-
-const unconstrained = {
-  device: "",
-  deviceMemoryBytes: 0,
-  required: [],
-  preferred: [],
-  forbidden: [],
-  excludedAgents: [],
-  sameLabel: "",
-};
-
-function withoutAgents(resources: Plain<Resources>, agents: readonly string[]): Plain<Resources> {
-  if (agents.length === 0) return resources;
-  const constraints = resources.constraints ?? unconstrained;
-  const excludedAgents = [...new Set([...constraints.excludedAgents, ...agents])];
-  return { ...resources, constraints: { ...constraints, excludedAgents } };
 }

@@ -2,7 +2,7 @@ import { StopMode, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import { awaitedUntilMs } from "../trial/decide.ts";
-import { tryDelayMs } from "../trial/tries.ts";
+import { rowAfter, tryDelayMs, withoutAgents } from "../trial/tries.ts";
 import type { EndTaskRun, RequestTaskRun, TaskCommand } from "./commands.ts";
 import { afterRun } from "./end.ts";
 import { evolveTask, initialTask } from "./evolve.ts";
@@ -130,7 +130,7 @@ function runRequested(state: TaskState, from: RequestTaskRun["from"], delayMs: n
       run: state.runs + 1,
       fromCheckpoint: from?.checkpoint ?? "",
       fromStep: from?.step ?? 0,
-      resources: plan.resources,
+      resources: withoutAgents(plan.resources, tries.lacking),
       preemptible: plan.preemptible,
       experiment: "",
       delayMs,
@@ -143,7 +143,7 @@ function runRequested(state: TaskState, from: RequestTaskRun["from"], delayMs: n
 
 function endRun(state: TaskState, command: EndTaskRun): Decision {
   const { run, why, exits, message, fault, agents, launchFailure, delays, unsaved } = command;
-  const row = fault === undefined ? 0 : rowBefore(state, command.atMs) + 1;
+  const row = fault === undefined ? 0 : rowAfter(rowBefore(state, command.atMs), launchFailure);
   const after = afterRun(state, command, row);
   const left = state.plan.keepsWork ? command.left : undefined;
   const runEnded: TaskEvent = {

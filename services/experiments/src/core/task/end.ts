@@ -4,11 +4,13 @@
  * A run that the scheduler stopped for others is queued again if the task keeps its work, since the next run continues
  * with it. Otherwise it is only if the task is preemptible: a person has to allow that it begins from the start. A run
  * that failed or was lost is repeated within `max_restarts`, which is 0 by default. A launch that waited for a service
- * of the platform has run nothing, so it is repeated without counting, a few times in a row. A run whose folder could
- * not be saved is not repeated: its owner decides what to do with the folder.
+ * of the platform has run nothing, so it is repeated without counting, a few times in a row. One on a host that lacks
+ * something for good, as an image that is built on a host, is repeated once on each other host. A run whose folder
+ * could not be saved is not repeated: its owner decides what to do with the folder.
  */
 import { RunEndWhy, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
+import { afterLack, noHostText } from "../trial/tries.ts";
 import type { EndTaskRun } from "./commands.ts";
 import type { TaskState } from "./state.ts";
 
@@ -41,6 +43,10 @@ export function afterRun(state: TaskState, ended: EndTaskRun, row: number): Afte
     return repeats && mayRepeat ? again : failed(stop.sentence);
   }
   if (!mayRepeat) return failed(`run ${run}: ${message || "it failed"}`);
+  if (launchFailure?.lasting === true) {
+    const after = afterLack(tries, row, launchFailure);
+    return after.hasNoHost ? failed(noHostText(after, `run ${run}: ${message}`)) : again;
+  }
   if (launchFailure?.platformAway === true && row <= limits.lostTriesMax) return again;
   if (tries.restarts < plan.maxRestarts) return { next: "run", countsAsRestart: true };
   const after = tries.restarts === 0 ? "" : ` (after ${tries.restarts} restarts)`;

@@ -154,6 +154,30 @@ describe("a run of a task", () => {
     expect(last.at(-1)).toMatchObject({ type: "TaskEnded", data: { restarts: 0 } });
   });
 
+  test("is tried once on each host that lacks its image for good, without counting", () => {
+    const lacks = (agent: string, everywhere: boolean) => {
+      const where = { agents: [agent], silent: [], platformAway: false, everywhere };
+      const launchFailure = { ...where, lacking: true, lasting: true };
+      const message = "the image is not on this host";
+      return ending(RunEndWhy.LOST, { fault: Fault.HOST, launchFailure, message });
+    };
+    const first = decide([...open], lacks("a1", false));
+    expect(first.at(-1)).toMatchObject({
+      type: "RunRequested",
+      data: { run: 2, delayMs: 1_000, resources: { constraints: { excludedAgents: ["a1"] } } },
+    });
+    const last = decide([...open, ...first], { ...lacks("a2", true), run: 2 });
+    expect(last.at(-1)).toMatchObject({
+      type: "TaskEnded",
+      data: {
+        outcome: TaskOutcome.FAILED,
+        restarts: 0,
+        reason:
+          "no agent that could hold the run has what it needs (a1, a2); run 2: the image is not on this host",
+      },
+    });
+  });
+
   test("ends once: later reports of it and of earlier runs change nothing", () => {
     given(taskDecider, ...open, runFinished(), taskEnded(TaskOutcome.COMPLETED, "finished"))
       .when(failing)

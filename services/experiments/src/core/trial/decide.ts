@@ -5,6 +5,7 @@ import type { EndRun, Left, RequestRun, TrialCommand } from "./commands.ts";
 import { evolveTrial, hasCheckpointOf, initialTrial } from "./evolve.ts";
 import type { Checkpoint, Stop, TrialEvent, TrialState } from "./state.ts";
 import { isHarsher } from "./stops.ts";
+import { rowAfter } from "./tries.ts";
 
 type Decision = readonly TrialEvent[] | Rejection;
 
@@ -123,7 +124,8 @@ function endRun(state: TrialState, command: EndRun): Decision {
     command.timeLimited === true && left === undefined && !hasCheckpointOf(state, run);
   const fault = isTooShort ? Fault.SCRIPT : command.fault;
   const trainedMs = atMs - (state.unended?.startedAtMs ?? atMs);
-  const row = trainedMs >= limits.trainedMs ? 0 : state.tries.row;
+  const before = trainedMs >= limits.trainedMs ? 0 : state.tries.row;
+  const row = rowAfter(before, launchFailure);
   const isUnexcused = why === RunEndWhy.FAILED && state.tries.excused >= limits.excusedMax;
   const perExit = Math.floor(limits.exitCharsMax / Math.max(exits.length, 8));
   return [
@@ -137,7 +139,7 @@ function endRun(state: TrialState, command: EndRun): Decision {
         // A run whose checkpoint is damaged does not count: no later run starts from that checkpoint, so this happens
         // once for each.
         countsAsRestart: (fault === Fault.SCRIPT || isUnexcused) && command.startDamaged !== true,
-        ...(fault === undefined ? {} : { fault, triesInRow: row + 1 }),
+        ...(fault === undefined ? {} : { fault, triesInRow: row }),
         ...(fault === undefined || agents.length === 0 ? {} : { avoided: { agents } }),
         ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined

@@ -2,16 +2,18 @@
  * The tries of a trial: its runs that ended without success and without a stop. Each is counted by its fault. Failures
  * of the script count against `max_restarts`. Failures of hosts and platform count if the run made no new checkpoint,
  * and `limits.lostTriesMax` of them in a row end the trial: then the run itself may be what its hosts do not survive. A
- * launch that waits for a service of this platform counts as neither. Runs whose processes failed because of hosts or
- * platform are excused `limits.excusedMax` times: more count as failures of the script, with or without a checkpoint.
+ * launch that waits for a service of this platform counts as neither. A launch on hosts that lack something for good,
+ * as an image that is built on a host, counts as neither, too: it is tried once on each host. Runs whose processes
+ * failed because of hosts or platform are excused `limits.excusedMax` times: more count as failures of the script, with
+ * or without a checkpoint.
  *
  * After each try the next run is delayed. The delay doubles with the tries in a row, and the next run avoids their
  * agents. A new checkpoint begins a new row, and so does a run that trained for a while. A checkpoint is new if it is
  * complete and above every step that the trial has had: otherwise a run that saves its first step again and again and
  * then ends its host would be repeated without end.
  */
-import type { EventData } from "@trainyard/contracts";
-import { Fault, RunEndWhy } from "@trainyard/contracts/events";
+import type { EventData, Plain } from "@trainyard/contracts";
+import { Fault, type LaunchFailure, type Resources, RunEndWhy } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 
 export type Tries = {
@@ -27,6 +29,10 @@ export type Tries = {
   readonly lost: number;
   /** The agents of the row, the latest last; at most `limits.avoidedAgentsMax`. */
   readonly agents: readonly string[];
+  /** The agents whose hosts lack something for good; later runs are not placed there. */
+  readonly lacking: readonly string[];
+  /** Whether no agent is left that could hold the run and has what it needs. */
+  readonly hasNoHost: boolean;
   /** The highest step that a run has saved or started from. */
   readonly step: number;
   /** The run that made the latest new checkpoint; 0 for none. */
@@ -39,6 +45,8 @@ export const noTries: Tries = {
   row: 0,
   lost: 0,
   agents: [],
+  lacking: [],
+  hasNoHost: false,
   step: 0,
   advanced: 0,
 };
@@ -57,6 +65,7 @@ export function afterCheckpoint(
 export function afterEnd(tries: Tries, ended: EventData<"RunEnded">): Tries {
   const { run, why, message, fault, launchFailure, triesInRow: row = 1 } = ended;
   if (fault === undefined) return tries;
+  if (launchFailure?.lasting === true) return afterLack(tries, row, launchFailure);
   const isBlameless = fault !== Fault.SCRIPT && !ended.countsAsRestart;
   const counts = isBlameless && launchFailure?.platformAway !== true && tries.advanced !== run;
   const before = row === 1 ? [] : tries.agents;
@@ -71,6 +80,48 @@ export function afterEnd(tries: Tries, ended: EventData<"RunEnded">): Tries {
     agents: agents.slice(-limits.avoidedAgentsMax),
   };
 }
+
+/** Returns the tries in a row with this one. One on a host that lacks something for good delays the next no longer. */
+export function rowAfter(before: number, launchFailure?: Plain<LaunchFailure>): number {
+  return launchFailure?.lasting === true ? Math.max(before, 1) : before + 1;
+}
+
+/** Trials of a pool with more hosts than `limits.excludedAgentsMax` that lack the image try it on no further one. */
+export function afterLack(
+  tries: Tries,
+  row: number,
+  { agents, everywhere }: Plain<LaunchFailure>,
+): Tries {
+  const lacking = [...new Set([...tries.lacking, ...agents])];
+  const hasNoHost = everywhere === true || lacking.length >= limits.excludedAgentsMax;
+  return { ...tries, row, lacking, hasNoHost };
+}
+
+/** Returns why a run that hosts lack something for is not tried again. */
+export function noHostText({ lacking }: Tries, what: string): string {
+  return `no agent that could hold the run has what it needs (${lacking.join(", ")}); ${what}`;
+}
+
+/** Returns the resources for a run that is not placed on these agents. */
+export function withoutAgents(
+  resources: Plain<Resources>,
+  agents: readonly string[],
+): Plain<Resources> {
+  if (agents.length === 0) return resources;
+  const constraints = resources.constraints ?? unconstrained;
+  const excludedAgents = [...new Set([...constraints.excludedAgents, ...agents])];
+  return { ...resources, constraints: { ...constraints, excludedAgents } };
+}
+
+const unconstrained = {
+  device: "",
+  deviceMemoryBytes: 0,
+  required: [],
+  preferred: [],
+  forbidden: [],
+  excludedAgents: [],
+  sameLabel: "",
+};
 
 /** Returns the delay of the next run after a try. */
 export function tryDelayMs({ row }: Tries, fault: Fault, { firstMs, lastMs }: TryDelays): number {

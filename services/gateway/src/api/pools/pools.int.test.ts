@@ -134,3 +134,13 @@ test("a call about pools is a 503 while the scheduler is unavailable", async () 
     body: { detail: "the scheduler service does not answer now; try again" },
   });
 });
+
+test("a call that needs another service names the bus while that is away", async () => {
+  gateway.hub.disconnect("gateway");
+  const answer = await gateway.call("GET", "/api/v1/pools");
+  gateway.hub.reconnect("gateway");
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { detail: "the bus is away, so the scheduler service cannot be asked; try again" },
+  });
+});

@@ -24,6 +24,24 @@ export function checkPlace(cluster: Cluster, resources: Plain<Resources>): Plain
   return couldEverHold(agents, resources, pool);
 }
 
+/** Whether another agent of the pool than these could ever hold the run. */
+export function hasOtherPlace(
+  cluster: Cluster,
+  resources: Plain<Resources>,
+  agents: readonly string[],
+): boolean {
+  const constraints = resources.constraints ?? unconstrained;
+  const excludedAgents = [...constraints.excludedAgents, ...agents];
+  return checkPlace(cluster, { ...resources, constraints: { ...constraints, excludedAgents } })
+    .possible;
+}
+
+const unconstrained = {
+  ...{ device: "", deviceMemoryBytes: 0, sameLabel: "" },
+  ...{ required: [], preferred: [], forbidden: [] },
+  excludedAgents: [],
+};
+
 function noPool(cluster: Cluster, pool: string): Plain<PlaceCheck> {
   const names = [...new Set([defaultPool, ...cluster.configured.keys()])].toSorted();
   const are = names.length === 1 ? "the only pool is" : "the pools are";

@@ -83,6 +83,10 @@ function isLacking({ state }: Rank): boolean {
   return state.kind === "ended" && state.report.lacking === true;
 }
 
+function lacksForGood({ state }: Rank): boolean {
+  return state.kind === "ended" && state.report.lasting === true;
+}
+
 function isSilentLaunch({ state }: Rank): boolean {
   return state.kind === "silent";
 }
@@ -99,6 +103,7 @@ function launchFailureOf(ranks: readonly Rank[]): Plain<LaunchFailure> | null {
     silent: agentsOf(silent),
     platformAway: failed.every(({ state }) => state.kind === "silent" && state.waits),
     ...(failed.every(isLacking) ? { lacking: true } : {}),
+    ...(failed.every(lacksForGood) ? { lasting: true } : {}),
   };
 }
 

@@ -5,6 +5,7 @@ import { culpritOf, hasFailed, judge, mayBeHosts, upText } from "../cluster/judg
 import { isOfPlatform } from "../cluster/recent-failures.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { trustDecision } from "../cluster/trust.ts";
+import { hasOtherPlace } from "../pool/check-place.ts";
 import type { Decision } from "./decision.ts";
 import type { Round } from "./gather.ts";
 
@@ -36,6 +37,17 @@ export class Faults {
 
   named(run: Allocation, command: AllocationCommand): AllocationCommand {
     if (command.kind !== "end") return command;
+    return this.#withFault(run, { ...command, ...this.#launchFailureOf(run, command) });
+  }
+
+  /** Says of a launch on hosts that lack something for good whether another host is left. */
+  #launchFailureOf({ resources }: Allocation, { launchFailure }: End): Partial<End> {
+    if (launchFailure?.lasting !== true) return {};
+    if (hasOtherPlace(this.#cluster, resources, launchFailure.agents)) return {};
+    return { launchFailure: { ...launchFailure, everywhere: true } };
+  }
+
+  #withFault(run: Allocation, command: End): AllocationCommand {
     const fault = this.#faultOf(run, command);
     return fault === null ? command : { ...command, fault };
   }

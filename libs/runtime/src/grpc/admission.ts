@@ -1,0 +1,191 @@
+/**
+ * Admits calls before their first message is read, and limits the memory and time of their messages. A call's memory
+ * counts until its stream is closed, which happens soon after its end, whatever its client does.
+ */
+import { constants, type ServerHttp2Stream } from "node:http2";
+import {
+  Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  type StatusObject,
+} from "@grpc/grpc-js";
+import { runtimeLimits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { HeldBody } from "../service/body-budget.ts";
+import { Arrivals } from "./arrivals.ts";
+import type { GrpcServerDeps } from "./server.ts";
+import type { GrpcProblem } from "./service.ts";
+import { grpcCodeOf, problemCodeKey } from "./status.ts";
+
+export type Admitted<Caller> = {
+  readonly caller: Caller;
+  readonly place: HeldBody;
+  readonly arrivals: Arrivals;
+};
+
+/** Admits each call by its metadata. Health and reflection need no token, and their messages are small. */
+export function admission<Caller>(
+  deps: GrpcServerDeps<Caller>,
+  admitted: WeakMap<Metadata, Admitted<Caller>>,
+): ServerInterceptor {
+  const names = new Map(
+    deps.services.flatMap(({ methods }) =>
+      methods.map(({ desc, definition }) => [definition.path, desc.localName] as const),
+    ),
+  );
+  return (method, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) => {
+        const arriving = new ArrivingCall(deps, call, method.requestStream);
+        next({
+          onReceiveMetadata: (metadata, proceed) => {
+            const name = names.get(method.path);
+            if (name === undefined) {
+              arriving.isOpenToAll();
+              return proceed(metadata);
+            }
+            arriving
+              .admit(name, metadata)
+              .then((known) => {
+                if (known === null) return;
+                admitted.set(metadata, known);
+                proceed(metadata);
+              })
+              .catch((error: unknown) => arriving.refuse(error));
+          },
+          onReceiveHalfClose: (proceed) => {
+            arriving.limit(null);
+            proceed();
+          },
+          // The end of every call, however it ends.
+          onCancel: () => arriving.ended(),
+        });
+      },
+    });
+}
+
+class ArrivingCall<Caller> {
+  readonly #deps: GrpcServerDeps<Caller>;
+  readonly #call: ServerInterceptingCallInterface;
+  readonly #hasManyMessages: boolean;
+  readonly #stream: ServerHttp2Stream;
+  #place: HeldBody | undefined;
+  #due: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(
+    deps: GrpcServerDeps<Caller>,
+    call: ServerInterceptingCallInterface,
+    hasManyMessages: boolean,
+  ) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#hasManyMessages = hasManyMessages;
+    this.#stream = streamOf(call);
+    this.limit(hasManyMessages ? "pause" : "message");
+  }
+
+  refuse(error: unknown): void {
+    this.#call.sendStatus(statusOf(this.#deps.problemOf(error)));
+  }
+
+  /** Limits the time until a message is whole, or until one begins. */
+  limit(what: "message" | "pause" | null): void {
+    const { requestMs = runtimeLimits.requestMs, idleMs = runtimeLimits.grpcIdleMs } = this.#deps;
+    if (what === null) clearTimeout(this.#due);
+    else if (what === "message") this.#after(requestMs, () => this.refuse(tooLate(requestMs)));
+    else this.#after(idleMs, () => this.refuse(tooQuiet(idleMs)));
+  }
+
+  isOpenToAll(): void {
+    this.#watch(runtimeLimits.grpcOpenMessageBytesMax, () => new HeldBody(() => {}));
+  }
+
+  /** Returns null if the call is over meanwhile. Throws the problem if it is refused. */
+  async admit(name: string, metadata: Metadata): Promise<Admitted<Caller> | null> {
+    const { admit, enter, nameOf, bodies, messageBytesMax } = this.#deps;
+    const caller = await admit(name, textOf(metadata, "authorization"));
+    if (this.#isOver) return null;
+    const place = enter?.(name, caller) ?? new HeldBody(() => {});
+    this.#place = place;
+    const owner = { name: nameOf(caller), cut: () => this.#cut() };
+    const arrivals = this.#watch(messageBytesMax, (bytes) => bodies.reserve(bytes, owner));
+    return { caller, place, arrivals };
+  }
+
+  ended(): void {
+    this.#isOver = true;
+    this.limit(null);
+    this.#place?.closed();
+    const { slowMs = runtimeLimits.grpcSlowMs } = this.#deps;
+    // A client may leave its side open, and with it what has arrived of a message.
+    if (this.#stream.destroyed) return;
+    this.#after(slowMs, () => this.#stream.close(constants.NGHTTP2_CANCEL));
+  }
+
+  #watch(bytesMax: number, reserve: (bytes: number) => HeldBody | null): Arrivals {
+    const arrivals = new Arrivals({
+      bytesMax,
+      reserve: (bytes) => {
+        if (bytes > bytesMax) throw tooLarge(bytesMax);
+        const body = reserve(bytes);
+        if (body === null) throw tooFull();
+        return body;
+      },
+      begun: () => this.#hasManyMessages && this.limit("message"),
+      whole: () => this.#hasManyMessages && this.limit("pause"),
+    });
+    // Before the library's own listener, so that it keeps nothing of a message that is refused.
+    this.#stream.prependListener("data", (chunk: Buffer) => {
+      try {
+        if (!this.#isOver) arrivals.read(chunk);
+      } catch (error) {
+        if (this.#stream.headersSent) this.#cut();
+        else this.refuse(error);
+      }
+    });
+    this.#stream.once("close", () => {
+      this.limit(null);
+      arrivals.closed();
+    });
+    return arrivals;
+  }
+
+  /** Closes the stream at once; a status would have to wait until the client has read what was sent before. */
+  #cut(): void {
+    this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  #after(ms: number, act: () => void): void {
+    clearTimeout(this.#due);
+    this.#due = setTimeout(act, ms);
+  }
+}
+
+/** Returns the stream of a call, a private field: the public part of the library shows only whole messages. */
+const streamOf = (call: ServerInterceptingCallInterface): ServerHttp2Stream =>
+  (call as unknown as { readonly stream: ServerHttp2Stream }).stream;
+
+export function statusOf({ status, code, message }: GrpcProblem): StatusObject {
+  const metadata = new Metadata();
+  metadata.set(problemCodeKey, code);
+  return { code: grpcCodeOf(status), details: message, metadata };
+}
+
+export const textOf = (metadata: Metadata, name: string): string | undefined => {
+  const [value] = metadata.get(name);
+  return value === undefined ? undefined : String(value);
+};
+
+const tooLate = (ms: number): Problem =>
+  new Problem(503, "request_too_slow", `the message did not arrive within ${ms} ms`);
+
+const tooQuiet = (ms: number): Problem =>
+  new Problem(503, "stream_idle", `no message arrived for ${ms} ms; open the stream again`);
+
+const tooLarge = (bytesMax: number): Problem =>
+  new Problem(413, "message_too_large", `a message has at most ${bytesMax} bytes`);
+
+const tooFull = (): Problem =>
+  new Problem(503, "busy", "the messages of other requests fill the memory for them; try again");
