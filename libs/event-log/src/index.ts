@@ -27,7 +27,6 @@ export type {
 export type { ConnectionConfig } from "./postgres/connection.ts";
 export { type MigrateOptions, migrateLog } from "./postgres/migrate.ts";
 export {
-  type AppendObserver,
   createPostgresLog,
   type PostgresLogOptions,
 } from "./postgres/postgres-log.ts";

@@ -146,6 +146,7 @@ export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { httpTimes } from "./telemetry/request-metrics.ts";
 export { type Measured, measuredGauge } from "./telemetry/measured-gauge.ts";
+export { requestIdOf } from "./request-id.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";

@@ -344,12 +344,25 @@ test("a call without a token makes the server hold no message", async () => {
   for (const path of [reflect, "/grpc.health.v1.Health/Check"]) {
     const call = begin(path);
     call.write(headOf(5_000));
-    expect((await endOf(call))["trainyard-code"]).toBe("message_too_large");
+    expect((await endOf(call))["trainyard-code"]).toBe("body_too_large");
   }
   const refused = begin(reportStream, "");
   refused.write(headOf(9_000));
   expect((await endOf(refused))["trainyard-code"]).toBe("no_token");
   expect(bodies.heldBytes).toBe(0);
-  // The streams are closed, though their clients leave them open.
+  // The stream is closed, though its client leaves it open.
   await vi.waitFor(() => expect(refused.closed).toBe(true), { timeout: 90_000 });
+});
+
+test("an ended call leaves no timer", async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+  await client().call(writeReports, { run: "1.1#1" });
+  const before = timers();
+  for (let call = 0; call < 10; call += 1) {
+    await client("")
+      .call(writeReports, { run: "1.1#1" })
+      .catch(() => {});
+  }
+  await vi.waitFor(() => expect(timers()).toBeLessThan(before + 10), { timeout: 200 });
 });

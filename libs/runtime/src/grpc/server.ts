@@ -6,15 +6,17 @@ import type { Writable } from "node:stream";
 import { type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import {
-  type Metadata,
+  Metadata,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
+  type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type StatusObject,
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
+import { assert } from "@trainyard/kernel";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
@@ -25,7 +27,7 @@ import type { Registry } from "../service/telemetry.ts";
 import { untilDrained } from "../service/until-drained.ts";
 import { Problem } from "../problem.ts";
 import { childOf } from "../traceparent.ts";
-import { type Admitted, admission, statusOf, textOf } from "./admission.ts";
+import { type Admitted, admission, textOf } from "./admission.ts";
 import type { Arrivals } from "./arrivals.ts";
 import {
   type GrpcContext,
@@ -34,6 +36,7 @@ import {
   type GrpcService,
   serviceDefinition,
 } from "./service.ts";
+import { requestIdKey, statusOf } from "./status.ts";
 import { timedCalls } from "./timed-calls.ts";
 
 export type GrpcServerDeps<Caller> = {
@@ -45,8 +48,8 @@ export type GrpcServerDeps<Caller> = {
    * Default: calls are not counted.
    */
   readonly enter?: (method: string, caller: Caller) => HeldBody;
-  /** Converts a failure to an answer. */
-  readonly problemOf: (error: unknown) => GrpcProblem;
+  /** Converts a failure to an answer. What only operators may see is logged with the id of the request. */
+  readonly problemOf: (error: unknown, requestId: string) => GrpcProblem;
   /** Returns null when ready, otherwise the reason. */
   readonly readiness: () => string | null;
   readonly draining: AbortSignal;
@@ -144,52 +147,96 @@ function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
 /** The common parts of all kinds of calls. */
 type AnyCall = {
   readonly metadata: Metadata;
+  readonly cancelled: boolean;
   once(event: "cancelled", listener: () => void): unknown;
+  getPeer(): string;
+  sendMetadata(metadata: Metadata): void;
 };
+
+/** A call that the interceptor has admitted, with what its handler gets and the metadata of its answer. */
+type Begun<Caller> = Admitted<Caller> & {
+  readonly context: GrpcContext<Caller>;
+  readonly headers: Metadata;
+  readonly statusOf: (error: unknown) => StatusObject;
+};
+
+function begun<Caller>(
+  call: AnyCall,
+  deps: GrpcServerDeps<Caller>,
+  admitted: WeakMap<Metadata, Admitted<Caller>>,
+): Begun<Caller> {
+  const own = admitted.get(call.metadata);
+  assert(own !== undefined, "a call without an admission is refused before");
+  const { caller, requestId } = own;
+  const gone = new AbortController();
+  call.once("cancelled", () => gone.abort());
+  if (call.cancelled) gone.abort();
+  const headers = new Metadata();
+  headers.set(requestIdKey, requestId);
+  const context = {
+    caller,
+    requestId,
+    traceparent: childOf(textOf(call.metadata, "traceparent") ?? ""),
+    signal: AbortSignal.any([gone.signal, deps.draining]),
+    address: call.getPeer().replace(/:\d+$/, ""),
+    metadata: (key: string) => textOf(call.metadata, key),
+    setHeader: (key: string, value: string) => headers.set(key, value),
+  };
+  const problemOf = (error: unknown): GrpcProblem =>
+    error instanceof Problem ? error : deps.problemOf(error, requestId);
+  return { ...own, context, headers, statusOf: (error) => statusOf(problemOf(error), requestId) };
+}
 
 function handlerOf<Caller>(
   { desc, handle }: GrpcMethod<Caller>,
   deps: GrpcServerDeps<Caller>,
   admitted: WeakMap<Metadata, Admitted<Caller>>,
 ): UntypedHandleCall {
-  // The interceptor has admitted the call: without it the call is refused before.
-  const admittedOf = ({ metadata }: AnyCall) => admitted.get(metadata) as Admitted<Caller>;
-  const contextOf = (call: AnyCall): GrpcContext<Caller> => {
-    const gone = new AbortController();
-    call.once("cancelled", () => gone.abort());
-    return {
-      caller: admittedOf(call).caller,
-      traceparent: childOf(textOf(call.metadata, "traceparent") ?? ""),
-      signal: AbortSignal.any([gone.signal, deps.draining]),
-    };
+  const reply = (
+    own: Begun<Caller>,
+    work: () => Promise<object>,
+    call: AnyCall,
+    answer: UnaryAnswer,
+  ): void => {
+    own.place.during(work).then(
+      (message) => {
+        call.sendMetadata(own.headers);
+        answer(null, message);
+      },
+      (error: unknown) => answer(own.statusOf(error)),
+    );
   };
-  if (desc.methodKind === "unary") {
-    return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
-      const { place, arrivals } = admittedOf(call);
-      const body = arrivals.take() ?? new HeldBody(() => {});
-      place
-        .during(() =>
-          body.during(async () => handle(call.request, contextOf(call)) as Promise<object>),
-        )
-        .then(
-          (reply) => answer(null, reply),
-          (error: unknown) => answer(statusOf(deps.problemOf(error))),
-        );
-    };
-  }
-  const reply = (call: Writable & AnyCall, requests: object): void => {
-    const context = contextOf(call);
-    const replies = handle(requests, context) as AsyncIterable<object>;
-    void admittedOf(call).place.during(() => send(call, replies, context.signal, deps));
+  const stream = (own: Begun<Caller>, requests: object, call: Writable & AnyCall): void => {
+    const replies = handle(requests, own.context) as AsyncIterable<object>;
+    void own.place.during(() => send(call, replies, own, deps));
   };
-  return desc.methodKind === "bidi_streaming"
-    ? (call: ServerDuplexStream<object, object>) =>
-        // The end of the requests must not close the other direction.
-        reply(call, counted(call.iterator({ destroyOnReturn: false }), admittedOf(call).arrivals))
-    : (call: ServerWritableStream<object, object>) => {
-        admittedOf(call).arrivals.take()?.closed();
-        reply(call, call.request);
+  switch (desc.methodKind) {
+    case "unary":
+      return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
+        const own = begun(call, deps, admitted);
+        const body = own.arrivals.take() ?? new HeldBody(() => {});
+        const work = async () => handle(call.request, own.context) as Promise<object>;
+        reply(own, () => body.during(work), call, answer);
       };
+    case "client_streaming":
+      return (call: ServerReadableStream<object, object>, answer: UnaryAnswer) => {
+        const own = begun(call, deps, admitted);
+        const requests = counted(call.iterator({ destroyOnReturn: false }), own.arrivals);
+        reply(own, async () => handle(requests, own.context) as Promise<object>, call, answer);
+      };
+    case "server_streaming":
+      return (call: ServerWritableStream<object, object>) => {
+        const own = begun(call, deps, admitted);
+        own.arrivals.take()?.closed();
+        stream(own, call.request, call);
+      };
+    case "bidi_streaming":
+      return (call: ServerDuplexStream<object, object>) => {
+        const own = begun(call, deps, admitted);
+        // The end of the requests must not close the other direction.
+        stream(own, counted(call.iterator({ destroyOnReturn: false }), own.arrivals), call);
+      };
+  }
 }
 
 /** Gives back the memory of each request when the handler asks for the next one. */
@@ -207,22 +254,26 @@ async function* counted(requests: AsyncIterable<object>, arrivals: Arrivals) {
 type UnaryAnswer = (error: StatusObject | null, reply?: object) => void;
 
 async function send<Caller>(
-  call: Writable,
+  call: Writable & AnyCall,
   replies: AsyncIterable<object>,
-  signal: AbortSignal,
+  { context: { signal }, headers, statusOf: endOf }: Begun<Caller>,
   deps: GrpcServerDeps<Caller>,
 ): Promise<void> {
   const slowMs = deps.slowMs ?? runtimeLimits.grpcSlowMs;
+  let isFirst = true;
   try {
     for await (const reply of replies) {
       if (signal.aborted) break;
+      if (isFirst) call.sendMetadata(headers);
+      isFirst = false;
       call.write(reply);
       if (!(await untilDrained(call, signal, slowMs))) throw tooSlow(slowMs);
     }
     if (deps.draining.aborted) throw new Problem(503, "draining", "this server ends; call again");
+    if (isFirst) call.sendMetadata(headers);
     call.end();
   } catch (error) {
-    call.emit("error", statusOf(error instanceof Problem ? error : deps.problemOf(error)));
+    call.emit("error", endOf(error));
   }
 }
 

@@ -1,10 +1,12 @@
 import { createMemoryBus } from "@trainyard/bus/testing";
 import type { ParkedRow } from "@trainyard/event-log";
+import { Fault } from "@trainyard/kernel";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
 import { ReadinessLines } from "./readiness-lines.ts";
 import { type Follower, Readiness } from "./readiness.ts";
+import { WriteWatch } from "./write-watch.ts";
 
 let clock: ManualClock;
 let head: number;
@@ -31,8 +33,9 @@ async function watching() {
     parked: async () => parked,
   };
   const logger = pino({ enabled: false });
+  const writes = new WriteWatch(clock);
   const own = { name: "experiments", followers: () => followers, decides: () => decides };
-  const readiness = new Readiness({ bus, log, clock, logger, ...own });
+  const readiness = new Readiness({ bus, log, clock, logger, writes, ...own });
   /** Looks each 2 s, as the loop does. */
   const after = async (seconds: number, meanwhile = (): void => {}) => {
     for (let at = 0; at < seconds; at += 2) {
@@ -42,7 +45,7 @@ async function watching() {
     }
     return readiness.outage() ?? readiness.late();
   };
-  return { readiness, after };
+  return { readiness, writes, after };
 }
 
 test("a process is unready when the database has been away for 10 s, and ready with its first answer", async () => {
@@ -114,6 +117,27 @@ test("a process that has never reached a server is unready at once", async () =>
   expect(await after(2)).toBe(
     'the database has not answered yet (password authentication failed for user "ty_logs")',
   );
+});
+
+test("a process is unready while a database that answers refuses every write, until it takes one", async () => {
+  const { after, writes } = await watching();
+  const why = "the disk of the log's database is full while appending: could not extend file";
+  const full = new Fault("log_full", why, { retry: "later" });
+  const fail = () => writes.noted(full);
+  expect(await after(8, fail)).toBeNull();
+  expect(await after(6, fail)).toBe(`the database has refused writes for 12 s (${why})`);
+  writes.noted(null);
+  expect(await after(2)).toBeNull();
+  expect(await after(14, () => writes.noted(new Fault("log_raced", "", { retry: "now" })))).toBe(
+    null,
+  );
+});
+
+test("refused writes are forgotten when nothing is appended any more", async () => {
+  const { after, writes } = await watching();
+  const full = new Fault("log_full", "the disk is full", { retry: "later" });
+  expect(await after(20, () => writes.noted(full))).toContain("has refused writes");
+  expect(await after(62)).toBeNull();
 });
 
 test("a reader that stalls is late after it has been 60 s behind for a minute", async () => {

@@ -14,6 +14,7 @@ import { Lag } from "./lag.ts";
 import { LinkWatch } from "./link-watch.ts";
 import { ParkedCount } from "./parked-count.ts";
 import { retryReason } from "./retry-reason.ts";
+import type { WriteWatch } from "./write-watch.ts";
 
 /** A reader of the log; its position is null while it does not have to read, as that of a standby. */
 export type Follower = {
@@ -65,6 +66,8 @@ export type ReadinessDeps = {
   readonly peers?: readonly Peer[];
   readonly clock: Clock;
   readonly logger: Logger;
+  /** The appends of the process; absent for one that appends nothing. */
+  readonly writes?: WriteWatch | undefined;
   readonly patience?: Partial<Patience> | undefined;
   readonly followers: () => readonly Follower[];
   /** Whether this replica holds the lease under which events are parked. */
@@ -100,6 +103,8 @@ export class Readiness implements Loop {
   outage(): string | null {
     const watches = [...this.#peers.map(({ watch }) => watch), this.#bus];
     const reasons = watches.map((watch) => watch.reason()).filter((reason) => reason !== null);
+    const refused = this.#deps.writes?.reason(this.#patience.awayMs) ?? null;
+    if (refused !== null) reasons.push(refused);
     return reasons.length === 0 ? null : reasons.join("; ");
   }
 

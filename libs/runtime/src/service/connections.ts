@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Bus, createNatsBus, type NatsBusConfig } from "@trainyard/bus";
-import { type AppendObserver, createPostgresLog, type EventLog } from "@trainyard/event-log";
+import { createPostgresLog, type EventLog, type PostgresLogOptions } from "@trainyard/event-log";
 import pg from "pg";
 import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
@@ -68,10 +68,10 @@ export function connectionsOf(env: Output<typeof connectionVariables>): Connecti
 export function openLog(
   config: DatabaseConfig,
   service: string,
-  appending?: AppendObserver,
+  hooks: Pick<PostgresLogOptions, "appending" | "onAppend"> = {},
 ): EventLog {
-  const log = { connectionString: config.postgresUrl, applicationName: service };
-  return createPostgresLog(appending === undefined ? log : { ...log, appending });
+  const { postgresUrl: connectionString } = config;
+  return createPostgresLog({ connectionString, applicationName: service, ...hooks });
 }
 
 export function openBus(

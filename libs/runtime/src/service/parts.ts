@@ -1,11 +1,12 @@
 /** The parts of a service, opened from its configuration or provided by the caller. */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
+import type { Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Pool } from "pg";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
 import type { Patience } from "../readiness/readiness.ts";
+import { WriteWatch } from "../readiness/write-watch.ts";
 import { createLogger, type Logger } from "../logging.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
 import { type WorkMetrics, workMetrics } from "../telemetry/work-metrics.ts";
@@ -35,6 +36,7 @@ export type ServingParts = {
   readonly clock: Clock;
   /** The log, of a service that has a database. */
   readonly log?: EventLog;
+  readonly writes?: WriteWatch;
   readonly patience?: Partial<Patience> | undefined;
 };
 
@@ -47,9 +49,12 @@ export async function openParts(
   overrides: Overrides,
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
+  const writes = new WriteWatch(parts.clock);
   const work = workMetrics(parts.registry);
-  const log = overrides.log ?? parts.stack.use(openLog(config, name, work.appending));
-  return { ...parts, log, work };
+  const onAppend = (fault: Fault | null): void => writes.noted(fault);
+  const hooks = { onAppend, appending: work.appending };
+  const log = overrides.log ?? parts.stack.use(openLog(config, name, hooks));
+  return { ...parts, log, work, writes };
 }
 
 /** Opens the parts of a service without the log. */

@@ -1,0 +1,146 @@
+/** The handlers of the API's methods over gRPC: one for each kind of answer. */
+import { createHash, randomUUID } from "node:crypto";
+import { type DescMessage, fromBinary, ScalarType } from "@bufbuild/protobuf";
+import {
+  type CallName,
+  codecOf,
+  type RawName,
+  type ReplyOf,
+  type RequestOf,
+  type StreamName,
+  type UnaryName,
+} from "@trainyard/contracts";
+import type { Route } from "@trainyard/contracts/routes";
+import { isFault } from "@trainyard/kernel";
+import type { AnyHandler, GrpcContext } from "@trainyard/runtime/grpc";
+import type { Caller } from "./caller.ts";
+import {
+  type Call,
+  type CallDeps,
+  callUnary,
+  openDownload,
+  openStream,
+  requireKeyForm,
+} from "./make-call.ts";
+import { Problem } from "./problem.ts";
+import type { RequestContext } from "./request-context.ts";
+
+type Asked = GrpcContext<Caller>;
+
+/** Returns the handler of a call, whose requests are bytes. */
+export function handlerOfCall(route: Route, deps: CallDeps): AnyHandler<Caller> {
+  switch (route.kind) {
+    case "unary":
+      return async (bytes, asked) =>
+        answerOf(route.call, deps, route, callOf(route, bytes as Uint8Array, asked));
+    case "stream":
+      return (bytes, asked) => messagesOf(route.call, deps, route, bytes as Uint8Array, asked);
+    case "raw":
+      return (bytes, asked) => piecesOf(route.call, deps, route, bytes as Uint8Array, asked);
+  }
+}
+
+/** Returns a call with its message. Throws a Problem of 400 for a malformed one. */
+export function callOf<Name extends CallName>(
+  route: Route,
+  bytes: Uint8Array,
+  asked: Asked,
+): Call<Name> {
+  const text = asked.metadata("idempotency-key");
+  requireKeyForm(text);
+  const digest = (): string =>
+    createHash("sha256").update(`grpc\n${route.call}\n`).update(bytes).digest("hex");
+  const message = readMessage<RequestOf<Name>>(route.request, bytes);
+  return { route, message, context: contextOf(asked), key: { text, digest } };
+}
+
+/** Returns a message as it is read over REST. Throws a Problem of 400 if it cannot be decoded. */
+export function readMessage<Message>(desc: DescMessage, bytes: Uint8Array): Message {
+  try {
+    const message = fromBinary(desc, bytes) as unknown as Record<string, unknown>;
+    const codec = codecOf<object>(desc);
+    const fields = desc.fields.filter(({ scalar }) => scalar === ScalarType.BYTES);
+    const content = Object.fromEntries(fields.map(({ localName: name }) => [name, message[name]]));
+    const none = Object.fromEntries(fields.map(({ localName: name }) => [name, new Uint8Array()]));
+    // The content needs no detour over base64.
+    return { ...codec.fromJson(codec.toJson({ ...message, ...none })), ...content } as Message;
+  } catch (error) {
+    throw new Problem(
+      400,
+      "invalid_request",
+      `the message is no ${desc.typeName}: ${reasonOf(error)}`,
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = isFault(error) && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return `${error instanceof Error ? error.message : String(error)}${cause}`;
+}
+
+function contextOf({ caller, traceparent, signal, address, metadata }: Asked): RequestContext {
+  return {
+    caller,
+    commitId: randomUUID(),
+    traceparent,
+    signal,
+    lastEventId: metadata("last-event-id"),
+    ifMatch: metadata("if-match"),
+    address,
+    origin: "",
+    cookie: null,
+  };
+}
+
+export async function answerOf<Name extends UnaryName>(
+  name: Name,
+  deps: CallDeps,
+  { reply }: Pick<Route, "reply">,
+  call: Call<Name>,
+): Promise<ReplyOf<Name>> {
+  const answer = await callUnary(name, deps, call);
+  if (answer.json === null) return answer.message;
+  return codecOf<ReplyOf<Name>>(reply).decode(answer.json);
+}
+
+/**
+ * Streams messages until the caller's token ends. The place after which a caller continues, which is the event's id
+ * over REST, is in the message.
+ */
+async function* messagesOf<Name extends StreamName>(
+  name: Name,
+  deps: CallDeps,
+  route: Route,
+  bytes: Uint8Array,
+  asked: Asked,
+): AsyncGenerator<ReplyOf<Name>> {
+  using stream = await openStream(name, deps, callOf<Name>(route, bytes, asked));
+  for await (const { message } of stream.items) {
+    if (message !== null) yield message;
+  }
+  if (stream.revoked.aborted)
+    throw new Problem(401, "no_token", "this token is not valid any more");
+}
+
+/** Streams bytes. The first piece has their content type, and the metadata has the name of the file. */
+async function* piecesOf<Name extends RawName>(
+  name: Name,
+  deps: CallDeps,
+  route: Route,
+  bytes: Uint8Array,
+  asked: Asked,
+): AsyncGenerator<{ readonly contentType: string; readonly data: Uint8Array }> {
+  const { setHeader, signal } = asked;
+  using download = await openDownload(name, deps, callOf<Name>(route, bytes, asked));
+  const { body, contentType, fileName } = download.answer;
+  setHeader("content-disposition", `attachment; filename="${fileName}"`);
+  const left = (): void => void ("destroy" in body && (body as { destroy(): void }).destroy());
+  signal.addEventListener("abort", left);
+  let isFirst = true;
+  for await (const chunk of body) {
+    const data = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    yield { contentType: isFirst ? contentType : "", data };
+    isFirst = false;
+  }
+  if (isFirst) yield { contentType, data: new Uint8Array() };
+}
