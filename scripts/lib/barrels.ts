@@ -9,6 +9,7 @@ import { join } from "node:path";
 const entries = {
   api: ["google/api", "trainyard/api/v1", "trainyard/common/v1"],
   commands: ["trainyard/command/v1", "trainyard/common/v1"],
+  errors: ["google/rpc"],
   events: ["trainyard/event/v1", "trainyard/common/v1"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -39,10 +39,12 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "list_table_scans",
     "list_flatness_1k_100k",
     "rest_vs_fastify",
+    "grpc_vs_echo",
     "search_picture_1000_trials_ms",
     "watch_cost_per_frame",
     "fold_queued_runs_flatness_1k_100k",
     "trial_list_heavy",
+    "followers_1000",
   ],
   delivery: [
     "chain_saturated",

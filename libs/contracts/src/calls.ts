@@ -34,7 +34,8 @@ import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
 import type { Plain } from "./plain.ts";
 
 /**
- * The services that the gateway serves: all of trainyard.api.v1 except ReportService, which the metrics service serves.
+ * The services that the gateway serves over REST and gRPC: all of trainyard.api.v1 except ReportService, which the
+ * metrics service serves, and UploadService, which it serves only over gRPC.
  */
 export const gatewayServices = [
   ExperimentService,
@@ -86,13 +87,13 @@ type NamesOf<Kind extends string> = {
 }[CallName];
 
 /** Calls that answer with a stream of messages. */
-export type StreamName = NamesOf<"server_streaming">;
+export type StreamName = Exclude<NamesOf<"server_streaming">, RawName>;
 /** Calls that answer with bytes of another content type. */
 export type RawName = {
   [Name in CallName]: OutputOf<Name> extends HttpBody ? Name : never;
 }[CallName];
 /** Calls that answer with one message. */
-export type UnaryName = Exclude<NamesOf<"unary">, RawName>;
+export type UnaryName = NamesOf<"unary">;
 
 /** A caller's request: an absent field has its default. */
 export type RequestInitOf<Name extends CallName> = MessageInitShape<InputOf<Name>>;

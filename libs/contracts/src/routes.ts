@@ -18,7 +18,7 @@ import { BodyLimit, Cost, call as callOptions } from "./gen/trainyard/options/v1
 import type { CallOptions } from "./gen/trainyard/options/v1/call_pb.ts";
 import type { Plain } from "./plain.ts";
 
-export { BodyLimit, Cost };
+export { BodyLimit, Cost, gatewayServices };
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -101,9 +101,9 @@ function factsOf(method: DescMethod): CallFacts {
 /** The cast is safe: call types and kinds are derived from the same descriptors. */
 function kindOf(method: DescMethod): Kinds {
   const call = method.localName as CallName;
-  if (method.methodKind === "server_streaming") return { kind: "stream", call: call as StreamName };
   if (method.output.typeName === HttpBodySchema.typeName)
     return { kind: "raw", call: call as RawName };
+  if (method.methodKind === "server_streaming") return { kind: "stream", call: call as StreamName };
   return { kind: "unary", call: call as UnaryName };
 }
 

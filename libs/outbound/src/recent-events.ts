@@ -127,7 +127,7 @@ export class RecentEvents {
 
   /** Returns the next events after a position; none at the end of the log. */
   async next(position: number): Promise<readonly LeavingEvent[]> {
-    return this.#kept(position) ?? (await this.#read(position));
+    return this.kept(position) ?? (await this.#read(position));
   }
 
   /** Returns the events at some positions, in their order. */
@@ -137,8 +137,8 @@ export class RecentEvents {
     return (await log.readAt(positions)).map((event) => new LeavingEvent(event, present));
   }
 
-  /** Returns what is kept after a position; null if the position is before all that is kept. */
-  #kept(position: number): readonly LeavingEvent[] | null {
+  /** Returns what is kept after a position, which costs no read; null if the position is before all that is kept. */
+  kept(position: number): readonly LeavingEvent[] | null {
     const first = this.#events[0]?.stored.position;
     if (first === undefined || position + 1 < first) return null;
     const from = position + 1 - first;

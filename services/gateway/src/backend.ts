@@ -1,5 +1,6 @@
 /** The parts that all handlers of the API share: the read model, the log, and the commands of other services. */
 
+import { randomUUID } from "node:crypto";
 import type { BlobStore, StorageDisk } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import type {
@@ -22,6 +23,7 @@ import {
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { RecentEvents } from "@trainyard/outbound";
+import type { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { SchedulerWatch } from "./api/cluster/scheduler-watch.ts";
 import { apiLimits } from "./api/limits.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
@@ -48,6 +50,7 @@ export type BackendParts = {
   readonly view: View;
   /** The queue of list queries, which leaves database connections to other queries. */
   readonly listQueries: FairQueue;
+  readonly analyses: AnalysisThread;
   readonly blobs: BlobStore;
   /** The directories of checkpoints and TensorBoard files, behind the brake. */
   readonly disk: StorageDisk;
@@ -59,6 +62,22 @@ export type BackendParts = {
 
 /** The caller and the ids that a command to a service carries. */
 export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
+
+/** The identity of reads that several callers share. */
+export const asGateway = (): Asker => ({
+  caller: {
+    kind: "user",
+    authid: "",
+    owner: "",
+    run: null,
+    token: "",
+    ancestors: [],
+    session: null,
+    tokenExpiresAtMs: undefined,
+  },
+  commitId: randomUUID(),
+  traceparent: "",
+});
 
 export class Backend {
   readonly parts: BackendParts;

@@ -24,6 +24,7 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { apiHandlers } from "./api/handlers.ts";
 import { hasEnded } from "./api/runs/runs.ts";
 import { servingRuns } from "./api/tasks/serving.ts";
@@ -42,6 +43,7 @@ import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
+import { SharedLookups } from "./http/shared-lookups.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -97,6 +99,7 @@ export async function createService(
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
+    analyses: stack.use(new AnalysisThread(log)),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
@@ -174,10 +177,11 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
+  const found = new SharedLookups((secret: string) => sessions.find(secret));
   const lookups = {
     ...{ runTokenKeys, token },
     grants: new RunGrants(log, clock),
-    session: (secret: string) => sessions.find(secret),
+    session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
   };
   return {
@@ -197,10 +201,11 @@ function braked(disk: StorageDisk, clock: Clock): StorageDisk {
  * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
  */
 function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+  const tokens = new SharedLookups(find);
   return async (id) => {
     const unready = freshness.unready();
     if (unready !== null) throw unavailable(unready);
-    const found = await find(id);
+    const found = await tokens.get(id);
     const unreadable = found === undefined ? freshness.unreadable() : null;
     if (unreadable !== null) throw unavailable(unreadable);
     return found;

@@ -1,6 +1,6 @@
 /** The streams that this service owns, and foreign streams that its answers depend on. */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import { StopMode, type StopWhy } from "@trainyard/contracts/events";
+import { StopMode, type StopWhy, TaskOutcome } from "@trainyard/contracts/events";
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import {
   evolveSearchClient,
@@ -156,6 +156,23 @@ export const taskStops: StreamFold<Stops> = {
   category: "task",
   initial: noStops,
   evolve: evolveStops,
+};
+
+function evolveHasEnded(state: boolean, { type, data }: AnyEvent): boolean {
+  // A paused task may be resumed.
+  if (type === "TaskEnded") return data.outcome !== TaskOutcome.PAUSED;
+  if (type === "TrialEnded" || type === "ExperimentEnded" || type === "TaskDeleted") return true;
+  const isContinued = type === "TrialContinued" || type === "ExperimentContinued";
+  return state && !isContinued && type !== "TaskResumed" && type !== "RunRequested";
+}
+
+const ends = { name: "has-ended", initial: false, evolve: evolveHasEnded } as const;
+
+/** Whether a trial, an experiment or a task has ended, so that it writes no more lines and reports no more points. */
+export const hasEnded: Readonly<Record<"trial" | "experiment" | "task", StreamFold<boolean>>> = {
+  trial: { ...ends, category: "trial" },
+  experiment: { ...ends, category: "experiment" },
+  task: { ...ends, category: "task" },
 };
 
 /** The last stop of a run in the scheduler's records, which its trial or the scheduler requested; null for none. */

@@ -1,7 +1,9 @@
 /**
  * Reads of the gateway: lists of 100,000 experiments, and a single experiment over HTTP, compared with a bare server.
  */
+import { ExperimentService } from "@trainyard/contracts/api";
 import { createPostgresLog } from "@trainyard/event-log";
+import { GrpcClient } from "@trainyard/runtime/grpc";
 import pg from "pg";
 import type { Bench, BenchContext, BenchResult } from "../support/bench.ts";
 import { costResult, rateResult } from "../support/bench.ts";
@@ -9,11 +11,12 @@ import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 import { database, openFilled, type Stage } from "./filled.ts";
+import { followersBar, followersBeside } from "./followers.ts";
 import { heavyBar, heavyTrials } from "./heavy-trials.ts";
 import { queuedBar, queuedRuns } from "./queued-runs.ts";
 import { pictureBar, searchPicture } from "./search-picture.ts";
 import { watchBar, watchCost } from "./watch-cost.ts";
-import { startPlainServer } from "./plain-server.ts";
+import { startPlainGrpcServer, startPlainServer } from "./plain-server.ts";
 
 const pageSize = 50;
 const arrivingPerSecond = 50;
@@ -45,12 +48,14 @@ const bars = {
   scans: { id: "list_table_scans", unit: "scans", floor: null, goal: null },
   flatness: { id: "list_flatness_1k_100k", unit: "pages/s", floor: null, goal: 0.5 },
   one: { id: "rest_vs_fastify", unit: "calls/s", floor: null, goal: 0.5 },
+  grpc: { id: "grpc_vs_echo", unit: "calls/s", floor: null, goal: 0.5 },
 };
 
 export const run: Bench = async (context) => [
   ...(await ofFilled(context)),
   ...(context.wants(queuedBar.id) ? [await queuedRuns(context)] : []),
   ...(context.wants(heavyBar.id) ? [await heavyTrials(context)] : []),
+  ...(context.wants(followersBar.id) ? [await followersBeside(context)] : []),
 ];
 
 /** Measures with experiments 1 to 1,000, and to 100,000. */
@@ -80,6 +85,7 @@ async function ofManyExperiments(
     ...(asked(bars.list, bars.scans) ? await listLatencies(context, large) : []),
     ...(asked(bars.flatness) ? [await flatness(context, small, large)] : []),
     ...(asked(bars.one) ? [await oneExperiment(stack, context, large)] : []),
+    ...(asked(bars.grpc) ? [await oneOverGrpc(stack, context, large)] : []),
   ];
 }
 
@@ -235,4 +241,44 @@ async function oneExperiment(
     theirs,
     "GetExperiment, 8 callers; beside Fastify with the same two reads",
   );
+}
+
+async function oneOverGrpc(
+  stack: AsyncDisposableStack,
+  context: BenchContext,
+  { grpcAddress, token, postgres, count }: Stage,
+): Promise<BenchResult> {
+  const forMs = { tiny: 50, short: 3_000, full: 10_000 }[context.size];
+  const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
+  const pool = new pg.Pool({ connectionString: postgres.url({ database }), max: 8 });
+  stack.defer(() => pool.end());
+  const plain = stack.use(await startPlainGrpcServer(pool));
+  const client = stack.use(new GrpcClient(grpcAddress, token));
+  const { getExperiment } = ExperimentService.method;
+  const experimentOf = (call: number): string => String(((call * 7_919) % count) + 1);
+  let calls = 0;
+  const [ours, theirs] = await interleave(
+    [
+      {
+        name: "GetExperiment over gRPC",
+        round: () =>
+          callsPerSecond(8, forMs, async () => {
+            calls += 1;
+            await client.call(getExperiment, { experiment: experimentOf(calls) });
+          }),
+      },
+      {
+        name: "a bare gRPC server",
+        round: () =>
+          callsPerSecond(8, forMs, async () => {
+            calls += 1;
+            await plain.get(experimentOf(calls));
+          }),
+      },
+    ],
+    rounds,
+    context,
+  );
+  const note = "GetExperiment, 8 callers; beside bare grpc-js with the same two reads";
+  return rateResult(bars.grpc, ours, theirs, note);
 }

@@ -65,7 +65,8 @@ function validationOf(trial: string, step: number, names: number): AnyEvent {
   return { type, data: { ...data, scalars } } as AnyEvent;
 }
 
-async function latencies(client: Client, forMs: number): Promise<readonly number[]> {
+/** Returns the times of a caller's lists of experiments, one after the other, in milliseconds. */
+export async function latencies(client: Client, forMs: number): Promise<readonly number[]> {
   const taken: number[] = [];
   const end = performance.now() + forMs;
   while (performance.now() < end) {

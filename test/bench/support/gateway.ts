@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Bus } from "@trainyard/bus";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { Client } from "@trainyard/client";
 import { migrateLog } from "@trainyard/event-log";
@@ -43,6 +44,7 @@ export async function createGatewayDatabase(
 export type OpenGateway = {
   readonly client: Client;
   readonly address: string;
+  readonly grpcAddress: string;
   /** The token of the user `admin`, like the one in a new cluster's file. */
   readonly token: string;
 };
@@ -60,13 +62,15 @@ export type GatewayOptions = {
   readonly webDir?: string | null;
   /** The server through which it reaches other services; without it, it reaches none. */
   readonly natsUrl?: string | null;
+  /** A bus in memory, which replaces the server. */
+  readonly bus?: Bus;
 };
 
 export async function openGateway(
   stack: AsyncDisposableStack,
   postgres: TestPostgres,
   database: string,
-  { webDir = null, natsUrl = null }: GatewayOptions = {},
+  { webDir = null, natsUrl = null, bus }: GatewayOptions = {},
 ): Promise<OpenGateway> {
   const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -87,11 +91,12 @@ export async function openGateway(
     webDir,
     taskDomain: null,
   };
-  const alone = natsUrl === null ? { bus: createMemoryBus().connect("gateway") } : {};
+  const alone = natsUrl === null ? { bus: bus ?? createMemoryBus().connect("gateway") } : {};
   const gateway = stack.use(await createService(config, alone));
   await gateway.start();
   const address = gateway.address();
-  return { client: new Client({ url: address, token }), address, token };
+  const grpcAddress = gateway.grpcAddress();
+  return { client: new Client({ url: address, token }), address, grpcAddress, token };
 }
 
 /** Polls until the read model has the expected rows. */

@@ -30,6 +30,7 @@ export * from "./trainyard/api/v1/submissions_pb.ts";
 export * from "./trainyard/api/v1/subscriptions_pb.ts";
 export * from "./trainyard/api/v1/tasks_pb.ts";
 export * from "./trainyard/api/v1/tensorboard_pb.ts";
+export * from "./trainyard/api/v1/uploads_pb.ts";
 export * from "./trainyard/api/v1/views_pb.ts";
 export * from "./trainyard/api/v1/watch_pb.ts";
 export * from "./trainyard/api/v1/workspaces_pb.ts";

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, test } from "vitest";
 import { requestOf, writeOf } from "../contract/harness.ts";
 import { logLimits } from "../limits.ts";
@@ -64,3 +65,26 @@ for (const [what, more] of Object.entries(kinds)) {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(logLimits.batchBytesMax * 1.1);
   });
 }
+
+test("an appender tells the fault of each refused statement, and when the database takes one again", async () => {
+  let isFull = true;
+  const connection: Pick<LazyConnection, "query"> = {
+    query: async () => {
+      if (!isFull) return [[1, "committed", 1, null]] as never;
+      const error = new pg.DatabaseError("could not extend file", 0, "error");
+      throw Object.assign(error, { code: "53100" });
+    },
+  };
+  const told: (string | null)[] = [];
+  const appender = new Appender(connection as LazyConnection, (fault) =>
+    told.push(fault?.code ?? null),
+  );
+  const append = () => appender.append(requestOf([writeOf("trial-1.1", 0)], {}));
+  await expect(append()).rejects.toMatchObject({
+    code: "log_full",
+    message: "the disk of the log's database is full while appending: could not extend file",
+  });
+  isFull = false;
+  await append();
+  expect(told).toEqual(["log_full", null]);
+});

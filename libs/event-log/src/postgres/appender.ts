@@ -28,9 +28,12 @@ export class Appender {
   #scheduled = false;
   #closed = false;
   #idle: (() => void)[] = [];
+  /** Called with the fault of each statement that failed, and with null after one that the database carried out. */
+  readonly #noted: (fault: Fault | null) => void;
 
-  constructor(connection: LazyConnection) {
+  constructor(connection: LazyConnection, noted: (fault: Fault | null) => void = () => {}) {
     this.#connection = connection;
+    this.#noted = noted;
   }
 
   append(request: AppendRequest): Promise<AppendResult> {
@@ -118,11 +121,17 @@ export class Appender {
 
   async #send(batch: readonly Waiting[]): Promise<readonly AppendResult[]> {
     const requests = batch.map(({ request }) => request);
-    const rows = await this.#connection.query<[...AppendRow]>({
-      ...appendQuery(requests),
-      rowMode: "array",
-    });
-    return appendResults(requests, rows);
+    try {
+      const rows = await this.#connection.query<[...AppendRow]>({
+        ...appendQuery(requests),
+        rowMode: "array",
+      });
+      this.#noted(null);
+      return appendResults(requests, rows);
+    } catch (error) {
+      this.#noted(faultOf(error, "appending"));
+      throw error;
+    }
   }
 
   /** Refuses new appends and resolves when the last append has its outcome. */

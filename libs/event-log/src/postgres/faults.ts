@@ -19,6 +19,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   "42": { code: "log_missing", retry: "never", says: "the log's schema does not fit this program" },
   "42501": { code: "not_permitted", retry: "never", says: "the log did not permit this" },
   "53": { code: "log_overloaded", retry: "later", says: "the log's database is out of resources" },
+  "53100": { code: "log_full", retry: "later", says: "the disk of the log's database is full" },
   "55": { code: "log_busy", retry: "later", says: "the log's database could not get a lock" },
   "57": { code: "log_unavailable", retry: "later", says: "the log's database is not available" },
   "57014": { code: "log_timeout", retry: "later", says: "the log took too long" },

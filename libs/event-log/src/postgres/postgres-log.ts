@@ -1,4 +1,4 @@
-import { assert } from "@trainyard/kernel";
+import { assert, type Fault } from "@trainyard/kernel";
 import pg from "pg";
 import { logLimits } from "../limits.ts";
 import type {
@@ -31,7 +31,13 @@ import { checkAnchor, readAnchor, verifyChain } from "./verify.ts";
 export type PostgresLogOptions = ConnectionConfig & {
   /** The number of read connections; appends and the listener have one each in addition. */
   readonly readConnections?: number;
+  /** Called with the fault of each append that failed, and with null after one that the database carried out. */
+  readonly onAppend?: (fault: Fault | null) => void;
+  readonly appending?: AppendObserver;
 };
+
+/** Called with each append. What it returns is called with the result, or null if the append failed. */
+type AppendObserver = (request: AppendRequest) => (result: AppendResult | null) => void;
 
 /**
  * Opens the log in a PostgreSQL database that `migrateLog` has prepared. The connection's user is the role that owns
@@ -48,9 +54,11 @@ class PostgresLog implements EventLog {
   readonly #appender: Appender;
   readonly #reader: Reader;
   readonly #listener: AppendListener;
+  readonly #appending: AppendObserver | undefined;
 
-  constructor({ readConnections, ...options }: PostgresLogOptions) {
+  constructor({ readConnections, appending, onAppend, ...options }: PostgresLogOptions) {
     const config = clientConfig(options);
+    this.#appending = appending;
     this.#pool = new pg.Pool({
       ...config,
       max: readConnections ?? logLimits.readConnectionsMax,
@@ -59,14 +67,20 @@ class PostgresLog implements EventLog {
     // The pool replaces an idle connection that breaks; without this listener the error would stop the process.
     this.#pool.on("error", () => {});
     this.#connection = new LazyConnection({ ...config, pipeline: true });
-    this.#appender = new Appender(this.#connection);
+    this.#appender = new Appender(this.#connection, onAppend);
     this.#patient = new LazyConnection(withoutTimeLimits(config));
     this.#reader = new Reader(this.#pool, this.#patient);
     this.#listener = new AppendListener(config, () => this.#reader.head());
   }
 
   append(request: AppendRequest): Promise<AppendResult> {
-    return this.#appender.append(request);
+    const ended = this.#appending?.(request);
+    const result = this.#appender.append(request);
+    if (ended !== undefined)
+      result.then(ended, () => {
+        ended(null);
+      });
+    return result;
   }
 
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {

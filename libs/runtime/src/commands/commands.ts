@@ -17,6 +17,7 @@ import { assert, Fault, isFault, isRejection, type Rejection } from "@trainyard/
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
 import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
 import { isTraceparent } from "../tracing/traceparent.ts";
 import { during, noTracer, type Tracer } from "../tracing/tracer.ts";
 
@@ -56,17 +57,23 @@ export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejec
   return { position: result.position, stream: result.streams[0]?.stream ?? "" };
 }
 
+/** The observers of commands: the metrics of a service with a database, and its spans. */
+export type CommandWatch = {
+  readonly work?: Pick<WorkMetrics, "answering"> | undefined;
+  readonly tracer?: Tracer | undefined;
+};
+
 /** Builds the handlers that `Bus.serve` needs. */
 export function commandHandlers(
   service: string,
   functions: CommandFunctions,
   logger: Logger,
-  tracer: Tracer = noTracer,
+  { work, tracer = noTracer }: CommandWatch = {},
 ): Readonly<Record<string, CommandHandler>> {
   return Object.fromEntries(
     Object.entries(functions).map(([name, handle]) => [
       name,
-      traced(tracer, service, name, handlerOf(service, name, handle, logger)),
+      timed(name, traced(tracer, service, name, handlerOf(service, name, handle, logger)), work),
     ]),
   );
 }
@@ -90,6 +97,19 @@ function traced(
       () => handle({ ...request, headers: { ...headers, traceparent } }),
       ({ kind }) => ({ "trainyard.result": kind }),
     );
+  };
+}
+
+function timed(
+  name: string,
+  handle: CommandHandler,
+  work: Pick<WorkMetrics, "answering"> | undefined,
+): CommandHandler {
+  return async (request) => {
+    const end = work?.answering(name);
+    const reply = await handle(request);
+    end?.();
+    return reply;
   };
 }
 

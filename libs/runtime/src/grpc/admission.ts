@@ -4,24 +4,24 @@
  */
 import { constants, type ServerHttp2Stream } from "node:http2";
 import {
-  Metadata,
+  type Metadata,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
-  type StatusObject,
 } from "@grpc/grpc-js";
 import { runtimeLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { requestIdOf } from "../request-id.ts";
 import { HeldBody } from "../service/body-budget.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { GrpcServerDeps } from "./server.ts";
-import type { GrpcProblem } from "./service.ts";
-import { grpcCodeOf, problemCodeKey } from "./status.ts";
+import { requestIdKey, statusOf } from "./status.ts";
 
 export type Admitted<Caller> = {
   readonly caller: Caller;
   readonly place: HeldBody;
   readonly arrivals: Arrivals;
+  readonly requestId: string;
 };
 
 /** Admits each call by its metadata. Health and reflection need no token, and their messages are small. */
@@ -40,6 +40,7 @@ export function admission<Caller>(
         const arriving = new ArrivingCall(deps, call, method.requestStream);
         next({
           onReceiveMetadata: (metadata, proceed) => {
+            arriving.requestId = requestIdOf(textOf(metadata, requestIdKey));
             const name = names.get(method.path);
             if (name === undefined) {
               arriving.isOpenToAll();
@@ -66,11 +67,13 @@ export function admission<Caller>(
 }
 
 class ArrivingCall<Caller> {
+  requestId = "";
   readonly #deps: GrpcServerDeps<Caller>;
   readonly #call: ServerInterceptingCallInterface;
   readonly #hasManyMessages: boolean;
   readonly #stream: ServerHttp2Stream;
   #place: HeldBody | undefined;
+  #arrivals: Arrivals | undefined;
   #due: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -83,11 +86,16 @@ class ArrivingCall<Caller> {
     this.#call = call;
     this.#hasManyMessages = hasManyMessages;
     this.#stream = streamOf(call);
+    this.#stream.once("close", () => {
+      this.limit(null);
+      this.#arrivals?.closed();
+    });
     this.limit(hasManyMessages ? "pause" : "message");
   }
 
   refuse(error: unknown): void {
-    this.#call.sendStatus(statusOf(this.#deps.problemOf(error)));
+    const { requestId } = this;
+    this.#call.sendStatus(statusOf(this.#deps.problemOf(error, requestId), requestId));
   }
 
   /** Limits the time until a message is whole, or until one begins. */
@@ -111,7 +119,7 @@ class ArrivingCall<Caller> {
     this.#place = place;
     const owner = { name: nameOf(caller), cut: () => this.#cut() };
     const arrivals = this.#watch(messageBytesMax, (bytes) => bodies.reserve(bytes, owner));
-    return { caller, place, arrivals };
+    return { caller, place, arrivals, requestId: this.requestId };
   }
 
   ended(): void {
@@ -145,10 +153,7 @@ class ArrivingCall<Caller> {
         else this.refuse(error);
       }
     });
-    this.#stream.once("close", () => {
-      this.limit(null);
-      arrivals.closed();
-    });
+    this.#arrivals = arrivals;
     return arrivals;
   }
 
@@ -164,13 +169,13 @@ class ArrivingCall<Caller> {
 }
 
 /** Returns the stream of a call, a private field: the public part of the library shows only whole messages. */
-const streamOf = (call: ServerInterceptingCallInterface): ServerHttp2Stream =>
-  (call as unknown as { readonly stream: ServerHttp2Stream }).stream;
-
-export function statusOf({ status, code, message }: GrpcProblem): StatusObject {
-  const metadata = new Metadata();
-  metadata.set(problemCodeKey, code);
-  return { code: grpcCodeOf(status), details: message, metadata };
+function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream {
+  const { stream, nextCall } = call as unknown as {
+    readonly stream?: ServerHttp2Stream;
+    /** The call of an interceptor that is nearer to the client. */
+    readonly nextCall: ServerInterceptingCallInterface;
+  };
+  return stream ?? streamOf(nextCall);
 }
 
 export const textOf = (metadata: Metadata, name: string): string | undefined => {
@@ -185,7 +190,7 @@ const tooQuiet = (ms: number): Problem =>
   new Problem(503, "stream_idle", `no message arrived for ${ms} ms; open the stream again`);
 
 const tooLarge = (bytesMax: number): Problem =>
-  new Problem(413, "message_too_large", `a message has at most ${bytesMax} bytes`);
+  new Problem(413, "body_too_large", `a message has at most ${bytesMax} bytes`);
 
 const tooFull = (): Problem =>
   new Problem(503, "busy", "the messages of other requests fill the memory for them; try again");

@@ -1,4 +1,6 @@
 export {
+  type AnyHandler,
+  encodedGrpcService,
   type GrpcContext,
   type GrpcProblem,
   type GrpcService,
@@ -8,4 +10,4 @@ export {
 export { type GrpcServerDeps, startGrpcServer } from "./server.ts";
 export { GrpcClient } from "./client.ts";
 export { pipelined } from "./pipelined.ts";
-export { grpcCodeOf, problemCodeKey } from "./status.ts";
+export { grpcCodeOf, problemCodeKey, requestIdKey } from "./status.ts";

@@ -3,26 +3,30 @@
  * message is read. A stream is read and written only as fast as the other side, so no messages accumulate.
  */
 import type { Writable } from "node:stream";
-import { type DescFile, toBinary } from "@bufbuild/protobuf";
+import { type DescFile, type DescMethod, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import {
-  type Metadata,
+  Metadata,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
+  type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type StatusObject,
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
+import { assert } from "@trainyard/kernel";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
+import { grpcTimes } from "../telemetry/request-metrics.ts";
 import { type BodyBudget, HeldBody } from "../service/body-budget.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
+import type { Registry } from "../service/telemetry.ts";
 import { untilDrained } from "../service/until-drained.ts";
 import { Problem } from "../problem.ts";
-import { type Admitted, admission, statusOf, textOf } from "./admission.ts";
+import { type Admitted, admission, textOf } from "./admission.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { during, noTracer, type Span, type Tracer } from "../tracing/tracer.ts";
 import {
@@ -32,6 +36,8 @@ import {
   type GrpcService,
   serviceDefinition,
 } from "./service.ts";
+import { requestIdKey, statusOf } from "./status.ts";
+import { timedCalls } from "./timed-calls.ts";
 
 export type GrpcServerDeps<Caller> = {
   readonly services: readonly GrpcService<Caller>[];
@@ -42,13 +48,15 @@ export type GrpcServerDeps<Caller> = {
    * Default: calls are not counted.
    */
   readonly enter?: (method: string, caller: Caller) => HeldBody;
-  /** Converts a failure to an answer. */
-  readonly problemOf: (error: unknown) => GrpcProblem;
+  /** Converts a failure to an answer. What only operators may see is logged with the id of the request. */
+  readonly problemOf: (error: unknown, requestId: string) => GrpcProblem;
   /** Returns null when ready, otherwise the reason. */
   readonly readiness: () => string | null;
   readonly draining: AbortSignal;
   /** Begins a span for each call. Default: calls are no spans. */
   readonly tracer?: Tracer;
+  /** Gets the durations of calls. */
+  readonly registry: Registry;
   /** The memory of messages, by the name of their caller, from their first byte until the handler has them. */
   readonly bodies: BodyBudget;
   readonly nameOf: (caller: Caller) => string;
@@ -72,7 +80,7 @@ export async function startGrpcServer<Caller>(
     "grpc.max_receive_message_length": deps.messageBytesMax,
     "grpc.max_concurrent_streams": runtimeLimits.grpcStreamsPerConnection,
     "grpc.keepalive_time_ms": runtimeLimits.grpcKeepAliveMs,
-    interceptors: [admission(deps, admitted)],
+    interceptors: [timedCalls(grpcTimes(deps.registry)), admission(deps, admitted)],
   });
   for (const service of deps.services) {
     const handlers: Record<string, UntypedHandleCall> = {};
@@ -141,58 +149,113 @@ function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
 /** The common parts of all kinds of calls. */
 type AnyCall = {
   readonly metadata: Metadata;
+  readonly cancelled: boolean;
   once(event: "cancelled", listener: () => void): unknown;
+  getPeer(): string;
+  sendMetadata(metadata: Metadata): void;
 };
+
+/** A call that the interceptor has admitted, with what its handler gets and the metadata of its answer. */
+type Begun<Caller> = Admitted<Caller> & {
+  readonly context: GrpcContext<Caller>;
+  readonly span: Span;
+  readonly headers: Metadata;
+  readonly statusOf: (error: unknown) => StatusObject;
+};
+
+function begun<Caller>(
+  call: AnyCall,
+  { name, parent }: DescMethod,
+  deps: GrpcServerDeps<Caller>,
+  admitted: WeakMap<Metadata, Admitted<Caller>>,
+): Begun<Caller> {
+  const own = admitted.get(call.metadata);
+  assert(own !== undefined, "a call without an admission is refused before");
+  const { caller, requestId } = own;
+  const gone = new AbortController();
+  call.once("cancelled", () => gone.abort());
+  if (call.cancelled) gone.abort();
+  const headers = new Metadata();
+  headers.set(requestIdKey, requestId);
+  const { tracer = noTracer } = deps;
+  const attributes = {
+    ...{ "rpc.system": "grpc", "rpc.service": parent.typeName, "rpc.method": name },
+  };
+  const above = textOf(call.metadata, "traceparent") ?? "";
+  const facts = { kind: "server", attributes } as const;
+  const span = tracer.begin(`${parent.typeName}/${name}`, above, facts);
+  const context = {
+    caller,
+    requestId,
+    traceparent: span.traceparent,
+    signal: AbortSignal.any([gone.signal, deps.draining]),
+    address: call.getPeer().replace(/:\d+$/, ""),
+    metadata: (key: string) => textOf(call.metadata, key),
+    setHeader: (key: string, value: string) => headers.set(key, value),
+  };
+  const problemOf = (error: unknown): GrpcProblem =>
+    error instanceof Problem ? error : deps.problemOf(error, requestId);
+  return {
+    ...own,
+    context,
+    span,
+    headers,
+    statusOf: (error) => statusOf(problemOf(error), requestId),
+  };
+}
 
 function handlerOf<Caller>(
   { desc, handle }: GrpcMethod<Caller>,
   deps: GrpcServerDeps<Caller>,
   admitted: WeakMap<Metadata, Admitted<Caller>>,
 ): UntypedHandleCall {
-  const service = desc.parent.typeName;
-  // The interceptor has admitted the call: without it the call is refused before.
-  const admittedOf = ({ metadata }: AnyCall) => admitted.get(metadata) as Admitted<Caller>;
-  const tracer = deps.tracer ?? noTracer;
-  const spanOf = ({ metadata }: AnyCall): Span => {
-    const attributes = { "rpc.system": "grpc", "rpc.service": service, "rpc.method": desc.name };
-    const caller = textOf(metadata, "traceparent") ?? "";
-    return tracer.begin(`${service}/${desc.name}`, caller, { kind: "server", attributes });
+  const reply = (
+    own: Begun<Caller>,
+    work: () => Promise<object>,
+    call: AnyCall,
+    answer: UnaryAnswer,
+  ): void => {
+    own.place
+      .during(() => during(own.span, work))
+      .then(
+        (message) => {
+          call.sendMetadata(own.headers);
+          answer(null, message);
+        },
+        (error: unknown) => answer(own.statusOf(error)),
+      );
   };
-  const contextOf = (call: AnyCall, { traceparent }: Span): GrpcContext<Caller> => {
-    const gone = new AbortController();
-    call.once("cancelled", () => gone.abort());
-    const signal = AbortSignal.any([gone.signal, deps.draining]);
-    return { caller: admittedOf(call).caller, traceparent, signal };
+  const stream = (own: Begun<Caller>, requests: object, call: Writable & AnyCall): void => {
+    const replies = handle(requests, own.context) as AsyncIterable<object>;
+    void own.place.during(() => during(own.span, () => send(call, replies, own, deps)));
   };
-  if (desc.methodKind === "unary") {
-    return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
-      const span = spanOf(call);
-      const { place, arrivals } = admittedOf(call);
-      const body = arrivals.take() ?? new HeldBody(() => {});
-      const work = async () => handle(call.request, contextOf(call, span)) as Promise<object>;
-      place
-        .during(() => during(span, () => body.during(work)))
-        .then(
-          (reply) => answer(null, reply),
-          (error: unknown) => answer(statusOf(deps.problemOf(error))),
-        );
-    };
-  }
-  const reply = (call: Writable & AnyCall, requests: object): void => {
-    const span = spanOf(call);
-    const context = contextOf(call, span);
-    const replies = handle(requests, context) as AsyncIterable<object>;
-    const work = () => during(span, () => send(call, replies, context.signal, deps));
-    void admittedOf(call).place.during(work);
-  };
-  return desc.methodKind === "bidi_streaming"
-    ? (call: ServerDuplexStream<object, object>) =>
-        // The end of the requests must not close the other direction.
-        reply(call, counted(call.iterator({ destroyOnReturn: false }), admittedOf(call).arrivals))
-    : (call: ServerWritableStream<object, object>) => {
-        admittedOf(call).arrivals.take()?.closed();
-        reply(call, call.request);
+  switch (desc.methodKind) {
+    case "unary":
+      return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
+        const own = begun(call, desc, deps, admitted);
+        const body = own.arrivals.take() ?? new HeldBody(() => {});
+        const work = async () => handle(call.request, own.context) as Promise<object>;
+        reply(own, () => body.during(work), call, answer);
       };
+    case "client_streaming":
+      return (call: ServerReadableStream<object, object>, answer: UnaryAnswer) => {
+        const own = begun(call, desc, deps, admitted);
+        const requests = counted(call.iterator({ destroyOnReturn: false }), own.arrivals);
+        reply(own, async () => handle(requests, own.context) as Promise<object>, call, answer);
+      };
+    case "server_streaming":
+      return (call: ServerWritableStream<object, object>) => {
+        const own = begun(call, desc, deps, admitted);
+        own.arrivals.take()?.closed();
+        stream(own, call.request, call);
+      };
+    case "bidi_streaming":
+      return (call: ServerDuplexStream<object, object>) => {
+        const own = begun(call, desc, deps, admitted);
+        // The end of the requests must not close the other direction.
+        stream(own, counted(call.iterator({ destroyOnReturn: false }), own.arrivals), call);
+      };
+  }
 }
 
 /** Gives back the memory of each request when the handler asks for the next one. */
@@ -210,22 +273,26 @@ async function* counted(requests: AsyncIterable<object>, arrivals: Arrivals) {
 type UnaryAnswer = (error: StatusObject | null, reply?: object) => void;
 
 async function send<Caller>(
-  call: Writable,
+  call: Writable & AnyCall,
   replies: AsyncIterable<object>,
-  signal: AbortSignal,
+  { context: { signal }, headers, statusOf: endOf }: Begun<Caller>,
   deps: GrpcServerDeps<Caller>,
 ): Promise<void> {
   const slowMs = deps.slowMs ?? runtimeLimits.grpcSlowMs;
+  let isFirst = true;
   try {
     for await (const reply of replies) {
       if (signal.aborted) break;
+      if (isFirst) call.sendMetadata(headers);
+      isFirst = false;
       call.write(reply);
       if (!(await untilDrained(call, signal, slowMs))) throw tooSlow(slowMs);
     }
     if (deps.draining.aborted) throw new Problem(503, "draining", "this server ends; call again");
+    if (isFirst) call.sendMetadata(headers);
     call.end();
   } catch (error) {
-    call.emit("error", statusOf(error instanceof Problem ? error : deps.problemOf(error)));
+    call.emit("error", endOf(error));
   }
 }
 

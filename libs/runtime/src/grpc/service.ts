@@ -15,13 +15,22 @@ import type { Plain } from "@trainyard/contracts";
 import type { Problem } from "../problem.ts";
 
 /** The part of a Problem that a gRPC status has. */
-export type GrpcProblem = Pick<Problem, "status" | "code" | "message">;
+export type GrpcProblem = Pick<Problem, "status" | "code" | "message"> &
+  Partial<Pick<Problem, "problems" | "retryAfterSeconds">>;
 
 export type GrpcContext<Caller> = {
   readonly caller: Caller;
   readonly traceparent: string;
-  /** Aborts when the caller disconnects or the server drains. */
+  /** Aborts when the caller disconnects, its deadline has passed, or the server drains. */
   readonly signal: AbortSignal;
+  /** The caller's id of the request, or one that the server made. */
+  readonly requestId: string;
+  /** The network address that the call came from, perhaps a proxy's. */
+  readonly address: string;
+  /** Returns the first value of the request's metadata with this key. */
+  readonly metadata: (key: string) => string | undefined;
+  /** Adds to the metadata of the answer, until its first message is sent. */
+  readonly setHeader: (key: string, value: string) => void;
 };
 
 type Input<Message extends DescMessage> = Plain<MessageShape<Message>>;
@@ -43,7 +52,10 @@ type HandlerOf<Method extends GenServiceMethods[string], Caller> = {
     requests: AsyncIterable<Input<Method["input"]>>,
     context: GrpcContext<Caller>,
   ) => AsyncIterable<Output<Method["output"]>>;
-  client_streaming: never;
+  client_streaming: (
+    requests: AsyncIterable<Input<Method["input"]>>,
+    context: GrpcContext<Caller>,
+  ) => Promise<Output<Method["output"]>>;
 }[Method["methodKind"]];
 
 /** The handlers of some methods of a service; other methods are UNIMPLEMENTED. */
@@ -75,6 +87,22 @@ export function grpcService<Service extends DescService, Caller>(
   const methods = desc.methods.flatMap((method) => {
     const handle = known[method.localName];
     return handle === undefined ? [] : [{ desc: method, definition: definitionOf(method), handle }];
+  });
+  return { desc, methods };
+}
+
+/**
+ * Returns a service whose handlers get their requests as bytes, so that they answer for malformed ones. A method for
+ * which there is no handler is UNIMPLEMENTED.
+ */
+export function encodedGrpcService<Caller>(
+  desc: DescService,
+  handlerOf: (method: DescMethod) => AnyHandler<Caller> | null,
+): GrpcService<Caller> {
+  const methods = desc.methods.flatMap((method) => {
+    const handle = handlerOf(method);
+    const definition = { ...definitionOf(method), requestDeserialize: (bytes: Buffer) => bytes };
+    return handle === null ? [] : [{ desc: method, definition, handle }];
   });
   return { desc, methods };
 }

@@ -38,7 +38,7 @@ test("a call is a span under its caller's, and a bad traceparent is ignored", as
           bodies: new BodyBudget(limits),
           nameOf: () => "",
           messageBytesMax: 10_000,
-          tracer,
+          ...{ tracer, registry: own.registry },
         },
         { host: "127.0.0.1", port: 0 },
       ),

@@ -28,6 +28,7 @@ import { correlatedEvents, experimentKey, reactionMeta } from "../work/correlati
 import type { Work } from "../work/work.ts";
 import { noTracer, type Tracer } from "../tracing/tracer.ts";
 import { reactionSpan } from "./reaction-span.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
 
 export type Reaction<Name extends EventName> = {
   readonly stored: StoredEvent;
@@ -63,6 +64,7 @@ export type ReactionDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tracer?: Tracer | undefined;
+  readonly work?: Pick<WorkMetrics, "reacting">;
 };
 
 export class ReactionLoop {
@@ -180,7 +182,9 @@ export class ReactionLoop {
     }
     const { data } = decodeEvent(event);
     this.#deps.executor.cache.observe(event);
+    const end = this.#deps.work?.reacting();
     await handler({ stored: event, data, id: idOf(event.stream) } as Reaction<EventName>, work);
+    end?.();
   }
 
   async #handle(event: StoredEvent, signal: AbortSignal): Promise<void> {

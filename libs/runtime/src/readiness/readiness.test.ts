@@ -1,20 +1,26 @@
 import { createMemoryBus } from "@trainyard/bus/testing";
+import type { ParkedRow } from "@trainyard/event-log";
+import { Fault } from "@trainyard/kernel";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
 import { ReadinessLines } from "./readiness-lines.ts";
 import { type Follower, Readiness } from "./readiness.ts";
+import { WriteWatch } from "./write-watch.ts";
 
 let clock: ManualClock;
 let head: number;
 let failure: Error | null;
 let followers: Follower[];
+let decides: boolean;
+let parked: ParkedRow[];
 const hub = createMemoryBus();
 const never = new AbortController().signal;
 
 beforeEach(() => {
   clock = new ManualClock();
   [head, failure, followers] = [1, null, []];
+  [decides, parked] = [true, []];
 });
 
 async function watching() {
@@ -24,9 +30,12 @@ async function watching() {
       if (failure !== null) throw failure;
       return head;
     },
+    parked: async () => parked,
   };
   const logger = pino({ enabled: false });
-  const readiness = new Readiness({ bus, log, clock, logger, followers: () => followers });
+  const writes = new WriteWatch(clock);
+  const own = { name: "experiments", followers: () => followers, decides: () => decides };
+  const readiness = new Readiness({ bus, log, clock, logger, writes, ...own });
   /** Looks each 2 s, as the loop does. */
   const after = async (seconds: number, meanwhile = (): void => {}) => {
     for (let at = 0; at < seconds; at += 2) {
@@ -36,7 +45,7 @@ async function watching() {
     }
     return readiness.outage() ?? readiness.late();
   };
-  return { readiness, after };
+  return { readiness, writes, after };
 }
 
 test("a process is unready when the database has been away for 10 s, and ready with its first answer", async () => {
@@ -110,6 +119,27 @@ test("a process that has never reached a server is unready at once", async () =>
   );
 });
 
+test("a process is unready while a database that answers refuses every write, until it takes one", async () => {
+  const { after, writes } = await watching();
+  const why = "the disk of the log's database is full while appending: could not extend file";
+  const full = new Fault("log_full", why, { retry: "later" });
+  const fail = () => writes.noted(full);
+  expect(await after(8, fail)).toBeNull();
+  expect(await after(6, fail)).toBe(`the database has refused writes for 12 s (${why})`);
+  writes.noted(null);
+  expect(await after(2)).toBeNull();
+  expect(await after(14, () => writes.noted(new Fault("log_raced", "", { retry: "now" })))).toBe(
+    null,
+  );
+});
+
+test("refused writes are forgotten when nothing is appended any more", async () => {
+  const { after, writes } = await watching();
+  const full = new Fault("log_full", "the disk is full", { retry: "later" });
+  expect(await after(20, () => writes.noted(full))).toContain("has refused writes");
+  expect(await after(62)).toBeNull();
+});
+
 test("a reader that stalls is late after it has been 60 s behind for a minute", async () => {
   const { after } = await watching();
   followers = [{ name: "searcher", position: 1 }];
@@ -157,4 +187,39 @@ test("a reader that stalls for a day is late by a day, with bounded memory", asy
   const { after } = await watching();
   followers = [{ name: "searcher", position: 1 }];
   expect(await after(10_000, () => (head += 1))).toMatch(/^searcher is (999\d|10000) s behind/);
+});
+
+test("the links are up as /readyz says, without the addresses in their names", async () => {
+  const { readiness, after } = await watching();
+  expect(readiness.links()).toEqual([
+    { link: "database", isUp: false },
+    { link: "bus", isUp: false },
+  ]);
+  await after(2);
+  expect(readiness.links().map(({ isUp }) => isUp)).toEqual([true, true]);
+  failure = new Error("timeout");
+  await after(12);
+  expect(readiness.links().map(({ isUp }) => isUp)).toEqual([false, true]);
+});
+
+test("the lag of each reader is known in events and seconds, and a standby has none", async () => {
+  const { readiness, after } = await watching();
+  followers = [{ name: "the view gateway.documents", label: "documents", position: 4 }];
+  followers.push({ name: "experiments", position: null });
+  head = 10;
+  await after(6);
+  expect(readiness.lags()).toEqual([{ reader: "documents", events: 6, seconds: 4 }]);
+  expect(readiness.head()).toBe(10);
+});
+
+test("the replica that decides counts the parked events every 10 s, also while the database is away", async () => {
+  const { readiness, after } = await watching();
+  await after(2);
+  expect(readiness.parked()).toBe(0);
+  const row = { consumer: "experiments", partition: 0, position: 1, key: "1", reason: "" };
+  parked = [{ ...row, parkedAtMs: 0 }];
+  await after(10);
+  expect(readiness.parked()).toBe(1);
+  decides = false;
+  expect(readiness.parked()).toBeNull();
 });

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Bus, createNatsBus, type NatsBusConfig } from "@trainyard/bus";
-import { createPostgresLog, type EventLog } from "@trainyard/event-log";
+import { createPostgresLog, type EventLog, type PostgresLogOptions } from "@trainyard/event-log";
 import pg from "pg";
 import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
@@ -70,8 +70,13 @@ export function connectionsOf(env: Output<typeof connectionVariables>): Connecti
   return { ...processOf(env), postgresUrl: env.TRAINYARD_POSTGRES_URL };
 }
 
-export function openLog(config: DatabaseConfig, service: string): EventLog {
-  return createPostgresLog({ connectionString: config.postgresUrl, applicationName: service });
+export function openLog(
+  config: DatabaseConfig,
+  service: string,
+  hooks: Pick<PostgresLogOptions, "appending" | "onAppend"> = {},
+): EventLog {
+  const { postgresUrl: connectionString } = config;
+  return createPostgresLog({ connectionString, applicationName: service, ...hooks });
 }
 
 export function openBus(

@@ -53,7 +53,7 @@ async function commandAndReaction(collector: SpanCollector, traceparent: string)
         await work.decide(asked, "1", "a secret");
       }),
     );
-  const handlers = commandHandlers(service, { PauseExperiment }, logger, tracer);
+  const handlers = commandHandlers(service, { PauseExperiment }, logger, { tracer });
   stack.use(await bus.serve(service, handlers));
   const headers = { commitId: newEventId(), authid: "", traceparent, correlationid: "" };
   const body = encodeRequest(service, "PauseExperiment", { experiment: "1" });

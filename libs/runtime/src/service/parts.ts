@@ -1,17 +1,19 @@
 /** The parts of a service, opened from its configuration or provided by the caller. */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
+import type { Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Pool } from "pg";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
 import type { Patience } from "../readiness/readiness.ts";
+import { WriteWatch } from "../readiness/write-watch.ts";
 import { createLogger, type Logger } from "../logging.ts";
 import { openTracer } from "../tracing/open-tracer.ts";
 import { tracedBus, tracedLog } from "../tracing/traced-ports.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { version } from "./version.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
+import { type WorkMetrics, workMetrics } from "../telemetry/work-metrics.ts";
 
 /** Provided parts, which the caller must close. */
 export type Overrides = {
@@ -33,14 +35,17 @@ export type ServingParts = {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** The metrics of appends and decisions, of a service that has a database. */
+  readonly work?: WorkMetrics;
   readonly clock: Clock;
   readonly tracer: Tracer;
   /** The log, of a service that has a database. */
   readonly log?: EventLog;
+  readonly writes?: WriteWatch;
   readonly patience?: Partial<Patience> | undefined;
 };
 
-export type Parts = ServingParts & { readonly log: EventLog };
+export type Parts = ServingParts & { readonly log: EventLog; readonly work: WorkMetrics };
 
 /** Opens the parts of a service that reads or writes the log. */
 export async function openParts(
@@ -49,9 +54,14 @@ export async function openParts(
   overrides: Overrides,
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
+  const writes = new WriteWatch(parts.clock);
+  const work = workMetrics(parts.registry);
+  const onAppend = (fault: Fault | null): void => writes.noted(fault);
+  const hooks = { onAppend, appending: work.appending };
   const { stack, tracer } = parts;
-  const log = overrides.log ?? stack.use(openLog(config, name));
-  return { ...parts, log: tracer.isOn ? tracedLog(log, tracer) : log };
+  const opened = overrides.log ?? stack.use(openLog(config, name, hooks));
+  const log = tracer.isOn ? tracedLog(opened, tracer) : opened;
+  return { ...parts, log, work, writes };
 }
 
 /** Opens the parts of a service without the log. */

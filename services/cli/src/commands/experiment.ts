@@ -249,11 +249,13 @@ async function describe({ client, output }: Context, args: readonly string[]): P
 async function showWaiting({ client, output }: Context, experiment: string): Promise<void> {
   const signal = AbortSignal.timeout(cliLimits.explainMs);
   let waiting: readonly Plain<JobRun>[];
+  let inAll = 0;
   let when = "waits";
   try {
-    const { runs, old } = await client.call("explainJob", { job: experiment }, { signal });
+    const { job, runs, old } = await client.call("explainJob", { job: experiment }, { signal });
     if (old === true) when = "last waited (the scheduler does not answer)";
     waiting = runs.filter(({ placements }) => placements.length === 0);
+    inAll = job?.runsWaiting ?? waiting.length;
   } catch (error) {
     if (error instanceof ApiError || signal.aborted) return;
     throw error;
@@ -262,7 +264,7 @@ async function showWaiting({ client, output }: Context, experiment: string): Pro
     const why = detail || reason || "it has not been considered yet";
     output.line(printable(`run ${run} ${when}: ${why}`));
   }
-  const more = waiting.length - cliLimits.waitingShown;
+  const more = inAll - cliLimits.waitingShown;
   if (more > 0) output.line(`and ${more} more: yard job explain ${experiment}`);
 }
 

@@ -43,6 +43,10 @@ let gateway: PlayedGateway;
 beforeEach(async () => {
   gateway = await playGateway(({ call }) => {
     if (call.startsWith("GET /api/v1/jobs/12")) return { body: { job, runs } };
+    if (call.startsWith("GET /api/v1/jobs/13")) {
+      const many = Array.from({ length: 64 }, (_, n) => ({ ...runs[1], run: `13.${n + 1}#1` }));
+      return { body: { job: { ...job, job: "13", runsWaiting: 19_974 }, runs: many } };
+    }
     if (call.startsWith("GET /api/v1/jobs/14")) {
       return problem(404, "job_not_found", "experiment 14 has ended: it is COMPLETED");
     }
@@ -95,6 +99,14 @@ test("a job is explained with the reason, the blockers, and the condition on whi
   ]);
   const { out } = await gateway.yard("job", "explain", "12", "-o", "json");
   expect(JSON.parse(out)).toMatchObject({ job: { job: "12" }, runs: [{}, { reason: "quota" }] });
+});
+
+test("an explanation and a description say how many runs they leave out", async () => {
+  const explained = (await gateway.yard("job", "explain", "13")).lines;
+  expect(explained.filter((line) => line.startsWith("run 13."))).toHaveLength(64);
+  expect(explained.slice(-2)).toEqual(["", "and 19911 more runs"]);
+  const described = (await gateway.yard("experiment", "describe", "13")).lines;
+  expect(described.at(-1)).toBe("and 19969 more: yard job explain 13");
 });
 
 test("an experiment that has ended is explained with its state", async () => {

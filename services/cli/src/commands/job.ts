@@ -100,6 +100,11 @@ async function explain({ client, output }: Context, args: readonly string[]): Pr
     output.line("");
     output.fields(run.placements.length > 0 ? placedFields(run) : waitingFields(run));
   }
+  const more = (job?.runsPlaced ?? 0) + (job?.runsWaiting ?? 0) - runs.length;
+  if (more > 0) {
+    output.line("");
+    output.line(`and ${more} more ${more === 1 ? "run" : "runs"}`);
+  }
 }
 
 function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {

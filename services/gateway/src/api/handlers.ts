@@ -13,7 +13,7 @@ import { eventHandlers } from "./events/events.ts";
 import { experimentLifeHandlers } from "./experiment-life/experiment-life.ts";
 import { experimentHandlers } from "./experiments/experiments.ts";
 import { jobHandlers } from "./jobs/jobs.ts";
-import { logHandlers } from "./logs/trial-logs.ts";
+import { followedLines, logHandlers } from "./logs/trial-logs.ts";
 import { metricStreamHandlers } from "./metric-stream/metric-stream.ts";
 import { metricHandlers } from "./metrics/trial-metrics.ts";
 import { modelHandlers } from "./models/models.ts";
@@ -51,8 +51,9 @@ export function apiHandlers(
   const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend);
   const events = eventHandlers(backend);
-  const logs = logHandlers(backend, moved);
-  const tasks = taskHandlers(backend, moved, checkpointStorage);
+  const lines = followedLines(backend, moved);
+  const logs = logHandlers(backend, lines);
+  const tasks = taskHandlers(backend, lines, checkpointStorage);
   const taskSessions = taskSessionHandlers(backend, door.taskSessions, config.taskDomain);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend, checkpointStorage);
@@ -101,7 +102,7 @@ export function apiHandlers(
       ...cluster.streams,
       ...events.streams,
       ...watches.streams,
-      ...metricStreamHandlers(backend).streams,
+      ...metricStreamHandlers(backend, moved).streams,
     },
     raw: { ...checkpoints.raw, ...models.raw, ...submissions.raw, ...profiles.raw, ...boards.raw },
   });

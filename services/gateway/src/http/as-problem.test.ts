@@ -1,3 +1,4 @@
+import { Fault } from "@trainyard/kernel";
 import { createLogger } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { asProblem } from "./as-problem.ts";
@@ -24,4 +25,12 @@ test("a body whose client breaks the connection is not logged as an outage of th
   expect(answered(ofClient)).toEqual({ status: 400, logged: [] });
   const ofDatabase = Object.assign(new Error("read ECONNRESET"), reset);
   expect(answered(ofDatabase)).toEqual({ status: 503, logged: ["database_unreachable"] });
+});
+
+test("a full disk of the database is a 503 that says so", () => {
+  const full = new Fault("log_full", "could not extend file", { retry: "later" });
+  const problem = asProblem(full, createLogger("gateway", "silent"), "1");
+  expect(problem.message).toBe(
+    "the disk of the database is full, so nothing can be recorded until it has space again",
+  );
 });

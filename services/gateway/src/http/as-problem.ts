@@ -2,6 +2,9 @@ import { Bug, isFault } from "@trainyard/kernel";
 import { isDatabaseAway, isDatabaseSlow, type Logger } from "@trainyard/runtime";
 import { Problem, unavailable } from "./problem.ts";
 
+const databaseFull =
+  "the disk of the database is full, so nothing can be recorded until it has space again";
+
 /** Converts an error to the Problem that the caller gets. Details for operators are logged under the request's id. */
 export function asProblem(error: unknown, logger: Logger, requestId: string): Problem {
   if (error instanceof Problem) return error;
@@ -9,6 +12,7 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
     logger.warn({ err: error, requestId }, "request_unavailable");
     // The message names the storage.
     if (error.code === "storage_away") return unavailable(error.message);
+    if (error.code === "log_full") return unavailable(databaseFull);
     return new Problem(
       503,
       "unavailable",

@@ -5,12 +5,13 @@
 import { Cost } from "@trainyard/contracts/routes";
 import { type Caller, countedAs } from "./caller.ts";
 import { FairQueue, type FairQueueBounds } from "./fair-queue.ts";
-import { Problem } from "./problem.ts";
+import { OpenStreams, type StreamBounds } from "./open-streams.ts";
 
-/** Calls that wait for their turn, or are counted while they are open. */
-type Row = { readonly turns: FairQueueBounds } | { readonly open: OpenBounds };
-
-type OpenBounds = { readonly ofOneMax: number; readonly ofAllMax: number };
+/**
+ * Calls that wait for their turn, or are counted while they are open. In both, a caller takes at most half of the
+ * places that the others leave.
+ */
+type Row = { readonly turns: FairQueueBounds } | { readonly open: StreamBounds };
 
 export const costRows: Readonly<Record<number, Row>> = {
   [Cost.READ]: { turns: { max: 64, ofOneMax: 32, waitingOfOneMax: 512 } },
@@ -30,13 +31,14 @@ export const costRows: Readonly<Record<number, Row>> = {
   // Each waits up to 30 s. All workers of a run may ask, and its other calls must not wait for them.
   [Cost.SIGNAL]: { turns: { max: 20_000, ofOneMax: 1_024, waitingOfOneMax: 1_024 } },
   [Cost.STREAM]: { open: { ofOneMax: 100, ofAllMax: 2_000 } },
+  // Frames of Watch use memory.
   [Cost.WATCH]: { open: { ofOneMax: 64, ofAllMax: 512 } },
   [Cost.PASS]: { turns: { max: 1, ofOneMax: 1, waitingOfOneMax: 4 } },
 };
 
 export class Costs {
   readonly #queues = new Map<Cost, FairQueue>();
-  readonly #open = new Map<Cost, Map<string, number>>();
+  readonly #open = new Map<Cost, OpenStreams>();
   readonly #rows: typeof costRows;
 
   constructor(rows = costRows) {
@@ -65,36 +67,22 @@ export class Costs {
     return await queue.run(who, call, signal);
   }
 
-  /** Counts a stream until its reader leaves it. */
-  async *opened<Item>(
-    cost: Cost,
-    caller: Caller,
-    items: AsyncIterable<Item>,
-  ): AsyncGenerator<Item> {
-    const row = this.#rows[cost];
-    if (row === undefined || !("open" in row))
-      throw new TypeError(`calls of cost ${cost} have turns`);
-    using _counted = this.#count(cost, countedAs(caller), row.open);
-    yield* items;
+  /** Begins a call in its turn, or counts it, as `during` does. The call lasts until it is disposed. */
+  async enter(cost: Cost, asked: Parameters<Costs["during"]>[1]): Promise<Disposable> {
+    const begun = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const whole = this.during(cost, asked, () => {
+      begun.resolve();
+      return over.promise;
+    });
+    await Promise.race([begun.promise, whole]);
+    return { [Symbol.dispose]: over.resolve };
   }
 
-  #count(cost: Cost, who: string, { ofOneMax, ofAllMax }: OpenBounds): Disposable {
-    const open = this.#open.get(cost) ?? new Map<string, number>();
-    this.#open.set(cost, open);
-    const own = open.get(who) ?? 0;
+  #count(cost: Cost, who: string, bounds: StreamBounds): Disposable {
     const what = cost === Cost.DOWNLOAD ? "downloads" : "such streams";
-    if (own >= ofOneMax) throw tooMany(`one caller has at most ${ofOneMax} ${what} at once`);
-    const all = [...open.values()].reduce((sum, count) => sum + count, 0);
-    if (all >= ofAllMax) throw tooMany(`a gateway has at most ${ofAllMax} ${what} at once`);
-    open.set(who, own + 1);
-    return {
-      [Symbol.dispose]: () => {
-        const left = (open.get(who) ?? 0) - 1;
-        if (left > 0) open.set(who, left);
-        else open.delete(who);
-      },
-    };
+    const open = this.#open.get(cost) ?? new OpenStreams(bounds, what);
+    this.#open.set(cost, open);
+    return open.open(who);
   }
 }
-
-const tooMany = (detail: string): Problem => new Problem(429, "too_many_streams", detail);

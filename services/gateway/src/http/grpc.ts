@@ -1,105 +1,87 @@
-/** The gRPC interface to metrics. It uses the handlers, tokens and limits of the HTTP calls with the same names. */
-import { randomUUID } from "node:crypto";
-import { ExperimentService, MetricStreamService } from "@trainyard/contracts/api";
-import { type CallFacts, Cost, routesOf } from "@trainyard/contracts/routes";
+/**
+ * Serves the calls of the API over gRPC: from the same descriptors, handlers, tokens, turns and limits as over REST. A
+ * message is decoded in the handler, so a malformed one is answered as over REST.
+ */
+import type { CallName } from "@trainyard/contracts";
+import { UploadService } from "@trainyard/contracts/api";
+import { gatewayRoutes, gatewayServices, type Route } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
-import type { Listening, Logger, Serving, Tracer } from "@trainyard/runtime";
-import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
+import type { Listening, Logger, Registry, Serving, Tracer } from "@trainyard/runtime";
+import { encodedGrpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import { type Caller, countedAs } from "./caller.ts";
-import type { Costs } from "./costs.ts";
+import { handlerOfCall } from "./grpc-calls.ts";
+import { uploadHandler } from "./grpc-upload.ts";
 import { httpLimits } from "./limits.ts";
-import type { OpenCalls } from "./open-calls.ts";
-import { Problem } from "./problem.ts";
-import type { Handlers, RequestContext } from "./request-context.ts";
+import type { CallDeps } from "./make-call.ts";
+import { MessageReader } from "./message-reader.ts";
 
-export type GrpcFace = AccessDeps & {
-  readonly handlers: Handlers;
-  readonly logger: Logger;
-  readonly openCalls: OpenCalls;
-  readonly costs: Costs;
-  readonly tracer: Tracer;
+export type GrpcFace = AccessDeps &
+  CallDeps & {
+    readonly logger: Logger;
+    readonly registry: Registry;
+    readonly tracer: Tracer;
+  };
+
+/** The calls that are not served over gRPC, each with the reason. */
+export const notOverGrpc: Readonly<Partial<Record<CallName, string>>> = {
+  createSession: "sets the cookie of a browser",
+  deleteCurrentSession: "removes the cookie of a browser",
 };
 
-const factsByCall = new Map<string, CallFacts>(
-  routesOf([ExperimentService, MetricStreamService]).map(({ call, facts }) => [call, facts]),
+const createWithCode = UploadService.method.createExperimentWithCode.localName;
+
+/** The first route of each call. */
+const routes = new Map<string, Route>(
+  gatewayRoutes()
+    .toReversed()
+    .map((route) => [route.call, route]),
 );
 
-const costOf = (name: string): Cost => factsByCall.get(name)?.cost ?? Cost.UNSPECIFIED;
-
-export function startGrpc(
+export async function startGrpc(
   face: GrpcFace,
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const { unary, streams } = face.handlers;
-  const inTurn =
-    <Asked, Answer>(name: string, call: (asked: Asked, own: RequestContext) => Promise<Answer>) =>
-    (asked: Asked, context: GrpcContext<Caller>): Promise<Answer> => {
-      const own = contextOf(context);
-      return face.costs.during(costOf(name), own, () => call(asked, own));
-    };
-  const metrics = grpcService<typeof ExperimentService, Caller>(ExperimentService, {
-    listTrialMetrics: inTurn("listTrialMetrics", unary.listTrialMetrics),
-    queryMetrics: inTurn("queryMetrics", unary.queryMetrics),
-    listTrialMetricNames: inTurn("listTrialMetricNames", unary.listTrialMetricNames),
-  });
-  const stream = grpcService<typeof MetricStreamService, Caller>(MetricStreamService, {
-    followMetrics: (request, context) =>
-      whileAdmitted(face, context, (own) => streams.followMetrics(request, own)),
-    followTrialMetrics: (request, context) =>
-      whileAdmitted(face, context, (own) => streams.followTrialMetrics(request, own)),
-  });
-  return startGrpcServer(
+  const messages = new MessageReader();
+  const deps = { ...face, messages };
+  const served = gatewayServices.map((service) =>
+    encodedGrpcService<Caller>(service, ({ localName }) =>
+      localName in notOverGrpc ? null : handlerOfCall(routeOf(localName), deps),
+    ),
+  );
+  const create = routeOf("createExperiment");
+  const uploads = encodedGrpcService<Caller>(UploadService, () => uploadHandler(create, deps));
+  const server = await startGrpcServer(
     {
-      services: [metrics, stream],
-      admit: async (name, authorization) => {
-        const facts = factsByCall.get(name);
-        assert(facts !== undefined, `${name} is a call of a gRPC service`);
-        return callerOf(face, { facts, method: "GET" }, { authorization, session: undefined });
+      services: [...served, uploads],
+      admit: (name, authorization) => {
+        const route = name === createWithCode ? create : routeOf(name);
+        return callerOf(face, route, { authorization, session: undefined });
       },
-      problemOf: (error) => asProblem(error, face.logger, randomUUID()),
+      problemOf: (error, requestId) => asProblem(error, face.logger, requestId),
       readiness,
       draining,
       tracer: face.tracer,
+      registry: face.registry,
       bodies: face.bodies,
       nameOf: countedAs,
-      messageBytesMax: httpLimits.grpcMessageBytesMax,
+      messageBytesMax: httpLimits.bodyBytesMax,
     },
     address,
   );
-}
-
-function contextOf({ caller, traceparent, signal }: GrpcContext<Caller>): RequestContext {
-  const commitId = randomUUID();
-  const none = {
-    lastEventId: undefined,
-    ifMatch: undefined,
-    address: "",
-    origin: "",
-    cookie: null,
+  return {
+    address: server.address,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await messages[Symbol.asyncDispose]();
+    },
   };
-  return { caller, commitId, traceparent, signal, ...none };
 }
 
-type Messages = ReturnType<Handlers["streams"]["followMetrics"]>;
-type MessageOf<Items> =
-  Items extends AsyncIterable<{ readonly message: infer Message }> ? Exclude<Message, null> : never;
-
-/**
- * Streams messages until the caller's token ends. The position, which is the event's id over HTTP, is in the message.
- */
-async function* whileAdmitted(
-  { openCalls, costs }: GrpcFace,
-  context: GrpcContext<Caller>,
-  start: (context: RequestContext) => Messages,
-): AsyncGenerator<MessageOf<Messages>> {
-  using open = await openCalls.open(context.caller);
-  const signal = AbortSignal.any([context.signal, open.signal]);
-  const messages = start(contextOf({ ...context, signal }));
-  for await (const { message } of costs.opened(Cost.STREAM, context.caller, messages)) {
-    if (message !== null) yield message;
-  }
-  if (open.signal.aborted) throw new Problem(401, "no_token", "this token is not valid any more");
+function routeOf(call: string): Route {
+  const route = routes.get(call);
+  assert(route !== undefined, `${call} is a call of the API`);
+  return route;
 }

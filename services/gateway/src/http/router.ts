@@ -19,31 +19,31 @@ import { noTracer, type Span, type Tracer } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Access, AccessDeps } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
-import { type Caller, countedAs } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import { etagOf } from "./etag.ts";
-import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import { httpLimits } from "./limits.ts";
-import type { Costs } from "./costs.ts";
-import type { OpenCalls } from "./open-calls.ts";
+import {
+  type Call,
+  type CallDeps,
+  callUnary,
+  jsonOf,
+  openDownload,
+  openStream,
+  requireKeyForm,
+} from "./make-call.ts";
 import { Problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
-import type { Handlers, RequestContext } from "./request-context.ts";
-import { selectFields } from "./selection.ts";
+import type { RequestContext } from "./request-context.ts";
 import { sendStream } from "./server-sent-events.ts";
 import { cutWhenStalled } from "./stalled-download.ts";
 import { cameByHttps, sessionCookie } from "./session-cookie.ts";
 
-export type RouterDeps = AccessDeps & {
-  readonly handlers: Handlers;
-  readonly idempotency: IdempotencyStore;
-  readonly draining: AbortSignal;
-  readonly openCalls: OpenCalls;
-  readonly costs: Costs;
-  /** Waits until the read model has reached a position, before a call has its turn. */
-  readonly reached: (position: string) => Promise<void>;
-  readonly clock: Clock;
-  readonly tracer?: Tracer;
-};
+export type RouterDeps = AccessDeps &
+  CallDeps & {
+    readonly draining: AbortSignal;
+    readonly clock: Clock;
+    readonly tracer?: Tracer;
+  };
 
 export type Routing = RouterDeps & {
   /** Returns an error as the text of a problem (RFC 9457), for an answer that has begun. */
@@ -115,56 +115,31 @@ async function serve(
 type Asked = {
   /** The fields of the path and of the query or the body, as proto JSON. */
   readonly fields: JsonObject;
-  readonly route: Pick<Route, "request" | "reply" | "facts">;
+  readonly route: Pick<Route, "method" | "request" | "reply" | "facts">;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly context: RequestContext;
 };
 
+function callOf<Name extends CallName>(asked: Asked): Call<Name> {
+  const { route, request, context } = asked;
+  const text = keyOf(request);
+  const key = { text, digest: () => bodyOf(request).digest(request) };
+  return { route, message: messageOf<Name>(asked), context, key };
+}
+
 async function serveUnary<Name extends UnaryName>(
   name: Name,
-  { handlers, idempotency, costs, reached }: RouterDeps,
+  deps: RouterDeps,
   asked: Asked,
 ): Promise<void> {
-  const { route, request, reply, context } = asked;
-  const message = messageOf<Name>(asked);
-  if ("minPosition" in message) await reached(String(message.minPosition));
-  const attempt = async (commitId: string): Promise<Answer> => {
-    const answer = await handlers.unary[name](message, { ...context, commitId });
-    const json = codecOf<ReplyOf<Name>>(route.reply).toFullJson(answer);
-    return {
-      status: 200,
-      body: JSON.stringify(selectFields(route.reply, json, fieldsAsked(message))),
-    };
-  };
-  const { status, body } = await costs.during(route.facts.cost, context, () =>
-    route.facts.ignoresKey
-      ? attempt(context.commitId)
-      : once(idempotency, request, context, attempt, route.facts.storesAnswer),
-  );
+  const { route, reply } = asked;
+  const call = callOf<Name>(asked);
+  const answer = await callUnary(name, deps, call);
+  const body = answer.json ?? jsonOf(route.reply, answer.message, call.message);
   const etag = etagOf(route.reply, body);
   if (etag !== "") reply.header("etag", etag);
-  await reply.status(status).type("application/json; charset=utf-8").send(body);
-}
-
-/** Returns the value of the request's `fields`; empty if it has none. */
-function fieldsAsked(message: object): readonly string[] {
-  return "fields" in message && Array.isArray(message.fields) ? (message.fields as string[]) : [];
-}
-
-/** Makes one effect per idempotency key, if the request has one, and returns the first answer if it is stored. */
-function once(
-  idempotency: IdempotencyStore,
-  request: FastifyRequest,
-  { caller, commitId }: RequestContext,
-  attempt: (commitId: string) => Promise<Answer>,
-  storesAnswer: boolean,
-): Promise<Answer> {
-  const key = request.headers["idempotency-key"];
-  if (request.method === "GET" || key === undefined) return attempt(commitId);
-  const owner = { caller: countedAs(caller), key: String(key) };
-  const digest = bodyOf(request).digest(request);
-  return idempotency.once(owner, digest, attempt, storesAnswer);
+  await reply.status(200).type("application/json; charset=utf-8").send(body);
 }
 
 async function serveStream<Name extends StreamName>(
@@ -172,31 +147,27 @@ async function serveStream<Name extends StreamName>(
   deps: Routing,
   asked: Asked,
 ): Promise<void> {
-  const { route, request, reply, context } = asked;
-  await deps.costs.during(route.facts.cost, context, async () => {
-    using open = await deps.openCalls.open(context.caller);
-    const signal = AbortSignal.any([context.signal, open.signal]);
-    const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
-    const problemText = (error: unknown): string => deps.problemText(error, request);
-    const codec = codecOf<ReplyOf<Name>>(route.reply);
-    await sendStream(reply, codec, items, { clock: deps.clock, signal, problemText });
-  });
+  const { route, request, reply } = asked;
+  using stream = await openStream(name, deps, callOf<Name>(asked));
+  const problemText = (error: unknown): string => deps.problemText(error, request);
+  const codec = codecOf<ReplyOf<Name>>(route.reply);
+  const { items, signal } = stream;
+  await sendStream(reply, codec, items, { clock: deps.clock, signal, problemText });
 }
 
 async function serveRaw<Name extends RawName>(
   name: Name,
-  { handlers, costs }: RouterDeps,
+  deps: RouterDeps,
   asked: Asked,
 ): Promise<void> {
-  const { route, context, reply } = asked;
-  await costs.during(route.facts.cost, context, async () => {
-    const answer = await handlers.raw[name](messageOf<Name>(asked), context);
-    using _cut = cutWhenStalled(reply.raw, httpLimits.downloadStalledMs);
-    await reply
-      .header("content-disposition", `attachment; filename="${answer.fileName}"`)
-      .type(answer.contentType)
-      .send(answer.body);
-  });
+  const { reply } = asked;
+  using download = await openDownload(name, deps, callOf<Name>(asked));
+  const { answer } = download;
+  using _cut = cutWhenStalled(reply.raw, httpLimits.downloadStalledMs);
+  await reply
+    .header("content-disposition", `attachment; filename="${answer.fileName}"`)
+    .type(answer.contentType)
+    .send(answer.body);
 }
 
 function fieldsOf(route: Route, request: FastifyRequest): JsonObject {
@@ -216,6 +187,11 @@ function messageOf<Name extends CallName>({ fields, route, request }: Asked): Re
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
     throw new Problem(400, "invalid_request", `${error.message}${cause}`);
   }
+}
+
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers["idempotency-key"];
+  return key === undefined ? undefined : String(key);
 }
 
 /** Returns the parsed body; without a content type it is empty. */
@@ -257,14 +233,7 @@ function contextOf(
   { traceparent }: Span,
   { draining, clusterId }: RouterDeps,
 ): RequestContext {
-  const key = request.headers["idempotency-key"];
-  if (key !== undefined && !idempotencyKeyPattern.test(String(key))) {
-    throw new Problem(
-      400,
-      "invalid_idempotency_key",
-      "an Idempotency-Key is 1 to 200 visible ASCII characters",
-    );
-  }
+  requireKeyForm(keyOf(request));
   const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();
   else reply.raw.once("close", () => gone.abort());

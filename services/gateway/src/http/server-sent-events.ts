@@ -38,6 +38,7 @@ export async function sendStream<Message extends object>(
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
     "x-accel-buffering": "no",
+    "x-request-id": reply.request.id,
   });
   raw.write(": trainyard\n\n");
   // A client that does not read gets no comments, since they would fill its buffer.

@@ -11,6 +11,7 @@ import {
   problemHeaders,
   problemText,
   type Registry,
+  requestIdOf,
 } from "@trainyard/runtime";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
@@ -54,9 +55,11 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     logger: false,
     routerOptions: { maxParamLength: httpLimits.pathPartCharactersMax },
     forceCloseConnections: true,
+    genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
     serverFactory: (answer) => deps.front(answer, (...asked) => void upgrades.answer(...asked)),
   });
   server.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
     // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.
     reply.header("cache-control", "no-store").header("x-content-type-options", "nosniff");
     // A link on any site may open a page, since the page has no data before it makes calls.
@@ -65,6 +68,9 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     refuseCrossOrigin(request.headers);
     // An unknown path is refused before the body is read.
     if (request.is404) throw nothingAt(request);
+  });
+  server.addHook("onSend", async ({ method, routeOptions: { url } }, reply) => {
+    deps.telemetry.timed({ method, route: url ?? "none" }, reply.elapsedTime);
   });
   server.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";

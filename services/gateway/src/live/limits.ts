@@ -2,9 +2,6 @@
 export const liveLimits = {
   /** The most topics of one Watch. */
   watchTopicsMax: 64,
-  /** The most open Watch streams of one caller at one gateway, and of all callers: their frames use memory. */
-  watchStreamsOfOneMax: 64,
-  watchStreamsMax: 512,
   /**
    * The most distinct topics of one caller at one gateway, and of all callers: each is queried for each page of events.
    */

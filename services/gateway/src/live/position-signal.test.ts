@@ -24,3 +24,15 @@ test("nothing is kept of a stream that nobody waits for any more", () => {
   signal.notify([eventOf("trial-1.1")]);
   expect(second.signal.aborted).toBe(true);
 });
+
+test("a wait for each event of a stream wakes at all of them until it is disposed", () => {
+  const signal = new PositionSignal();
+  let woken = 0;
+  const each = signal.each("trial-1.1", () => (woken += 1));
+  for (const stream of ["trial-1.1", "trial-1.1", "trial-1.2"]) signal.notify([eventOf(stream)]);
+  expect(woken).toBe(2);
+  using other = signal.next("trial-1.1");
+  each[Symbol.dispose]();
+  signal.notify([eventOf("trial-1.1")]);
+  expect([woken, other.signal.aborted, signal.streams]).toEqual([2, true, 0]);
+});

@@ -27,10 +27,29 @@ export class PositionSignal {
     };
   }
 
+  /** Calls `wake` at each event of the stream until it is disposed. */
+  each(stream: string, wake: () => void): Disposable {
+    let next = this.next(stream);
+    const moved = (): void => {
+      next = this.next(stream);
+      next.signal.addEventListener("abort", moved);
+      wake();
+    };
+    next.signal.addEventListener("abort", moved);
+    return {
+      [Symbol.dispose]: () => {
+        next.signal.removeEventListener("abort", moved);
+        next[Symbol.dispose]();
+      },
+    };
+  }
+
   notify(events: readonly StoredEvent[]): void {
     for (const stream of new Set(events.map((event) => event.stream))) {
-      this.#waiting.get(stream)?.moved.abort();
+      const waiting = this.#waiting.get(stream);
+      // Removed first: a waiter that is woken may begin to wait again.
       this.#waiting.delete(stream);
+      waiting?.moved.abort();
     }
   }
 

@@ -27,7 +27,8 @@ function stage(texts: readonly (string | Error)[]) {
         const text = texts[at];
         if (text instanceof Error) throw text;
         const next = { position: String(text === undefined ? at : at + 1), epoch: "e" };
-        return { text: text ?? "", next, more: text !== undefined };
+        const items = text === undefined ? [] : [{ text, position: next.position }];
+        return { items, next, more: text !== undefined };
       },
       tail: async () => {
         tails += 1;

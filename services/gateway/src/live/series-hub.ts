@@ -1,7 +1,7 @@
 /**
- * Follows points and lines for all watchers of this gateway, with one loop per distinct topic. Each watcher has its
- * place in the series. The loop reads the page after each distinct place, and encodes it once for all watchers there.
- * Pages are read from the store; announcements on the bus only shorten the wait.
+ * Follows series, such as points and lines, for all watchers of this gateway, with one loop per distinct topic. Each
+ * watcher has its place in the series. The loop reads the page after each distinct place, and encodes it once for all
+ * watchers there. Pages are read from the store; announcements on the bus only shorten the wait.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
@@ -9,47 +9,74 @@ import { FairQueue } from "../http/fair-queue.ts";
 import { Problem } from "../http/problem.ts";
 import { isLost, isSameHistory, isSamePlace, type Place, type SeriesTopic } from "./core/series.ts";
 import { liveLimits } from "./limits.ts";
-import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
+import { shared } from "./shared.ts";
+import { type Frame, readsTooSlowly, type SeriesMark, type WatchQueue } from "./watch-queue.ts";
 
 /** The intervals of queries for points and lines without announcements: at first, and while none arrive. */
 const seriesPollMs = 1_000;
 const seriesQuietMs = 8_000;
 
-export interface SeriesReader {
+export interface SeriesReader<Message = unknown> {
   /**
-   * Returns the frame with all items after a place, and the next place; an empty text means no items. Without a place
-   * it returns the latest place.
+   * Returns the items after a place, and the next place. Without a place it returns the latest place and no items.
    */
-  look(topic: SeriesTopic, after: Place | null): Promise<SeriesRead>;
+  look(topic: SeriesTopic, after: Place | null): Promise<SeriesRead<Message>>;
   /** Calls `wake` when an item of the topic was stored. A call may be missed while the bus is unavailable. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
-  /** Returns the frame that makes a client read the series again. */
-  reset(topic: SeriesTopic, reason: string): string;
+  /**
+   * Returns the frame that makes a client read the series again. Without it, a place that the store lacks and a store
+   * that does not answer end the streams.
+   */
+  reset?(topic: SeriesTopic, reason: string): string;
 }
 
-export type SeriesRead = { readonly text: string; readonly next: Place; readonly more: boolean };
+/** An encoded item, and the position after it. Several items of a store may be encoded as one. */
+export type SeriesItem<Message> = {
+  readonly text: string;
+  readonly message?: Message;
+  readonly position: string;
+};
 
-export type SeriesPage = {
-  readonly frames: readonly Frame[];
+export type SeriesRead<Message> = {
+  readonly items: readonly SeriesItem<Message>[];
+  readonly next: Place;
+  readonly more: boolean;
+  /** Whether the series had ended before it was read to its end. Absent for one that never ends. */
+  readonly isOver?: boolean;
+};
+
+export type OwnFrame<Message> = Frame<Message> & { readonly mark: SeriesMark };
+
+export type SeriesPage<Message> = {
+  readonly frames: readonly OwnFrame<Message>[];
   readonly place: Place;
   readonly more: boolean;
 };
 
-type Follower = { readonly caller: string; readonly queue: WatchQueue; place: Place | null };
+type Follower<Message> = {
+  readonly caller: string;
+  readonly queue: Pick<WatchQueue<OwnFrame<Message>>, "push" | "fail">;
+  place: Place | null;
+};
 
-type Feed = {
+type Feed<Message> = {
   readonly topic: SeriesTopic;
-  readonly followers: Set<Follower>;
+  readonly followers: Set<Follower<Message>>;
   wake: () => void;
 };
 
-export class SeriesHub {
+export class SeriesHub<Message = unknown> {
   readonly #parts: { readonly clock: Clock; readonly logger: Logger };
-  readonly #reader: SeriesReader;
+  readonly #reader: SeriesReader<Message>;
   readonly #turns = new FairQueue(liveLimits.watchLooks);
-  readonly #feeds = new Map<string, Feed>();
+  readonly #feeds = new Map<string, Feed<Message>>();
+  /** The running reads of pages, by caller, topic and place: clients that reconnect together start at one place. */
+  readonly #pages = new Map<string, Promise<SeriesPage<Message>>>();
 
-  constructor(parts: { readonly clock: Clock; readonly logger: Logger }, reader: SeriesReader) {
+  constructor(
+    parts: { readonly clock: Clock; readonly logger: Logger },
+    reader: SeriesReader<Message>,
+  ) {
     this.#parts = parts;
     this.#reader = reader;
   }
@@ -67,35 +94,52 @@ export class SeriesHub {
   /**
    * Returns the next page after a place. If the store does not have the place, it returns a reset to the latest place.
    */
-  async page(caller: string, topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
-    return this.#turns.run(caller, () => this.#readPage(topic, after));
+  async page(
+    caller: string,
+    topic: SeriesTopic,
+    after: Place | null,
+  ): Promise<SeriesPage<Message>> {
+    const key = JSON.stringify([caller, topic.key, after]);
+    return shared(this.#pages, key, () =>
+      this.#turns.run(caller, () => this.#readPage(topic, after)),
+    );
   }
 
-  async #readPage(topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
+  async #readPage(topic: SeriesTopic, after: Place | null): Promise<SeriesPage<Message>> {
     const reader = this.#reader;
-    const frames = (text: string, place: Place): readonly Frame[] =>
-      text === "" && isSamePlace(after, place)
-        ? []
-        : [{ text, mark: { of: "series", name: topic.name, place } }];
+    const mark = (place: Place, isOver = false): SeriesMark => ({
+      ...{ of: "series", name: topic.name, place, isOver },
+    });
     const found = await this.#following(topic, after);
-    if (typeof found !== "string") return { ...found, frames: frames(found.text, found.place) };
-    // The place is read before the frame is made: what the client lists afterwards then includes everything up to it.
-    const { next } = await reader.look(topic, null);
-    return { frames: frames(reader.reset(topic, found), next), place: next, more: false };
+    if (typeof found === "string") {
+      // The place is read before the frame is made: what the client lists afterwards then includes everything up to it.
+      const { next } = await reader.look(topic, null);
+      const text = reader.reset?.(topic, found) ?? "";
+      return { frames: [{ text, mark: mark(next) }], place: next, more: false };
+    }
+    const { items, place, more, isOver } = found;
+    const frames: OwnFrame<Message>[] = items.map(({ position, ...item }) => ({
+      ...item,
+      mark: mark({ ...place, position }),
+    }));
+    const last = frames.at(-1)?.mark.place ?? after;
+    if (isOver || !isSamePlace(last, place)) frames.push({ text: "", mark: mark(place, isOver) });
+    return { frames, place, more };
   }
 
-  /** Returns the frame after a place, or a sentence that says why the topic must be reset. */
+  /** Returns the items after a place, or a sentence that says why the topic must be reset. */
   async #following(topic: SeriesTopic, after: Place | null) {
     const another = "the store has another history";
     if (after !== null && isLost(after)) return another;
     try {
-      const { text, next, more } = await this.#reader.look(topic, after);
+      const { next, isOver = false, ...read } = await this.#reader.look(topic, after);
       if (after !== null && !isSameHistory(after, next)) return another;
       // A store without items of the experiment returns no epoch.
       const place = next.epoch === "" ? { ...next, epoch: after?.epoch ?? "" } : next;
-      return { text, place, more };
+      return { ...read, place, isOver };
     } catch (error) {
-      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      const isForGood = error instanceof Problem && error.status < 500;
+      if (!isForGood || this.#reader.reset === undefined) throw error;
       return error.message;
     }
   }
@@ -103,9 +147,14 @@ export class SeriesHub {
   /**
    * Puts all frames after a place into a queue until it is disposed; without a place, all frames from the present on.
    */
-  join(caller: string, topic: SeriesTopic, place: Place | null, queue: WatchQueue): Disposable {
+  join(
+    caller: string,
+    topic: SeriesTopic,
+    place: Place | null,
+    queue: Follower<Message>["queue"],
+  ): Disposable {
     const feed = this.#feeds.get(topic.key) ?? this.#begin(topic);
-    const follower: Follower = { caller, queue, place };
+    const follower = { caller, queue, place };
     feed.followers.add(follower);
     feed.wake();
     return {
@@ -118,14 +167,14 @@ export class SeriesHub {
     };
   }
 
-  #begin(topic: SeriesTopic): Feed {
-    const feed: Feed = { topic, followers: new Set(), wake: () => {} };
+  #begin(topic: SeriesTopic): Feed<Message> {
+    const feed: Feed<Message> = { topic, followers: new Set(), wake: () => {} };
     this.#feeds.set(topic.key, feed);
     void this.#run(feed);
     return feed;
   }
 
-  async #run(feed: Feed): Promise<void> {
+  async #run(feed: Feed<Message>): Promise<void> {
     const { clock, logger } = this.#parts;
     const { pointLookMs, watchRetryMs } = liveLimits;
     let waitMs: number = seriesPollMs;
@@ -158,9 +207,9 @@ export class SeriesHub {
 
   /**
    * Sends the next page to the watchers of each place. Watchers at the end share a place, and so one query. A failed
-   * page is queried again, and delays no watcher at another place.
+   * page is queried again, or ends the streams at its place, and delays no watcher at another place.
    */
-  async #tell({ topic, followers }: Feed) {
+  async #tell({ topic, followers }: Feed<Message>) {
     const byPlace = Map.groupBy(followers, ({ place }) => JSON.stringify(place));
     let isNews = false;
     let isBehind = false;
@@ -178,7 +227,13 @@ export class SeriesHub {
           follower.queue.fail(readsTooSlowly());
         }
       } catch (error) {
-        failures.push(error);
+        if (this.#reader.reset !== undefined) failures.push(error);
+        else {
+          for (const follower of together) {
+            followers.delete(follower);
+            follower.queue.fail(error);
+          }
+        }
       }
     }
     // Watchers that are behind continue first; the failure repeats with their last page.

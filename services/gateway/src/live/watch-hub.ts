@@ -13,6 +13,7 @@ import { Problem } from "../http/problem.ts";
 import type { Topic, Touched } from "./core/topics.ts";
 import { touchedOf } from "./core/topics.ts";
 import { liveLimits } from "./limits.ts";
+import { shared } from "./shared.ts";
 import { beginning, type LogPlace } from "./watch-cursor.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
@@ -285,19 +286,6 @@ export class WatchHub {
 const isLarge = (answer: readonly Frame[] | Problem): boolean =>
   !(answer instanceof Problem) &&
   answer.reduce((sum, { text }) => sum + text.length, 0) > watchSharedCharacters;
-
-/** Shares a running read of the key, or starts one. */
-function shared<Key, Value>(
-  underWay: Map<Key, Promise<Value>>,
-  key: Key,
-  read: () => Promise<Value>,
-): Promise<Value> {
-  const known = underWay.get(key);
-  if (known !== undefined) return known;
-  const reading = read().finally(() => underWay.delete(key));
-  underWay.set(key, reading);
-  return reading;
-}
 
 const bookmark = (at: LogPlace): Frame => ({ text: "", mark: { of: "log", at } });
 

@@ -3,14 +3,21 @@ import type { Place } from "./core/series.ts";
 import type { LogPlace } from "./watch-cursor.ts";
 
 /** The place of a stream after a frame. */
-export type Mark =
-  | { readonly of: "log"; readonly at: LogPlace }
-  | { readonly of: "series"; readonly name: string; readonly place: Place };
+export type Mark = { readonly of: "log"; readonly at: LogPlace } | SeriesMark;
 
-/** A frame for one watcher; all watchers of a topic share its text. */
-export type Frame = {
+export type SeriesMark = {
+  readonly of: "series";
+  readonly name: string;
+  readonly place: Place;
+  /** Whether the series has ended, so that nothing follows. */
+  readonly isOver: boolean;
+};
+
+/** A frame for one watcher; all watchers of a topic share its text, and its message if it is one. */
+export type Frame<Message = unknown> = {
   /** The text of the frame; empty for a mark alone. */
   readonly text: string;
+  readonly message?: Message;
   readonly mark?: Mark;
 };
 
@@ -20,11 +27,13 @@ const frameCharacters = 64;
 export const readsTooSlowly = (): Problem =>
   unavailable("the client reads too slowly: it can resume at its cursor");
 
-export class WatchQueue {
+export class WatchQueue<Own extends Frame = Frame> {
   readonly #charactersMax: number;
-  #frames: Frame[] = [];
+  #frames: Own[] = [];
   #characters = 0;
-  #failure: Error | null = null;
+  /** Whether the watcher was too slow. */
+  hasOverflowed = false;
+  #failure: { readonly error: unknown } | null = null;
   #wake: () => void = () => {};
 
   constructor(charactersMax: number) {
@@ -32,24 +41,25 @@ export class WatchQueue {
   }
 
   /** Adds a frame; returns false if the watcher reads so slowly that the queue is full. */
-  push(frames: readonly Frame[]): boolean {
+  push(frames: readonly Own[]): boolean {
     for (const frame of frames) {
       this.#characters += frame.text.length + frameCharacters;
       this.#frames.push(frame);
     }
     this.#wake();
-    return this.#characters <= this.#charactersMax;
+    if (this.#characters > this.#charactersMax) this.hasOverflowed = true;
+    return !this.hasOverflowed;
   }
 
   /** Ends the queue and drops its frames: a slow client uses no memory, and resumes at its cursor. */
-  fail(error: Error): void {
-    this.#failure ??= error;
+  fail(error: unknown): void {
+    this.#failure ??= { error };
     this.#frames = [];
     this.#wake();
   }
 
   /** Yields frames until the signal aborts. Throws the error with which the queue was ended. */
-  async *frames(signal: AbortSignal): AsyncGenerator<Frame> {
+  async *frames(signal: AbortSignal): AsyncGenerator<Own> {
     const stop = (): void => this.#wake();
     signal.addEventListener("abort", stop);
     try {
@@ -60,7 +70,7 @@ export class WatchQueue {
           this.#characters -= frame.text.length + frameCharacters;
           continue;
         }
-        if (this.#failure !== null) throw this.#failure;
+        if (this.#failure !== null) throw this.#failure.error;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
           if (signal.aborted) resolve();

@@ -18,7 +18,8 @@ test("a page of points that cannot be read does not end the stream, and lines st
         if (kind === "points") throw new Error("the answer is larger than a message");
         const isBegin = after?.position === "0";
         const next = { position: "1", epoch: "e" };
-        return { text: isBegin ? "a line" : "", next, more: false };
+        const items = isBegin ? [{ text: "a line", position: "1" }] : [];
+        return { items, next, more: false };
       },
       tail: async () => ({ [Symbol.asyncDispose]: async () => {} }),
       reset: (_topic, reason) => reason,

@@ -12,7 +12,7 @@ import { asProblem } from "../http/as-problem.ts";
 import { countedAs, type UserCaller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { cameByHttps } from "../http/session-cookie.ts";
-import type { OpenStreams } from "../live/open-streams.ts";
+import type { OpenStreams } from "../http/open-streams.ts";
 import { WrongCodes } from "../http/wrong-codes.ts";
 import { bytesIn, type UnreadStreams } from "../tunnels/unread-streams.ts";
 import { KnownRuns } from "./known-runs.ts";

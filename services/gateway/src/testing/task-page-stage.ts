@@ -13,7 +13,7 @@ import type { Target } from "@trainyard/tunnel";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { digestOfSecret } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
-import { OpenStreams } from "../live/open-streams.ts";
+import { OpenStreams } from "../http/open-streams.ts";
 import { frontServer } from "../task-pages/front.ts";
 import { TaskCallers } from "../task-pages/task-callers.ts";
 import { TaskPages } from "../task-pages/task-pages.ts";
@@ -79,7 +79,6 @@ type Tail<List extends readonly unknown[]> = List extends readonly [unknown, ...
 
 /** The most requests of one caller at once. */
 export const pagesOfOneMax = 30;
-const noTopics = { topicsOfOneMax: 0, topicsOfAllMax: 0 };
 
 export type TaskPageStage = AsyncDisposable & {
   readonly port: number;
@@ -122,7 +121,7 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     open: tunnelTo(ports),
     clock: pagesClock,
     unread: new UnreadStreams(systemClock, logger),
-    openStreams: new OpenStreams({ ...noTopics, ofOneMax: pagesOfOneMax, ofAllMax: 1_000 }),
+    openStreams: new OpenStreams({ ofOneMax: pagesOfOneMax, ofAllMax: 1_000 }),
     logger,
   });
   const platform: string[] = [];

@@ -11,7 +11,7 @@ import type { CommandService } from "@trainyard/contracts/command-services";
 import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
-import { assert, type Clock } from "@trainyard/kernel";
+import { assert } from "@trainyard/kernel";
 import { categoryOwners } from "@trainyard/kernel/services";
 import {
   type CommandFunctions,

@@ -5,7 +5,7 @@ import type { FoldCache, Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { Caller, Credentials } from "../http/caller.ts";
 import type { UpgradeRoute } from "../http/upgrades.ts";
-import { OpenStreams } from "../live/open-streams.ts";
+import { OpenStreams } from "../http/open-streams.ts";
 import { courseOfRun } from "../streams.ts";
 import { agentDoor } from "./agent-door.ts";
 import { tunnelRoomLimits } from "./limits.ts";
@@ -47,8 +47,6 @@ export function tunnelRoom(deps: TunnelRoomDeps): TunnelRoom {
     openStreams: new OpenStreams({
       ofOneMax: tunnelRoomLimits.streamsOfOneMax,
       ofAllMax: tunnelRoomLimits.streamsMax,
-      topicsOfOneMax: 0,
-      topicsOfAllMax: 0,
     }),
     doors: [
       agentDoor({ tunnels, course, authenticate, clock }),

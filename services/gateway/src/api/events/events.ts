@@ -3,20 +3,23 @@ import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isRejection } from "@trainyard/kernel";
 import { LeavingEvent, mayRead, readPlace } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
+import { FairQueue } from "../../http/fair-queue.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
+import { apiLimits } from "../limits.ts";
 import { listEvents } from "./list-events.ts";
 import { readerOf } from "./reader.ts";
 import { watchEvents } from "./watch-events.ts";
 
 export function eventHandlers(backend: Backend) {
+  const replays = new FairQueue(apiLimits.eventReplays);
   return {
     unary: {
       listEvents: (request, context) => listEvents(backend, request, context),
       getEvent: (request, context) => getEvent(backend, request, context),
     },
     streams: {
-      watchEvents: (request, context) => watchEvents(backend, request, context),
+      watchEvents: (request, context) => watchEvents(backend, replays, request, context),
     },
   } satisfies SomeHandlers;
 }

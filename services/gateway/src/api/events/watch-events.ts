@@ -1,7 +1,8 @@
 /**
  * The stream of events. A reader that is level with the log shares one read, and one encoding of each event, with all
- * others. A replay of one experiment or object reads its streams by their index. While nothing matches, the reader gets
- * its place now and then, so that it never reads the same part of the log twice.
+ * others. One that is behind reads its own pages, in its caller's turn. A replay of one experiment or object reads its
+ * streams by their index. While nothing matches, the reader gets its place now and then, so that it never reads the
+ * same part of the log twice.
  */
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { EventFilter } from "@trainyard/contracts/events";
@@ -21,6 +22,8 @@ import {
 } from "@trainyard/outbound";
 import { streamsOfExperiment } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
+import { countedAs } from "../../http/caller.ts";
+import type { FairQueue } from "../../http/fair-queue.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
 import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
@@ -42,10 +45,12 @@ type Asked = {
 
 export async function* watchEvents(
   backend: Backend,
+  replays: FairQueue,
   request: RequestOf<"watchEvents">,
   context: RequestContext,
 ): AsyncGenerator<Item> {
   const { recent } = backend.parts;
+  const inTurn = (read: Read): ReturnType<Read> => replays.run(countedAs(context.caller), read);
   const asked = await askedOf(backend, request, context);
   const reader = readerOf(context);
   const selected = async (events: readonly LeavingEvent[]): Promise<readonly LeavingEvent[]> => {
@@ -62,7 +67,7 @@ export async function* watchEvents(
     const head = await backend.parts.log.head();
     const positions = await backend.parts.log.positionsOf(streams, place.position);
     for (let at = 0; at < positions.length && !context.signal.aborted; ) {
-      const events = await recent.at(positions.slice(at, at + replayPage));
+      const events = await inTurn(() => recent.at(positions.slice(at, at + replayPage)));
       if (events.length === 0) break;
       for (const event of await selected(events)) yield itemOf(event);
       at += events.length;
@@ -70,23 +75,23 @@ export async function* watchEvents(
     const reached = Math.max(head, positions.at(-1) ?? 0);
     if (reached > place.position) place = await placeAt(backend, reached);
   }
-  yield* follow(
-    backend,
-    recent,
-    { ...asked, from: place, selected, noFollow: request.noFollow },
-    context,
-  );
+  const { noFollow } = request;
+  yield* follow(backend, recent, { ...asked, from: place, selected, noFollow, inTurn }, context);
 }
+
+type Read = () => Promise<readonly LeavingEvent[]>;
 
 type Following = Asked & {
   readonly noFollow: boolean;
   readonly selected: (events: readonly LeavingEvent[]) => Promise<readonly LeavingEvent[]>;
+  /** Reads in the caller's turn. */
+  readonly inTurn: (read: Read) => ReturnType<Read>;
 };
 
 async function* follow(
   backend: Backend,
   recent: RecentEvents,
-  { from, subscription, selected, noFollow }: Following,
+  { from, subscription, selected, noFollow, inTurn }: Following,
   { signal }: RequestContext,
 ): AsyncGenerator<Item> {
   const { clock } = backend.parts;
@@ -97,9 +102,9 @@ async function* follow(
   while (!signal.aborted) {
     const restMs = Math.max(0, toldMs + apiLimits.eventBookmarkMs - clock.monotonicMs());
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(restMs))]);
-    const events = noFollow
-      ? await recent.next(place.position)
-      : await recent.after(place.position, waiting);
+    const { position } = place;
+    let events = recent.kept(position) ?? (await inTurn(() => recent.next(position)));
+    if (events.length === 0 && !noFollow) events = await recent.after(position, waiting);
     if (recent.history !== history) {
       // The first reader begins the first history.
       history = recent.history;

@@ -2,6 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import { LogLevel, LogSource, type QueryLines } from "@trainyard/contracts/commands";
 import { Problem } from "../../http/problem.ts";
+import type { LineFilter } from "../../live/core/series.ts";
 
 export const sourceNames: ReadonlyMap<LogSource, string> = new Map([
   [LogSource.STDOUT, "stdout"],
@@ -18,24 +19,10 @@ export const levelNames: ReadonlyMap<LogLevel, string> = new Map([
   [LogLevel.CRITICAL, "critical"],
 ]);
 
-/** The filter fields of all requests for log lines. An empty text is no condition. */
-export type LogFilter = {
-  readonly run?: number | undefined;
-  readonly nodeRank?: number | undefined;
-  readonly rank?: number | undefined;
-  readonly source: string;
-  readonly level: string;
-  readonly fromMs?: number | undefined;
-  readonly untilMs?: number | undefined;
-  readonly contains: string;
-  readonly matches: string;
-  readonly search: string;
-};
-
 type Conditions = Omit<Plain<QueryLines>, "task" | "after" | "before" | "limit" | "tail">;
 
 /** Converts the filter. Throws a Problem of 400 for an unknown level or source. */
-export function conditionsOf(asked: LogFilter): Conditions {
+export function conditionsOf(asked: LineFilter): Conditions {
   const { run, nodeRank, rank, fromMs, untilMs, contains, matches, search } = asked;
   const source = numberOf(sourceNames, "source", asked.source);
   const level = numberOf(levelNames, "level", asked.level);

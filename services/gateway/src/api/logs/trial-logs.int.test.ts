@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { logSubject } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { LogLevel, LogSource, type QueryLines } from "@trainyard/contracts/commands";
+import { TrialOutcome } from "@trainyard/contracts/events";
 import type { CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { created, requested, searchStarted, trialCreated } from "../../testing/example-events.ts";
@@ -134,4 +135,27 @@ it.each([
   expect(queries.length - own - byItself).toBeGreaterThan(5);
   stream.destroy();
   await reading.ended;
+});
+
+it("followers of a trial share their reads and end with it, and one continues after its last id", async () => {
+  const position = await gateway.append("trial-1.2", trialCreated(2), requested(1, 0));
+  await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
+  const path = "/api/v1/trials/1.2/logs:follow";
+  const followers = await Promise.all(
+    Array.from({ length: 50 }, async () => new StreamText(await openStream(gateway, path))),
+  );
+  const later = gateway.call("GET", path, { headers: { "last-event-id": "8" } });
+  const all = () => followers.map(({ text }) => [...text.matchAll(/^id: (.*)$/gm)].length);
+  await vi.waitFor(() => expect(new Set(all())).toEqual(new Set([1])), 90_000);
+  // All of them wait when one more line is announced and read for all.
+  const settled = queries.length;
+  gateway.bus.publishLive("LOGS", logSubject("1.2"), new Uint8Array());
+  await vi.waitFor(() => expect(queries.length).toBeGreaterThan(settled), 90_000);
+  const before = queries.length;
+  const data = { outcome: TrialOutcome.COMPLETED, reason: "", restarts: 0 };
+  await gateway.append("trial-1.2", { type: "TrialEnded", data });
+  await Promise.all(followers.map(({ ended }) => ended));
+  for (const { text } of followers) expect(text).toContain("event: end");
+  expect((await later).body["text"]).not.toContain('data: {"trial"');
+  expect(queries.length - before).toBeLessThan(10);
 });

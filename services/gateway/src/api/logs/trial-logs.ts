@@ -1,28 +1,21 @@
 import { type Bus, logSubject, logTaskOf } from "@trainyard/bus";
-import type { Plain } from "@trainyard/contracts";
-import type { TrialLogLine } from "@trainyard/contracts/api";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import { type TrialLogLine, TrialLogLineSchema } from "@trainyard/contracts/api";
 import { LogSource, type StoredLine } from "@trainyard/contracts/commands";
-import { isTaskId, parseTrialId, pause, streamName } from "@trainyard/kernel";
-import type { Asker, Backend } from "../../backend.ts";
+import { isTaskId, parseTrialId } from "@trainyard/kernel";
+import { asGateway, type Asker, type Backend } from "../../backend.ts";
+import { countedAs } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
+import type { LineFilter, SeriesTopic } from "../../live/core/series.ts";
+import { encoded, follow } from "../../live/follow.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
+import type { SeriesHub } from "../../live/series-hub.ts";
+import { followedUntilEnd } from "../followed.ts";
 import { pageSize } from "../paging.ts";
-import { conditionsOf, type LogFilter, levelNames, sourceNames } from "./log-filter.ts";
+import { conditionsOf, levelNames, sourceNames } from "./log-filter.ts";
 
 /** Log lines in one page from the logs service. */
 const logPageLines = 1_000;
-/**
- * The interval at which a follower queries lines without announcements. The bus and the log wake it before; this is for
- * what a broken connection to the bus has missed.
- */
-const logPollMs = 5_000;
-/** The same after an event of the task, which the read model may not have yet. */
-const logPollSoonMs = 1_000;
-
-/** The states in which a trial, an experiment or a task writes no more lines. */
-const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "KILLED", "ERROR"]);
-
-export const hasEnded = ({ state }: { readonly state: string }): boolean => ended.has(state);
 
 type Query = {
   readonly task: string;
@@ -30,7 +23,7 @@ type Query = {
   readonly before?: string;
   readonly limit?: number;
   readonly tail?: number;
-  readonly filter?: LogFilter;
+  readonly filter?: LineFilter;
 };
 
 async function query(backend: Backend, asked: Query, context: Asker) {
@@ -73,7 +66,7 @@ export async function lastLines(
   return page.lines.map(({ line }) => line?.text ?? "");
 }
 
-export function logHandlers(backend: Backend, moved: PositionSignal) {
+export function logHandlers(backend: Backend, lines: FollowedLines) {
   return {
     unary: {
       listTrialLogs: async (asked, context) => {
@@ -86,23 +79,19 @@ export function logHandlers(backend: Backend, moved: PositionSignal) {
       },
     },
     streams: {
-      followTrialLogs: async function* (asked, context) {
-        const { trial } = asked;
+      followTrialLogs: async function* ({ trial, ...asked }, context) {
         await backend.get("trial", trial);
-        const over = async () => hasEnded(await backend.get("trial", trial));
-        yield* followLines({ backend, moved }, { task: trial, ...asked }, over, context);
+        yield* followLines(lines, { experiment: "", trial }, asked, context);
       },
-      followExperimentLogs: async function* (asked, context) {
-        const { experiment } = asked;
+      followExperimentLogs: async function* ({ experiment, ...asked }, context) {
         await backend.get("experiment", experiment);
-        const over = async () => hasEnded(await backend.get("experiment", experiment));
-        yield* followLines({ backend, moved }, { task: experiment, ...asked }, over, context);
+        yield* followLines(lines, { experiment, trial: "" }, asked, context);
       },
     },
   } satisfies SomeHandlers;
 }
 
-type Listed = LogFilter & {
+type Listed = LineFilter & {
   readonly pageSize: number;
   readonly pageToken: string;
   readonly tail: number;
@@ -130,44 +119,38 @@ export async function listLines(
   };
 }
 
-type Followed = LogFilter & { readonly task: string; readonly after: string };
+/** The hub of the streams of lines. */
+export type FollowedLines = SeriesHub<Plain<TrialLogLine>>;
 
-type Following = { readonly backend: Backend; readonly moved: PositionSignal };
+export function followedLines(backend: Backend, moved: PositionSignal): FollowedLines {
+  return followedUntilEnd(backend, moved, {
+    async look({ experiment, trial, filter }, after) {
+      const asked = { task: trial || experiment, limit: logPageLines, ...(filter && { filter }) };
+      const from = after?.position ?? "";
+      const { page, lines } = await linesAfter(backend, { ...asked, after: from }, asGateway());
+      const items = lines.map((line) => encoded(lineCodec, line, line.cursor));
+      return { items, next: { position: page.next, epoch: "" }, more: page.more };
+    },
+    tail: ({ experiment, trial }, wake) =>
+      tailOwnLines(backend.parts.bus, trial || experiment, wake),
+  });
+}
 
-/** Returns the stream in which the end of a trial, an experiment or a task is recorded. */
-const streamOf = (task: string): string =>
-  streamName(parseTrialId(task) !== null ? "trial" : isTaskId(task) ? "task" : "experiment", task);
+const lineCodec = codecOf<Plain<TrialLogLine>>(TrialLogLineSchema);
 
-/**
- * Streams lines until the task is over, and then reads once more. Lines are read from the store; announcements on the
- * bus and events of the task only shorten the wait.
- */
+/** Streams the lines of an experiment, or of a trial or a task, until it is over. */
 export async function* followLines(
-  { backend, moved }: Following,
-  { task, after: from, ...filter }: Followed,
-  over: () => Promise<boolean>,
-  context: RequestContext,
+  hub: FollowedLines,
+  of: Pick<SeriesTopic, "experiment" | "trial">,
+  { after, ...filter }: LineFilter & { readonly after: string },
+  { caller, lastEventId, signal }: RequestContext,
 ): AsyncGenerator<StreamItem<Plain<TrialLogLine>>> {
-  const { bus, clock } = backend.parts;
-  let announced = new AbortController();
-  await using _tail = await tailOwnLines(bus, task, () => announced.abort());
-  let after = context.lastEventId ?? from;
-  let restMs = logPollMs;
-  for (let last = false; ; ) {
-    announced = new AbortController();
-    using change = moved.next(streamOf(task));
-    last = await over();
-    for (let more = true; more && !context.signal.aborted; ) {
-      const page = await query(backend, { task, after, limit: logPageLines, filter }, context);
-      for (const line of page.lines) yield { id: line.cursor, message: shownLine(line) };
-      after = page.next;
-      more = page.more;
-    }
-    if (last || context.signal.aborted) return;
-    const woken = [announced.signal, change.signal, context.signal];
-    await pause(clock, restMs, AbortSignal.any(woken));
-    restMs = change.signal.aborted ? logPollSoonMs : logPollMs;
-  }
+  const key = JSON.stringify([of, conditionsOf(filter)]);
+  const topic = { ...of, key, name: "", kind: "lines", group: "", names: [], filter } as const;
+  const from = { position: lastEventId ?? after, epoch: "" };
+  const followed = follow(hub, { caller: countedAs(caller), topic, from }, signal);
+  for await (const { message, text, mark } of followed)
+    if (message !== undefined) yield { id: mark.place.position, message, text };
 }
 
 /** Calls `announce` when lines of a trial or a task, or of any trial of an experiment, were stored. */

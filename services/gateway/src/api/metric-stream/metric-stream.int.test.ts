@@ -4,6 +4,7 @@ import type { Plain } from "@trainyard/contracts";
 import {
   ExperimentService,
   MetricStreamService,
+  SessionService,
   type StreamedMetric,
 } from "@trainyard/contracts/api";
 import type { StreamedPoint } from "@trainyard/contracts/commands";
@@ -229,11 +230,11 @@ describe("over gRPC", () => {
   });
 
   test("lists and series of metrics are answered as over HTTP", async () => {
-    const { listTrialMetrics, createExperiment } = ExperimentService.method;
+    const { listTrialMetrics } = ExperimentService.method;
     const page = await client().call(listTrialMetrics, { trial: "1.1" });
     expect(page.streamPosition).toBe("17");
     expect(page.items).toMatchObject([{ trial: "1.1", key: "0-1", metrics: { loss: 0.5 } }]);
-    const unserved = client().call(createExperiment, { config: "" });
+    const unserved = client().call(SessionService.method.createSession, {});
     await expect(unserved).rejects.toMatchObject({ code: 12 });
   });
 });

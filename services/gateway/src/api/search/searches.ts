@@ -1,26 +1,39 @@
 /** The calls about a search's events, and the operations that the client of a custom search posts. */
-import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
-import type { StoredEvent } from "@trainyard/event-log";
-import { type FieldProblem, isExperimentId, pause, streamName } from "@trainyard/kernel";
+import { codecOf, type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
+import { EventSchema } from "@trainyard/contracts/api";
+import { isFullPage, type StoredEvent } from "@trainyard/event-log";
+import { type FieldProblem, isExperimentId, streamName } from "@trainyard/kernel";
 import { LeavingEvent } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
+import { countedAs } from "../../http/caller.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
+import { encoded, follow } from "../../live/follow.ts";
 import type { PositionSignal } from "../../live/position-signal.ts";
+import { SeriesHub } from "../../live/series-hub.ts";
 import { apiLimits } from "../limits.ts";
 
-/** While no announcement arrives, the watcher of a search reads it again at this interval. */
-const searchPollMs = 1_000;
 /** The most events that a search's client gets with the refusal of operations that depend on an older version. */
 const newEventsNamed = 20;
 
+type SearchEvent = ReplyOf<"watchSearchEvents">;
+
+const codec = codecOf<SearchEvent>(EventSchema);
+
 export function searchHandlers(backend: Backend, moved: PositionSignal) {
+  const hub = new SeriesHub<SearchEvent>(backend.parts, {
+    look: ({ experiment }, after) => look(backend, experiment, Number(after?.position ?? 0)),
+    tail: async ({ experiment }, wake) => {
+      const changed = moved.each(streamName("search", experiment), wake);
+      return { [Symbol.asyncDispose]: async () => changed[Symbol.dispose]() };
+    },
+  });
   return {
     unary: {
       postSearchOperations: (request, context) => post(backend, request, context),
     },
     streams: {
-      watchSearchEvents: (request, context) => watch(backend, moved, request, context),
+      watchSearchEvents: (request, context) => watch(backend, hub, request, context),
     },
   } satisfies SomeHandlers;
 }
@@ -64,35 +77,37 @@ function nameOf(event: StoredEvent): string {
 
 async function* watch(
   backend: Backend,
-  moved: PositionSignal,
+  hub: SeriesHub<SearchEvent>,
   { experiment, after, noFollow }: RequestOf<"watchSearchEvents">,
-  context: RequestContext,
-): AsyncGenerator<StreamItem<ReplyOf<"watchSearchEvents">>> {
+  { caller, lastEventId, signal }: RequestContext,
+): AsyncGenerator<StreamItem<SearchEvent>> {
   await backend.get("experiment", experiment);
-  const { log, clock } = backend.parts;
-  const stream = streamName("search", experiment);
-  let version = context.lastEventId === undefined ? after : readVersion(context.lastEventId);
-  while (!context.signal.aborted) {
-    using change = moved.next(stream);
-    const events = await log.read(stream, version, apiLimits.searchEventsPage);
-    for (const event of events) {
-      version = event.version;
-      yield {
-        id: String(version),
-        message: new LeavingEvent(event, await backend.parts.epoch.current()).whole,
-      };
-    }
-    if (events.length > 0) continue;
-    // The stream also ends for a client that reconnects after the last event; it would otherwise wait forever.
-    if (noFollow || (await isCompleted(backend, stream, version))) return;
-    await pause(clock, searchPollMs, AbortSignal.any([change.signal, context.signal]));
-  }
+  const version = lastEventId === undefined ? after : readVersion(lastEventId);
+  const of = { kind: "search", experiment, trial: "", group: "", names: [] } as const;
+  const from = { position: String(version), epoch: "" };
+  const asked = { caller: countedAs(caller), topic: { ...of, key: experiment, name: "" }, from };
+  for await (const { message, text, mark } of follow(hub, { ...asked, noFollow }, signal))
+    if (message !== undefined) yield { id: mark.place.position, message, text };
 }
 
-async function isCompleted(backend: Backend, stream: string, version: number): Promise<boolean> {
-  if (version === 0) return false;
-  const [last] = await backend.parts.log.read(stream, version - 1, 1);
-  return last !== undefined && shortNameOf(last.type) === "SearchCompleted";
+/** Returns the events of a search after a version. */
+async function look({ parts }: Backend, experiment: string, version: number) {
+  const { searchEventsPage } = apiLimits;
+  // The last known event is read again: the stream also ends for a client that reconnects after the last one.
+  const known = Math.max(0, version - 1);
+  const events = await parts.log.read(streamName("search", experiment), known, searchEventsPage);
+  const epoch = await parts.epoch.current();
+  const items = events
+    .filter((event) => event.version > version)
+    .map((event) => encoded(codec, new LeavingEvent(event, epoch).whole, String(event.version)));
+  const last = events.at(-1);
+  const more = isFullPage(events, searchEventsPage);
+  return {
+    items,
+    next: { position: String(Math.max(version, last?.version ?? 0)), epoch: "" },
+    more,
+    isOver: !more && last !== undefined && shortNameOf(last.type) === "SearchCompleted",
+  };
 }
 
 function readVersion(text: string): number {

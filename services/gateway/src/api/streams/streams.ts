@@ -7,7 +7,7 @@ import { type Caller, countedAs, type UserCaller } from "../../http/caller.ts";
 import type { OpenCalls } from "../../http/open-calls.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { Upgrade, UpgradeRoute } from "../../http/upgrades.ts";
-import type { OpenStreams } from "../../live/open-streams.ts";
+import type { OpenStreams } from "../../http/open-streams.ts";
 import { tunnelRoomLimits } from "../../tunnels/limits.ts";
 import { latestRunOfTask, latestRunOfTrial } from "../../streams.ts";
 import { problemOfTunnel } from "../../tunnels/problem.ts";

@@ -7,9 +7,8 @@ import type { RequestContext, SomeHandlers } from "../../http/request-context.ts
 import { taskList } from "../../read-model/core/lists/lists.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
 import { shownRuns } from "../experiments/whole.ts";
-import type { PositionSignal } from "../../live/position-signal.ts";
 import { rowsPage } from "../lists.ts";
-import { followLines, hasEnded, lastLines, listLines } from "../logs/trial-logs.ts";
+import { type FollowedLines, followLines, lastLines, listLines } from "../logs/trial-logs.ts";
 import { shownTask } from "../shown.ts";
 import { mayUseTask } from "./access.ts";
 import { createTask } from "./create-task.ts";
@@ -19,7 +18,7 @@ const shownLogLines = 20;
 
 export function taskHandlers(
   backend: Backend,
-  moved: PositionSignal,
+  lines: FollowedLines,
   checkpointStorage: GatewayConfig["checkpointStorage"],
 ) {
   const changed = async ({ position }: { readonly position: number }, id: string) => {
@@ -66,11 +65,9 @@ export function taskHandlers(
       },
     },
     streams: {
-      followTaskLogs: async function* (asked, context) {
-        const { task } = asked;
+      followTaskLogs: async function* ({ task, ...asked }, context) {
         await usableTask(backend, task, context.caller);
-        const over = async () => hasEnded(await backend.get("task", task));
-        yield* followLines({ backend, moved }, asked, over, context);
+        yield* followLines(lines, { experiment: "", trial: task }, asked, context);
       },
     },
   } satisfies SomeHandlers;

@@ -1,10 +1,9 @@
 /** Points and lines as topics of Watch: how topics are checked, read and encoded. */
-import { randomUUID } from "node:crypto";
 import { allMetricSubjects } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { StreamedMetric, WatchTopic } from "@trainyard/contracts/api";
 import { parseTrialId } from "@trainyard/kernel";
-import type { Asker, Backend } from "../../backend.ts";
+import { asGateway, type Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import {
   isPosition,
@@ -16,7 +15,7 @@ import type { SeriesReader } from "../../live/series-hub.ts";
 import { digestOf } from "../../live/watch-cursor.ts";
 import { apiLimits } from "../limits.ts";
 import { linesAfter, tailOwnLines } from "../logs/trial-logs.ts";
-import { StreamReader, shownItem } from "../metric-stream/metric-stream.ts";
+import { shownItem, streamedPoints } from "../metric-stream/metric-stream.ts";
 import { type FrameContent, frameText } from "./watch-frames.ts";
 
 /** The points or lines in one frame, which is the size of one query. */
@@ -84,11 +83,10 @@ async function lineFilterOf(
 }
 
 export function seriesReader(backend: Backend): SeriesReader {
-  const points = new StreamReader(backend);
   return {
     look: (topic, after) =>
       topic.kind === "points"
-        ? lookAtPoints(points, topic, after)
+        ? lookAtPoints(backend, topic, after)
         : lookAtLines(backend, topic, after),
     tail: ({ kind, experiment, trial }, wake) =>
       kind === "points"
@@ -98,14 +96,12 @@ export function seriesReader(backend: Backend): SeriesReader {
   };
 }
 
-async function lookAtPoints(points: StreamReader, topic: SeriesTopic, after: Place | null) {
-  const { key, experiment, trial, group, names } = topic;
-  const limit = seriesPage;
-  const from = after === null ? undefined : Number(after.position);
-  const page = await points.look({ experiment, trial, group, limit }, from, asGateway());
+async function lookAtPoints(backend: Backend, topic: SeriesTopic, after: Place | null) {
+  const { key, names } = topic;
+  const page = await streamedPoints(backend, topic, after, seriesPage);
   const items = page.items.flatMap((item) => named(shownItem(item), names));
   const next = { position: String(page.next), epoch: "" };
-  return { text: textOf({ case: "points", value: { topic: key, items } }), next, more: page.more };
+  return { ...framed({ case: "points", value: { topic: key, items } }, next), more: page.more };
 }
 
 async function lookAtLines(
@@ -126,7 +122,7 @@ async function lookAtLines(
   const position = after === null ? last || "0" : page.next || last || after.position;
   const next = { position, epoch: page.epoch ?? "" };
   const items = after === null ? [] : lines;
-  return { text: textOf({ case: "lines", value: { topic: key, items } }), next, more: page.more };
+  return { ...framed({ case: "lines", value: { topic: key, items } }, next), more: page.more };
 }
 
 /** Returns the point with only the named metrics; nothing if it has none of them. */
@@ -143,21 +139,9 @@ function named(item: Plain<StreamedMetric>, names: readonly string[]): Plain<Str
 
 type ItemsContent = Extract<FrameContent, { case: "points" | "lines" }>;
 
-const textOf = (content: ItemsContent): string =>
-  content.value.items.length === 0 ? "" : frameText(content);
-
-/** The identity of the queries: watchers share them, so they are made in the gateway's name. */
-const asGateway = (): Asker => ({
-  caller: {
-    kind: "user",
-    authid: "",
-    owner: "",
-    run: null,
-    token: "",
-    ancestors: [],
-    session: null,
-    tokenExpiresAtMs: undefined,
-  },
-  commitId: randomUUID(),
-  traceparent: "",
+/** Returns the items of a page as one frame. */
+const framed = (content: ItemsContent, next: Place) => ({
+  items:
+    content.value.items.length === 0 ? [] : [{ text: frameText(content), position: next.position }],
+  next,
 });

@@ -1,10 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Plain } from "@trainyard/contracts";
 import type { WatchTopic } from "@trainyard/contracts/api";
+import { Cost } from "@trainyard/contracts/routes";
 import type { Clock } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { costRows } from "../../http/costs.ts";
 import { liveLimits } from "../../live/limits.ts";
 import { created, requested, searchStarted, validation } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
@@ -309,12 +311,14 @@ describe("a watch", () => {
       return { status, close: () => stop.abort() };
     };
     const streams: Awaited<ReturnType<typeof open>>[] = [];
+    const ofOneMax = 64;
+    expect(costRows[Cost.WATCH]).toMatchObject({ open: { ofOneMax } });
     const openUntil = async (status: number): Promise<void> => {
       for (let last = 0; last !== status; ) {
         const stream = await open();
         last = stream.status;
         if (last === 200) streams.push(stream);
-        expect(streams.length).toBeLessThanOrEqual(liveLimits.watchStreamsOfOneMax);
+        expect(streams.length).toBeLessThanOrEqual(ofOneMax);
       }
     };
     await openUntil(429);

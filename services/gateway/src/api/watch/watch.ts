@@ -8,7 +8,7 @@ import type { RequestContext, SomeHandlers, StreamItem } from "../../http/reques
 import { lostPlace, type Place, type SeriesTopic } from "../../live/core/series.ts";
 import type { Topic, Touched } from "../../live/core/topics.ts";
 import { liveLimits } from "../../live/limits.ts";
-import { OpenStreams } from "../../live/open-streams.ts";
+import { OpenTopics } from "../../live/open-topics.ts";
 import { SeriesHub } from "../../live/series-hub.ts";
 import { digestOf, type LogPlace, readCursor, type WatchCursor } from "../../live/watch-cursor.ts";
 import { WatchHub } from "../../live/watch-hub.ts";
@@ -55,11 +55,9 @@ const lists: Readonly<Record<string, ListSpec>> = {
 };
 
 export function watchHandlers(backend: Backend) {
-  const open = new OpenStreams({
-    ofOneMax: liveLimits.watchStreamsOfOneMax,
-    ofAllMax: liveLimits.watchStreamsMax,
-    topicsOfOneMax: liveLimits.watchTopicsOfOneMax,
-    topicsOfAllMax: liveLimits.watchTopicsOfAllMax,
+  const open = new OpenTopics({
+    ofOneMax: liveLimits.watchTopicsOfOneMax,
+    ofAllMax: liveLimits.watchTopicsOfAllMax,
   });
   const hubs: WatchHubs = {
     documents: new WatchHub(backend.parts, {
@@ -71,17 +69,14 @@ export function watchHandlers(backend: Backend) {
   };
   return {
     streams: {
-      watch: async function* (request, context) {
-        using _counted = open.open(countedAs(context.caller));
-        yield* watch(backend, { hubs, open }, request, context);
-      },
+      watch: (request, context) => watch(backend, { hubs, open }, request, context),
     },
   } satisfies SomeHandlers;
 }
 
 async function* watch(
   backend: Backend,
-  { hubs, open }: { readonly hubs: WatchHubs; readonly open: OpenStreams },
+  { hubs, open }: { readonly hubs: WatchHubs; readonly open: OpenTopics },
   request: RequestOf<"watch">,
   { caller, lastEventId, signal }: RequestContext,
 ): AsyncGenerator<StreamItem<ReplyOf<"watch">>> {
@@ -100,7 +95,7 @@ async function* watch(
     asked.push(await askedOf(backend, topic, index, nowMs));
   }
   const keys = asked.map(({ topic, series: own }) => topic?.key ?? own?.key ?? "");
-  using _counted = open.openTopics(countedAs(caller), keys);
+  using _counted = open.open(countedAs(caller), keys);
   const { from, isStale } = await startOf(hubs.documents, asked, given, { at: now, ms: nowMs });
   const topics = asked.flatMap(({ topic }) => topic ?? []);
   const series = asked.flatMap((one) => one.series ?? []);

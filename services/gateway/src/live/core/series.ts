@@ -1,10 +1,12 @@
-/** Points and lines as topics of Watch: series in a store outside of the log, each with its positions. */
+/** Series as topics: points and lines in stores outside of the log, and the events of a search. */
 
 /** The filter of lines; empty texts are no condition. */
 export type LineFilter = {
   readonly run?: number | undefined;
   readonly nodeRank?: number | undefined;
   readonly rank?: number | undefined;
+  readonly fromMs?: number | undefined;
+  readonly untilMs?: number | undefined;
   readonly source: string;
   readonly level: string;
   readonly contains: string;
@@ -17,9 +19,9 @@ export type SeriesTopic = {
   readonly key: string;
   /** A short digest of the key, used in cursors. */
   readonly name: string;
-  readonly kind: "points" | "lines";
+  readonly kind: "points" | "lines" | "search";
   readonly experiment: string;
-  /** The trial to follow; empty for all. Likewise, an empty group or no names mean all. */
+  /** The trial, or the task, to follow; empty for all. Likewise, an empty group or no names mean all. */
   readonly trial: string;
   readonly group: string;
   readonly names: readonly string[];

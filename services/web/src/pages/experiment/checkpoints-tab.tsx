@@ -5,7 +5,8 @@ import { Button } from "../../components/button.tsx";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
 import { policyText, verdictParts, verdictText } from "../../components/checkpoint/verdict.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { bytes, count, counted, number, time } from "../../components/format.ts";
+import { bytes, counted, number, time } from "../../components/format.ts";
+import { type ListTotal, totalText } from "../../components/list-total.ts";
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
@@ -52,12 +53,12 @@ export function CheckpointsTab({ experiment }: TabProps): JSX.Element {
     <>
       <div className={styles["policy"]}>
         <p>{policy !== undefined && policyText(policy)}</p>
-        {gone > 0 && (
+        {gone.total > 0 && (
           <Button
             aria-pressed={showsDeleted}
             onClick={() => set({ deleted: showsDeleted ? undefined : "shown" })}
           >
-            {showsDeleted ? "Hide" : "Show"} {count(gone)} deleted
+            {showsDeleted ? "Hide" : "Show"} {totalText(gone)} deleted
           </Button>
         )}
       </div>
@@ -76,14 +77,14 @@ export function CheckpointsTab({ experiment }: TabProps): JSX.Element {
               void checkpoints.fetchNextPage();
             if (verdicts.hasNextPage && !verdicts.isFetching) void verdicts.fetchNextPage();
           }}
-          empty={<Empty hidden={showsDeleted ? 0 : gone} />}
+          empty={<Empty hidden={showsDeleted ? 0 : gone.total} />}
           pending={checkpoints.isPending}
           list={filter}
           error={checkpoints.error}
           onRetry={() => void checkpoints.refetch()}
           status={
             checkpoints.isSuccess &&
-            `${counted(rows.length, "checkpoint")}${checkpoints.hasNextPage ? " loaded" : ""}${showsDeleted || gone === 0 ? "" : `, ${count(gone)} deleted hidden`}`
+            `${counted(rows.length, "checkpoint")}${checkpoints.hasNextPage ? " loaded" : ""}${showsDeleted || gone.total === 0 ? "" : `, ${totalText(gone)} deleted hidden`}`
           }
         />
         {checkpoint !== undefined && (
@@ -95,13 +96,13 @@ export function CheckpointsTab({ experiment }: TabProps): JSX.Element {
 }
 
 /** The number of the experiment's checkpoints whose files are deleted. */
-function useDeleted(experiment: string): number {
+function useDeleted(experiment: string): ListTotal {
   const { data } = useCall(
     "listCheckpoints",
     { experiment, filter: isDeleted, pageSize: 1, count: true },
     { watch: { kind: "checkpoints", experiment, filter: isDeleted }, follow: true },
   );
-  return data?.total ?? 0;
+  return { total: data?.total ?? 0, isEstimate: data?.totalIsEstimate === true };
 }
 
 function Empty({ hidden }: { readonly hidden: number }): JSX.Element {

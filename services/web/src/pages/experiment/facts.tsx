@@ -1,5 +1,5 @@
 import type { JSX, ReactNode } from "react";
-import { number, time } from "../../components/format.ts";
+import { count, number, time } from "../../components/format.ts";
 import { ProgressBar } from "../../components/progress.tsx";
 import { Reason } from "../../components/reason.tsx";
 import { SkeletonLine } from "../../components/skeleton.tsx";
@@ -34,7 +34,7 @@ export function Facts({ experiment, children }: Props): JSX.Element {
         {left !== "" && <Fact name="left">about {left}</Fact>}
         <Fact name="searcher">{searcher}</Fact>
         <Fact name="trials">
-          {trialsCompleted} of {trials}
+          {count(trialsCompleted)} of {count(trials)}
           <FailedTrials experiment={experiment} />
         </Fact>
         <Fact name={`best ${metric}`}>

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { exactly } from "../../components/list-total.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { BestSoFar } from "./best-so-far.tsx";
 import { BestTrial } from "./best-trial.tsx";
@@ -46,7 +47,7 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
         <Curves {...{ experiment, trials, drawn }} />
         <WhichChoice
           shown={drawn.length}
-          total={Math.max(trials.length, isPending ? 0 : experiment.trials)}
+          total={exactly(Math.max(trials.length, isPending ? 0 : experiment.trials))}
           metric={experiment.metric}
           which={which}
           onWhich={(next) =>

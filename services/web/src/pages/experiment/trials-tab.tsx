@@ -6,6 +6,7 @@ import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
 import { count, counted } from "../../components/format.ts";
+import { exactly, type ListTotal, listTotal } from "../../components/list-total.ts";
 import { listError } from "../../components/problem.ts";
 import { SkeletonBlock } from "../../components/skeleton.tsx";
 import { trialState } from "../../components/state.ts";
@@ -65,7 +66,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         {...{ experiment, filter, sort, set }}
         error={answer.error}
         shown={trials.length}
-        total={answer.data === undefined ? 0 : total}
+        total={answer.data === undefined ? exactly(0) : total}
         onColumns={() => setChoosing(true)}
       />
       <Table
@@ -75,7 +76,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         onLayout={onLayout}
         rows={trials}
         idOf={(trial) => trial.id}
-        total={answer.data === undefined ? undefined : total}
+        total={answer.data === undefined || total.isEstimate ? undefined : total.total}
         onEnd={more}
         sort={sort}
         onSort={(field) => set({ sort: sortText(nextSort(sort, field)) || undefined })}
@@ -88,7 +89,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
         error={listError(answer.error)}
         onRetry={() => void answer.refetch()}
         status={statusText(
-          !answer.isPending && trials.length >= total ? total : null,
+          !answer.isPending && trials.length >= total.total ? total.total : null,
           selected.size,
         )}
         actions={
@@ -127,7 +128,7 @@ type BarProps = TabProps & {
   readonly set: (change: { filter?: string | undefined; sort?: string }) => void;
   readonly error: unknown;
   readonly shown: number;
-  readonly total: number;
+  readonly total: ListTotal;
   readonly onColumns: () => void;
 };
 
@@ -188,7 +189,11 @@ function useRows(of: Experiment, filter: string, sort: Sort | null) {
     answer,
     list: listNamed(answer, [request, order]),
     trials,
-    total: Math.max(data?.pages[0]?.total ?? 0, trials.length),
+    // The experiment knows the exact number of its trials.
+    total:
+      hasNextPage && filter === ""
+        ? exactly(Math.max(of.trials, trials.length))
+        : listTotal(data?.pages[0], trials.length, hasNextPage),
     more,
   };
 }

@@ -3,7 +3,8 @@ import { ChevronDown } from "lucide-react";
 import { type JSX, useCallback, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { count, counted } from "../../components/format.ts";
+import { count } from "../../components/format.ts";
+import { totalOf } from "../../components/list-total.ts";
 import { Page } from "../../components/page/page.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { experimentPath } from "../../components/paths.ts";
@@ -161,7 +162,7 @@ function Rows(props: RowsProps): JSX.Element {
   const { search, change, layout, columns, shown, selection, setSelection } = props;
   const { setEditing, isEditing } = props;
   const { history } = useRouter();
-  const { list, name, rows, more, total, isEstimate } = shown;
+  const { list, name, rows, more, total } = shown;
   const sort = readSort(search.sort ?? "");
   return (
     <Table
@@ -172,7 +173,7 @@ function Rows(props: RowsProps): JSX.Element {
       giveWay={search.columns === undefined ? giveWay(isEditing) : undefined}
       rows={rows}
       idOf={({ id }) => id}
-      total={isEstimate ? undefined : total}
+      total={total.isEstimate ? undefined : total.total}
       onEnd={more}
       sort={sort}
       onSort={(field) => change({ sort: sortText(nextSort(sort, field)) })}
@@ -198,7 +199,7 @@ function Rows(props: RowsProps): JSX.Element {
       status={
         list.isPending
           ? ""
-          : `${isEstimate ? "about " : ""}${counted(total, "experiment")}${rows.length < total ? `, ${count(rows.length)} loaded` : ""}`
+          : `${totalOf(total, "experiment")}${rows.length < total.total ? `, ${count(rows.length)} loaded` : ""}`
       }
       actions={<BulkBar selection={selection} rows={rows} onSelect={setSelection} />}
     />

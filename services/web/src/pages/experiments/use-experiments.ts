@@ -1,4 +1,5 @@
 import { useCallback, useMemo } from "react";
+import { listTotal } from "../../components/list-total.ts";
 import { useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { shownList } from "./list.ts";
@@ -20,8 +21,6 @@ export function useExperiments(search: Search, attributes: readonly string[]) {
     name: listNamed(list, request),
     rows,
     more,
-    // Rows change while the page is open, so the rows of a fully loaded list are counted.
-    total: hasNextPage ? Math.max(first?.total ?? 0, rows.length) : rows.length,
-    isEstimate: hasNextPage && first?.totalIsEstimate === true,
+    total: listTotal(first, rows.length, hasNextPage),
   };
 }

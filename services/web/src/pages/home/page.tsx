@@ -114,7 +114,7 @@ function Progress({ row }: { readonly row: Row }): JSX.Element {
   const errors = row.trialsFailed === 0 ? "" : `, ${count(row.trialsFailed)} failed`;
   return (
     <span>
-      <ProgressBar of={row} /> {row.trialsCompleted} of {row.trials} trials
+      <ProgressBar of={row} /> {count(row.trialsCompleted)} of {count(row.trials)} trials
       {errors}
       {row.bestValue !== undefined && `, best ${row.metric} ${number(row.bestValue)}`}{" "}
       <TimeLeft of={row} />

@@ -6,6 +6,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { age, count, time } from "../../components/format.ts";
 import { HeldNote } from "../../components/held/held-note.tsx";
 import { useHeld } from "../../components/held/use-held.ts";
+import { listTotal, totalText } from "../../components/list-total.ts";
 import { PathLink } from "../../components/path-link.tsx";
 import { experimentPath } from "../../components/paths.ts";
 import { experimentState } from "../../components/state.ts";
@@ -38,16 +39,16 @@ export function Part(props: PartProps): JSX.Element {
   const { data, error } = read;
   const held = useHeld(data?.items ?? noRows, ({ id }) => id, used, "", false);
   const { rows } = held;
-  const total = Math.max(data?.total ?? 0, data?.items.length ?? 0);
+  const total = listTotal(data, data?.items.length ?? 0, (data?.nextPageToken ?? "") !== "");
   const all = `/experiments?filter=${encodeURIComponent(filter)}`;
   return (
     <section className={styles["part"]} aria-label={title}>
       <div className={styles["head"]}>
         <h2>
-          {title} {data !== undefined && <span>{count(total)}</span>}
+          {title} {data !== undefined && <span>{totalText(total)}</span>}
         </h2>
-        {data !== undefined && total > data.items.length && (
-          <PathLink to={all}>All {count(total)}</PathLink>
+        {data !== undefined && total.total > data.items.length && (
+          <PathLink to={all}>All {totalText(total)}</PathLink>
         )}
         <HeldNote held={held} onShow={held.show} />
       </div>

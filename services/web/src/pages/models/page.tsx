@@ -2,7 +2,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterField } from "../../components/filter-field.tsx";
-import { counted } from "../../components/format.ts";
+import { listTotal, totalOf } from "../../components/list-total.ts";
 import { Page } from "../../components/page/page.tsx";
 import { listError } from "../../components/problem.ts";
 import { nextSort, readSort, sortText, Table } from "../../components/table/index.ts";
@@ -29,8 +29,8 @@ export function ModelsPage(): JSX.Element {
     keepPrevious: true,
   });
   const data = useLastReply(models, "models");
-  const total = data?.pages[0]?.total;
   const rows = data?.pages.flatMap(({ items }) => items) ?? [];
+  const total = listTotal(data?.pages[0], rows.length, models.hasNextPage);
   const openModel = (model: string) =>
     void open({ to: "/models/$model", params: { model }, search: {} });
   return (
@@ -50,7 +50,7 @@ export function ModelsPage(): JSX.Element {
         layout={initialLayout}
         rows={rows}
         idOf={({ name }) => name}
-        total={total}
+        total={models.isPending || total.isEstimate ? undefined : total.total}
         onEnd={() => {
           if (models.hasNextPage && !models.isFetchingNextPage) void models.fetchNextPage();
         }}
@@ -70,7 +70,7 @@ export function ModelsPage(): JSX.Element {
         list={listNamed(models, request)}
         error={listError(models.error)}
         onRetry={() => void models.refetch()}
-        status={total === undefined ? "" : counted(Math.max(total, rows.length), "model")}
+        status={models.isPending ? "" : totalOf(total, "model")}
       />
       {creating && <CreateModelDialog onClose={() => setCreating(false)} onCreated={openModel} />}
     </Page>
