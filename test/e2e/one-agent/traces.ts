@@ -19,7 +19,9 @@ async function appended(stream: string, event: string): Promise<CollectedSpan> {
   const found = (): CollectedSpan | undefined =>
     collector.spans.find(
       ({ name, attributes: own }) =>
-        name === "append" && own["trainyard.stream"] === stream && own["trainyard.event"] === event,
+        name === "append" &&
+        own["trainyard.stream"] === stream &&
+        String(own["trainyard.event"]).split(", ").includes(event),
     );
   await eventually(`the append of ${event} is sent`, async () => found() !== undefined);
   const span = found();

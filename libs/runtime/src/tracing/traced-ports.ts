@@ -9,10 +9,11 @@ export function tracedLog(log: EventLog, tracer: Tracer): EventLog {
   const append = (request: AppendRequest): Promise<AppendResult> => {
     const { writes, meta } = request;
     if (writes.length === 0) return log.append(request);
+    const events = writes.flatMap((write) => write.events);
     const attributes = {
       "trainyard.stream": writes[0]?.stream ?? "",
-      "trainyard.event": shortNameOf(writes[0]?.events[0]?.type ?? ""),
-      "trainyard.events": writes.reduce((sum, { events }) => sum + events.length, 0),
+      "trainyard.event": [...new Set(events.map(({ type }) => shortNameOf(type)))].join(", "),
+      "trainyard.events": events.length,
     };
     const span = tracer.begin("append", meta.traceparent, { attributes });
     const named = { ...request, meta: { ...meta, traceparent: span.traceparent } };
