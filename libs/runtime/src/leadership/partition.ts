@@ -143,7 +143,7 @@ export class Partition {
   }
 
   async #term({ fence, owner, idleMs, lost }: HeldLease): Promise<void> {
-    const { bus, clock, logger, tracer } = this.#deps;
+    const { bus, clock, logger } = this.#deps;
     const log = new TermLog(this.#deps.log);
     const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
