@@ -3,6 +3,8 @@ import { limits } from "@trainyard/kernel";
 export const logLimits = {
   bodyBytesMax: limits.eventBodyBytesMax,
   writesPerAppendMax: limits.writesPerAppendMax,
+  /** The largest version of a stream, which is an integer of the database. */
+  versionMax: 2 ** 31 - 1,
   /** One commit is one database message; larger data does not belong in the log. */
   commitBytesMax: 16 * 1024 * 1024,
   /** Names of streams and types: an index entry must fit in a third of a page. */

@@ -8,7 +8,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const streamPattern = /^[a-z]+-./;
 /** The form of a commit's cause, the same as `log.is_authid` in the migrations. */
 const authidPattern = /^([a-z]+:)?[A-Za-z0-9._@+#-]+$/;
-const versionMax = 2 ** 31 - 1;
+const { versionMax } = logLimits;
 
 export const refused = (code: string, detail: string): Refused => ({
   kind: "refused",

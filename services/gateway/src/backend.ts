@@ -24,6 +24,7 @@ import {
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { RecentEvents } from "@trainyard/outbound";
+import type { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { SchedulerWatch } from "./api/cluster/scheduler-watch.ts";
 import { apiLimits } from "./api/limits.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
@@ -50,6 +51,7 @@ export type BackendParts = {
   readonly view: View;
   /** The queue of list queries, which leaves database connections to other queries. */
   readonly listQueries: FairQueue;
+  readonly analyses: AnalysisThread;
   readonly blobs: BlobStore;
   /** The directories of checkpoints and TensorBoard files, behind the brake. */
   readonly disk: StorageDisk;

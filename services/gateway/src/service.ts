@@ -24,6 +24,7 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { apiHandlers } from "./api/handlers.ts";
 import { hasEnded } from "./api/runs/runs.ts";
 import { servingRuns } from "./api/tasks/serving.ts";
@@ -97,6 +98,7 @@ export async function createService(
     ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
+    analyses: stack.use(new AnalysisThread(log)),
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });

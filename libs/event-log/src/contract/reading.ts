@@ -15,6 +15,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(await versions(5, 100)).toEqual([6, 7, 8, 9, 10, 11, 12]);
     expect(await versions(12, 5)).toEqual([]);
     expect(await log.read("trial-9.9", 0, 5)).toEqual([]);
+    expect(await log.read("trial-1.1", 2 ** 32, 5)).toEqual([]);
     const page = await log.readAll(10, 4);
     expect(page.map(({ position }) => position)).toEqual([11, 12, 13, 14]);
     expect(await log.readAll(24, 4)).toEqual([]);

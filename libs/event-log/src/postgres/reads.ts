@@ -59,7 +59,8 @@ export class Reader {
     const [name, text] = (await this.#manyPartitions())
       ? ["read_from_many", readFromManyStatement]
       : ["read", readStreamStatement];
-    return readInHalves("version", afterVersion, limit, async (after, size, alone) => {
+    const from = Math.min(afterVersion, logLimits.versionMax);
+    return readInHalves("version", from, limit, async (after, size, alone) => {
       const values = [stream, after, size.limit, size.bytesMax];
       return eventsOfStream(stream, await this.rows<EventRow>(name, text, values, doing, alone));
     });

@@ -73,6 +73,7 @@ class ArrivingCall<Caller> {
   readonly #hasManyMessages: boolean;
   readonly #stream: ServerHttp2Stream;
   #place: HeldBody | undefined;
+  #arrivals: Arrivals | undefined;
   #due: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -85,6 +86,10 @@ class ArrivingCall<Caller> {
     this.#call = call;
     this.#hasManyMessages = hasManyMessages;
     this.#stream = streamOf(call);
+    this.#stream.once("close", () => {
+      this.limit(null);
+      this.#arrivals?.closed();
+    });
     this.limit(hasManyMessages ? "pause" : "message");
   }
 
@@ -148,10 +153,7 @@ class ArrivingCall<Caller> {
         else this.refuse(error);
       }
     });
-    this.#stream.once("close", () => {
-      this.limit(null);
-      arrivals.closed();
-    });
+    this.#arrivals = arrivals;
     return arrivals;
   }
 

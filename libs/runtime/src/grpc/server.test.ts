@@ -327,6 +327,19 @@ test("a call without a token makes the server hold no message", async () => {
   refused.write(headOf(9_000));
   expect((await endOf(refused))["trainyard-code"]).toBe("no_token");
   expect(bodies.heldBytes).toBe(0);
-  // The streams are closed, though their clients leave them open.
+  // The stream is closed, though its client leaves it open.
   await vi.waitFor(() => expect(refused.closed).toBe(true), { timeout: 90_000 });
+});
+
+test("an ended call leaves no timer", async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+  await client().call(writeReports, { run: "1.1#1" });
+  const before = timers();
+  for (let call = 0; call < 10; call += 1) {
+    await client("")
+      .call(writeReports, { run: "1.1#1" })
+      .catch(() => {});
+  }
+  await vi.waitFor(() => expect(timers()).toBeLessThan(before + 10), { timeout: 200 });
 });

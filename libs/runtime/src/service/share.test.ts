@@ -16,6 +16,7 @@ function taken(callers: number, places: { readonly max: number; readonly ofOneMa
 
 test("each caller takes at most half of what the others leave, and at most its share", () => {
   expect(taken(9, { max: 128, ofOneMax: 32 })).toEqual([32, 32, 32, 16, 8, 4, 2, 1, 1]);
+  expect(taken(4, { max: 3, ofOneMax: 2 })).toEqual([2, 1, 0, 0]);
   expect(taken(3, { max: 1, ofOneMax: 1 })).toEqual([1, 0, 0]);
 });
 

@@ -113,13 +113,25 @@ class Verification {
       `create temporary table view_set_aside (like ${schema}.view_set_aside including all)`,
     );
     await this.#catchUp();
-    for (const { name } of tables) await this.#client.query(`analyze pg_temp.${name}`);
+    await this.#analyze();
     for (const table of tables) {
       const compared = await comparedTable(this.#client, schema, table);
       const finding = await this.#compare(compared);
       if (finding !== "") return { position: this.#position, finding };
     }
     return { position: this.#position, finding: await this.#lacking() };
+  }
+
+  /**
+   * Gives the planner the sizes of the temporary tables, from few rows. Nobody waits for it, so it has no limit of
+   * time.
+   */
+  #analyze(): Promise<void> {
+    return within(this.#client, async (client) => {
+      await client.query("set local statement_timeout = 0");
+      await client.query("set local default_statistics_target = 10");
+      for (const { name } of this.#spec.tables) await client.query(`analyze pg_temp.${name}`);
+    });
   }
 
   /** Describes the streams that the live view has set aside; empty for none. */

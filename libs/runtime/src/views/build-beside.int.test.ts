@@ -78,6 +78,28 @@ describe("a view that is being rebuilt", () => {
     expect(pages).toEqual([1_001, 2_000]);
   });
 
+  test("is rebuilt once, however often that is asked for while it is", async () => {
+    await stage.tell(...many(1_500));
+    const held = Promise.withResolvers<void>();
+    let begun = 0;
+    await using view = await stage.fold({
+      before: async (events) => {
+        if (view.view.position < 1_500 || events[0]?.position !== 1) return;
+        begun += 1;
+        await held.promise;
+      },
+    });
+    await view.reach();
+    for (let asked = 0; asked < 5; asked += 1) view.view.rebuild();
+    await until(() => expect(begun).toBe(1));
+    for (let asked = 0; asked < 5; asked += 1) view.view.rebuild();
+    held.resolve();
+    await until(async () => expect((await view.view.state()).buildingAt).toBeNull());
+    await stage.tell("new");
+    await view.reach();
+    expect(begun).toBe(1);
+  });
+
   test("keeps its indexes and its primary key, even after several rebuilds", async () => {
     await stage.tell("1", "2");
     await using view = await stage.fold();

@@ -1,5 +1,6 @@
 /** The streams of lines and points of a trial, an experiment or a task, which end with it. */
 import { isTaskId, streamName } from "@trainyard/kernel";
+import type { View } from "@trainyard/runtime";
 import type { Backend } from "../backend.ts";
 import type { SeriesTopic } from "../live/core/series.ts";
 import type { PositionSignal } from "../live/position-signal.ts";
@@ -10,19 +11,21 @@ import { hasEnded } from "../streams.ts";
 export function followedUntilEnd<Message>(
   { parts }: Backend,
   moved: PositionSignal,
-  { look, tail }: SeriesReader<Message>,
+  reader: SeriesReader<Message>,
 ): SeriesHub<Message> {
   return new SeriesHub<Message>(parts, {
     async look(topic, after) {
       const { category, id } = ownerOf(topic);
       // The end is looked up first: the page then has all that was stored before it.
       const { state: isEnded } = await parts.executor.cache.load(hasEnded[category], id);
-      const read = await look(topic, after);
-      return { ...read, isOver: isEnded && !read.more };
+      // A client that asks for the object after the stream sees its end, too.
+      const isShown = isEnded && (await isReached(parts.view, parts.follower.position));
+      const read = await reader.look(topic, after);
+      return { ...read, isOver: isShown && !read.more };
     },
     async tail(topic, wake) {
       const { category, id } = ownerOf(topic);
-      const announced = await tail(topic, wake);
+      const announced = await reader.tail(topic, wake);
       const changed = moved.each(streamName(category, id), wake);
       return {
         async [Symbol.asyncDispose]() {
@@ -33,6 +36,12 @@ export function followedUntilEnd<Message>(
     },
   });
 }
+
+const isReached = (view: View, position: number): Promise<boolean> =>
+  view.reach(position).then(
+    () => true,
+    () => false,
+  );
 
 function ownerOf({ experiment, trial }: SeriesTopic) {
   if (trial === "") return { category: "experiment", id: experiment } as const;

@@ -30,7 +30,10 @@ export const apiLimits = {
   seriesBucketsMax: 4_000,
   /** The most points of all trials in one query to the metrics service, which reads a million points in 0.1 s. */
   seriesPointsMax: 1_000_000,
-  /** The queries for series that run at once, each for at most about 0.1 s of the metrics service's time. */
+  /**
+   * The queries for series that run at once, each for at most about 0.1 s of the metrics service's time. One call makes
+   * several.
+   */
   seriesQueries: { max: 8, ofOneMax: 4 },
   /**
    * The same for combined series, of up to 200 trials: two of them, each for a second or two, end before their
@@ -53,6 +56,8 @@ export const apiLimits = {
   picturedTrialsMax: 1_000,
   /** The events of a search that are read at once. */
   searchEventsPage: 500,
+  /** The bytes of the searches that are kept for analyses, some hundred thousand trials. */
+  analysedBytesMax: 128 * 1024 * 1024,
   /** The longest branch, remote or folder of a repository, and the longest name of a client. */
   sourceTextCharactersMax: 1_000,
   /** The longest diff of a repository; the model code has all changes anyway. */

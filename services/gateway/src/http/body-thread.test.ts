@@ -50,7 +50,7 @@ test("a body of millions of small values is refused before it is parsed", async 
   const before = process.resourceUsage().maxRSS;
   expect(await thread.read({ ...textOf(null), body })).toEqual({
     kind: "refused",
-    detail: "the body has more than 2000000 commas and brackets",
+    detail: "the body has more than 500000 commas and brackets",
   });
   // Parsed, the values take more than a GiB.
   expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(400);

@@ -54,6 +54,21 @@ test("a caller with many calls waits for its own, and another has its turn at on
   expect(begun).toHaveLength(4);
 });
 
+test("passes over the whole log take place one at a time, for all callers together", async () => {
+  const cost = gatewayRoutes().find(({ call }) => call === "verifyLog")?.facts.cost;
+  const costs = new Costs();
+  let [running, most] = [0, 0];
+  const pass = (token: string) =>
+    costs.during(cost ?? Cost.UNSPECIFIED, asked(token), async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+    });
+  await Promise.all(["1", "1", "2", "3", "4"].map(pass));
+  expect(most).toBe(1);
+});
+
 test("streams and downloads are counted by caller and in all, until they end", async () => {
   const costs = new Costs({ [Cost.STREAM]: { open: { ofOneMax: 2, ofAllMax: 3 } } });
   const ends = Promise.withResolvers<void>();
@@ -72,3 +87,27 @@ test("streams and downloads are counted by caller and in all, until they end", a
   ends.resolve();
   await Promise.all(opened);
 });
+
+test.each([Cost.COMMAND, Cost.STREAM, Cost.WATCH])(
+  "callers with as many calls of cost %d as they may have leave places to others",
+  async (cost) => {
+    const costs = new Costs();
+    const ends = Promise.withResolvers<void>();
+    const begun = new Set<string>();
+    const calls: Promise<unknown>[] = [];
+    const call = (token: string) => {
+      const made = costs.during(cost, asked(token), async () => {
+        begun.add(token);
+        await ends.promise;
+      });
+      calls.push(made.catch(() => {}));
+    };
+    for (let caller = 1; caller <= 8; caller += 1) {
+      for (let number = 1; number <= 200; number += 1) call(`greedy ${caller}`);
+    }
+    call("modest");
+    await vi.waitFor(() => expect(begun).toContain("modest"));
+    ends.resolve();
+    await Promise.all(calls);
+  },
+);

@@ -7,7 +7,10 @@ import { type Caller, countedAs } from "./caller.ts";
 import { FairQueue, type FairQueueBounds } from "./fair-queue.ts";
 import { OpenStreams, type StreamBounds } from "./open-streams.ts";
 
-/** Calls that wait for their turn, or are counted while they are open. */
+/**
+ * Calls that wait for their turn, or are counted while they are open. In both, a caller takes at most half of the
+ * places that the others leave.
+ */
 type Row = { readonly turns: FairQueueBounds } | { readonly open: StreamBounds };
 
 export const costRows: Readonly<Record<number, Row>> = {

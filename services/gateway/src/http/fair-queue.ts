@@ -1,9 +1,10 @@
+import { leavesHalf } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";
 
 export type FairQueueBounds = {
   /** The most tasks that run at once. */
   readonly max: number;
-  /** The most tasks of one caller that run at once. */
+  /** The most tasks of one caller that run at once; it takes at most half of the turns that others leave. */
   readonly ofOneMax: number;
   /** The most tasks of one caller that wait; further ones are refused. Absent for tasks that are limited elsewhere. */
   readonly waitingOfOneMax?: number;
@@ -76,7 +77,8 @@ export class FairQueue {
     const { max, ofOneMax } = this.#bounds;
     for (const [caller, own] of [...this.#waiting]) {
       if (this.#running >= max) return;
-      if ((this.#runningOf.get(caller) ?? 0) >= ofOneMax) continue;
+      const held = { ofAll: this.#running, ofOne: this.#runningOf.get(caller) ?? 0 };
+      if (!leavesHalf(held, { max, ofOneMax })) continue;
       this.#waiting.delete(caller);
       const start = own.shift();
       if (own.length > 0) this.#waiting.set(caller, own);

@@ -1,8 +1,12 @@
+import { leavesHalf } from "@trainyard/runtime";
 import { Problem } from "./problem.ts";
 
 export type StreamBounds = { readonly ofOneMax: number; readonly ofAllMax: number };
 
-/** Counts open streams, and limits them per caller and in total. */
+/**
+ * Counts open streams, and limits them per caller and in total. A caller takes at most half of the places that the
+ * others leave.
+ */
 export class OpenStreams {
   readonly #bounds: StreamBounds;
   readonly #what: string;
@@ -18,10 +22,13 @@ export class OpenStreams {
   /** Counts a stream until it is disposed. Throws a Problem of 429 at the limit of the caller or of the gateway. */
   open(caller: string): Disposable {
     const { ofOneMax, ofAllMax } = this.#bounds;
-    if ((this.#ofCaller.get(caller) ?? 0) >= ofOneMax)
+    const ofOne = this.#ofCaller.get(caller) ?? 0;
+    if (ofOne >= ofOneMax)
       throw tooMany(`one caller has at most ${ofOneMax} ${this.#what} at once`);
-    if (this.#streams >= ofAllMax)
-      throw tooMany(`a gateway has at most ${ofAllMax} ${this.#what} at once`);
+    if (!leavesHalf({ ofAll: this.#streams, ofOne }, { max: ofAllMax, ofOneMax })) {
+      const most = `a gateway has at most ${ofAllMax} ${this.#what} at once`;
+      throw tooMany(`${most}, and one caller half of those that others leave`);
+    }
     this.#count(caller, 1);
     return { [Symbol.dispose]: () => this.#count(caller, -1) };
   }

@@ -18,8 +18,11 @@ export const readModelLimits = {
    */
   connections: 16,
   callerConnections: 2,
-  /** The list queries that run at once; the other connections are for commands, single documents and the read model. */
-  listQueries: { max: 4, ofOneMax: 3, waitingOfOneMax: 32 },
+  /**
+   * The list queries that run at once, whatever call makes them; the other connections are for commands, single
+   * documents and the read model.
+   */
+  listQueries: { max: 4, ofOneMax: 2, waitingOfOneMax: 32 },
   /** The most rows that are counted exactly; beyond it the total is an estimate. */
   countedRowsMax: 10_000,
   /** The interval at which the lag of the read model is checked. */

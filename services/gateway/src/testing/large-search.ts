@@ -56,8 +56,8 @@ export async function largeSearch({ trials, statementMs, log }: Options): Promis
     if (!text.includes('"done":true,"ok":true')) violations.push(`verified ${when}: ${text}`);
     say(`verified ${when}`);
   };
-  const search = new SearchHistory(gateway.log, trials);
   const other = new OtherExperiment(gateway);
+  const search = new SearchHistory(gateway.log, trials, () => other.level());
   await other.begin();
   for (const act of ["begin", "pause", "kill"] as const) {
     await search[act]();

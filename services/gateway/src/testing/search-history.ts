@@ -19,6 +19,8 @@ type Write = {
 };
 
 const trialsPerCommit = 80;
+/** The commits after which the history waits for its reader, as services do that react to each other. */
+const commitsAhead = 25;
 
 /** With the metric of the report, each trial has 15 attributes. */
 const hyperparameters = Object.fromEntries(
@@ -28,10 +30,13 @@ const hyperparameters = Object.fromEntries(
 export class SearchHistory {
   readonly #log: EventLog;
   readonly #trials: number;
+  /** Waits until the reader has all that is in the log. */
+  readonly #level: () => Promise<void>;
 
-  constructor(log: EventLog, trials: number) {
+  constructor(log: EventLog, trials: number, level: () => Promise<void>) {
     this.#log = log;
     this.#trials = trials;
+    this.#level = level;
   }
 
   async begin(): Promise<void> {
@@ -113,6 +118,9 @@ export class SearchHistory {
       const length = Math.min(trialsPerCommit, this.#trials - first + 1);
       const numbers = Array.from({ length }, (_, at) => first + at);
       await this.#append(numbers.flatMap(writes));
+      if (numbers.some((number) => number % (trialsPerCommit * commitsAhead) === 0)) {
+        await this.#level();
+      }
     }
   }
 
