@@ -144,6 +144,8 @@ export { LogEpoch } from "./service/log-epoch.ts";
 export { isDatabaseAway, isDatabaseSlow, tableFault } from "./table-fault.ts";
 export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
+export { httpTimes } from "./telemetry/request-metrics.ts";
+export { type Measured, measuredGauge } from "./telemetry/measured-gauge.ts";
 export { requestIdOf } from "./request-id.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";

@@ -36,6 +36,9 @@ export const runtimeLimits = {
   readiness: { lookMs: 2_000, awayMs: 10_000, behindMs: 60_000, lateForMs: 60_000 },
   /** A refused append is forgotten after this time without another one: nobody writes any more. */
   writeForgottenMs: 60_000,
+  /** The interval at which the parked events are counted, and how long a scrape waits for what is measured for it. */
+  parkedLookMs: 10_000,
+  measureMs: 1_000,
   /** The interval between two attempts of a start that waits for the database. */
   startRetryMs: 1_000,
   /** How long the feed waits for a silent bus before it reads the log. */

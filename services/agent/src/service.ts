@@ -18,6 +18,7 @@ import { NvidiaDevices } from "./devices/nvidia-devices.ts";
 import { findOffer, type SlotOffer } from "./devices/slot-offer.ts";
 import { VendorProgram } from "./devices/vendor-program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
+import { hostMetrics } from "./host-metrics.ts";
 import { limits } from "./limits.ts";
 import { Packages } from "./servers/packages.ts";
 import { Screens } from "./screens/screens.ts";
@@ -116,6 +117,7 @@ export async function createService(
     users,
   };
   const agent = stack.use(new Agent(deps));
+  hostMetrics(registry, agent.hostFacts);
   const service = serviceOf(
     { name, stack, bus, logger, registry, clock, patience: overrides.patience },
     {

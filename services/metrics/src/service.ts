@@ -76,7 +76,9 @@ export async function createService(
       loops: upkeep(pool, parts, lost, { ...config, compactionPauseMs }),
     })),
     loops: [follower],
-    followers: () => [{ name: "the follower of metrics", position: follower.position }],
+    followers: () => [
+      { name: "the follower of metrics", label: "reports", position: follower.position },
+    ],
     commands: {
       ...queryCommands({ pool, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),

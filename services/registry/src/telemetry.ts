@@ -1,4 +1,6 @@
 import type { Logger, Registry } from "@trainyard/runtime";
+import { brakedKinds, storageFaults } from "@trainyard/blob";
+import type { Fault } from "@trainyard/kernel";
 import { Counter, Histogram } from "prom-client";
 
 /** The registry's telemetry: one function per event. */
@@ -12,6 +14,8 @@ export type Telemetry = {
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
   markerNotRenewed(root: string, error: unknown): void;
+  /** A storage of this kind refused a request, or did not answer. */
+  storageRefused(fault: Fault, kind: string): void;
   folderKept(checkpoint: string, why: string): void;
   versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
@@ -42,6 +46,15 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     help: "Bytes of model code that agents were sent",
     registers: [registry],
   });
+  const refusals = new Counter({
+    name: "trainyard_registry_storage_failures_total",
+    help: "Requests that a storage of checkpoints refused or did not answer, by its kind and the fault",
+    labelNames: ["storage", "fault"],
+    registers: [registry],
+  });
+  // A counter that begins at 1 has no increase for Prometheus.
+  for (const storage of brakedKinds)
+    for (const fault of storageFaults) refusals.inc({ storage, fault }, 0);
   return {
     declared(checkpoint) {
       checkpoints.inc({ state: "declared" });
@@ -70,6 +83,10 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     markerNotRenewed(root, error) {
       logger.warn({ root, err: error }, "storage_marker_not_renewed");
+    },
+    storageRefused(fault, kind) {
+      refusals.inc({ storage: kind, fault: fault.code });
+      logger.warn({ err: fault }, "storage_refuses");
     },
     folderKept(checkpoint, why) {
       logger.warn({ checkpoint, why }, "checkpoint_folder_kept");

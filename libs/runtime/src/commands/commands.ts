@@ -18,6 +18,7 @@ import { type CommitIdentity, CommitRefused, type Committed } from "../work/exec
 import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
 import { childOf } from "../traceparent.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
 
 /** How long a caller should wait before it retries when the service was unavailable. */
 const retryAfterMs = 1_000;
@@ -60,13 +61,27 @@ export function commandHandlers(
   service: string,
   functions: CommandFunctions,
   logger: Logger,
+  work?: Pick<WorkMetrics, "answering">,
 ): Readonly<Record<string, CommandHandler>> {
   return Object.fromEntries(
     Object.entries(functions).map(([name, handle]) => [
       name,
-      handlerOf(service, name, handle, logger),
+      timed(name, handlerOf(service, name, handle, logger), work),
     ]),
   );
+}
+
+function timed(
+  name: string,
+  handle: CommandHandler,
+  work: Pick<WorkMetrics, "answering"> | undefined,
+): CommandHandler {
+  return async (request) => {
+    const end = work?.answering(name);
+    const reply = await handle(request);
+    end?.();
+    return reply;
+  };
 }
 
 function handlerOf(

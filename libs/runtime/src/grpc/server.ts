@@ -20,8 +20,10 @@ import { assert } from "@trainyard/kernel";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
+import { grpcTimes } from "../telemetry/request-metrics.ts";
 import { type BodyBudget, HeldBody } from "../service/body-budget.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
+import type { Registry } from "../service/telemetry.ts";
 import { untilDrained } from "../service/until-drained.ts";
 import { Problem } from "../problem.ts";
 import { childOf } from "../traceparent.ts";
@@ -35,6 +37,7 @@ import {
   serviceDefinition,
 } from "./service.ts";
 import { requestIdKey, statusOf } from "./status.ts";
+import { timedCalls } from "./timed-calls.ts";
 
 export type GrpcServerDeps<Caller> = {
   readonly services: readonly GrpcService<Caller>[];
@@ -50,6 +53,8 @@ export type GrpcServerDeps<Caller> = {
   /** Returns null when ready, otherwise the reason. */
   readonly readiness: () => string | null;
   readonly draining: AbortSignal;
+  /** Gets the durations of calls. */
+  readonly registry: Registry;
   /** The memory of messages, by the name of their caller, from their first byte until the handler has them. */
   readonly bodies: BodyBudget;
   readonly nameOf: (caller: Caller) => string;
@@ -73,7 +78,7 @@ export async function startGrpcServer<Caller>(
     "grpc.max_receive_message_length": deps.messageBytesMax,
     "grpc.max_concurrent_streams": runtimeLimits.grpcStreamsPerConnection,
     "grpc.keepalive_time_ms": runtimeLimits.grpcKeepAliveMs,
-    interceptors: [admission(deps, admitted)],
+    interceptors: [timedCalls(grpcTimes(deps.registry)), admission(deps, admitted)],
   });
   for (const service of deps.services) {
     const handlers: Record<string, UntypedHandleCall> = {};

@@ -27,6 +27,7 @@ import type { View } from "../views/view.ts";
 import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 import { viewCheck } from "../verification/verify-view.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
 
 /** The work of a service while it holds its partition; built again for every term. */
 export type Term = {
@@ -60,6 +61,7 @@ export type PartitionDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly work?: WorkMetrics;
 };
 
 export class Partition {
@@ -110,6 +112,11 @@ export class Partition {
     ];
   }
 
+  /** True also before the term has begun. */
+  get holdsLease(): boolean {
+    return this.#holdsLease;
+  }
+
   get active(): boolean {
     return this.#state === "active";
   }
@@ -147,7 +154,7 @@ export class Partition {
     );
     const [service, partition] = [this.#service, this.#partition];
     const spec = { ...term.reactions, service, consumer: service, partition };
-    const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
+    const loop = new ReactionLoop(spec, { ...this.#deps, log, feed, executor });
     this.#reactions = loop;
     const viewChecks = this.#views.map((view) => viewCheck(service, view, this.#deps.log));
     const checks = [...viewChecks, ...(term.checks ?? [])];
@@ -212,8 +219,9 @@ export class Partition {
   }
 
   async #serve(commands: CommandFunctions): Promise<AsyncDisposable> {
-    const handlers = commandHandlers(this.#service, commands, this.#deps.logger);
-    return this.#deps.bus.serve(this.#service, handlers);
+    const { logger, work, bus } = this.#deps;
+    const handlers = commandHandlers(this.#service, commands, logger, work);
+    return bus.serve(this.#service, handlers);
   }
 
   async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {

@@ -26,6 +26,7 @@ import type { Logger } from "../logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
 import { correlatedEvents, experimentKey, reactionMeta } from "../work/correlation.ts";
 import type { Work } from "../work/work.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
 
 export type Reaction<Name extends EventName> = {
   readonly stored: StoredEvent;
@@ -60,6 +61,7 @@ export type ReactionDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly work?: Pick<WorkMetrics, "reacting">;
 };
 
 export class ReactionLoop {
@@ -167,7 +169,9 @@ export class ReactionLoop {
     }
     const { data } = decodeEvent(event);
     this.#deps.executor.cache.observe(event);
+    const end = this.#deps.work?.reacting();
     await handler({ stored: event, data, id: idOf(event.stream) } as Reaction<EventName>, work);
+    end?.();
   }
 
   async #handle(event: StoredEvent, signal: AbortSignal): Promise<void> {

@@ -68,13 +68,10 @@ export function connectionsOf(env: Output<typeof connectionVariables>): Connecti
 export function openLog(
   config: DatabaseConfig,
   service: string,
-  onAppend?: PostgresLogOptions["onAppend"],
+  hooks: Pick<PostgresLogOptions, "appending" | "onAppend"> = {},
 ): EventLog {
-  return createPostgresLog({
-    connectionString: config.postgresUrl,
-    applicationName: service,
-    ...(onAppend === undefined ? {} : { onAppend }),
-  });
+  const { postgresUrl: connectionString } = config;
+  return createPostgresLog({ connectionString, applicationName: service, ...hooks });
 }
 
 export function openBus(

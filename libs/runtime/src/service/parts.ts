@@ -9,6 +9,7 @@ import type { Patience } from "../readiness/readiness.ts";
 import { WriteWatch } from "../readiness/write-watch.ts";
 import { createLogger, type Logger } from "../logging.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
+import { type WorkMetrics, workMetrics } from "../telemetry/work-metrics.ts";
 
 /** Provided parts, which the caller must close. */
 export type Overrides = {
@@ -30,6 +31,8 @@ export type ServingParts = {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** The metrics of appends and decisions, of a service that has a database. */
+  readonly work?: WorkMetrics;
   readonly clock: Clock;
   /** The log, of a service that has a database. */
   readonly log?: EventLog;
@@ -37,7 +40,7 @@ export type ServingParts = {
   readonly patience?: Partial<Patience> | undefined;
 };
 
-export type Parts = ServingParts & { readonly log: EventLog };
+export type Parts = ServingParts & { readonly log: EventLog; readonly work: WorkMetrics };
 
 /** Opens the parts of a service that reads or writes the log. */
 export async function openParts(
@@ -47,9 +50,11 @@ export async function openParts(
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
   const writes = new WriteWatch(parts.clock);
-  const noted = (fault: Fault | null): void => writes.noted(fault);
-  const log = overrides.log ?? parts.stack.use(openLog(config, name, noted));
-  return { ...parts, log, writes };
+  const work = workMetrics(parts.registry);
+  const onAppend = (fault: Fault | null): void => writes.noted(fault);
+  const hooks = { onAppend, appending: work.appending };
+  const log = overrides.log ?? parts.stack.use(openLog(config, name, hooks));
+  return { ...parts, log, work, writes };
 }
 
 /** Opens the parts of a service without the log. */

@@ -6,7 +6,7 @@ import type { CallName } from "@trainyard/contracts";
 import { UploadService } from "@trainyard/contracts/api";
 import { gatewayRoutes, gatewayServices, type Route } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
-import type { Listening, Logger, Serving } from "@trainyard/runtime";
+import type { Listening, Logger, Registry, Serving } from "@trainyard/runtime";
 import { encodedGrpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
@@ -17,7 +17,11 @@ import { httpLimits } from "./limits.ts";
 import type { CallDeps } from "./make-call.ts";
 import { MessageReader } from "./message-reader.ts";
 
-export type GrpcFace = AccessDeps & CallDeps & { readonly logger: Logger };
+export type GrpcFace = AccessDeps &
+  CallDeps & {
+    readonly logger: Logger;
+    readonly registry: Registry;
+  };
 
 /** The calls that are not served over gRPC, each with the reason. */
 export const notOverGrpc: Readonly<Partial<Record<CallName, string>>> = {
@@ -58,6 +62,7 @@ export async function startGrpc(
       problemOf: (error, requestId) => asProblem(error, face.logger, requestId),
       readiness,
       draining,
+      registry: face.registry,
       bodies: face.bodies,
       nameOf: countedAs,
       messageBytesMax: httpLimits.bodyBytesMax,

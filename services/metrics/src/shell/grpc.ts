@@ -7,32 +7,20 @@ import {
   type WriteReportsRequest,
   WriteReportsRequestSchema,
 } from "@trainyard/contracts/api";
-import {
-  type BodyBudget,
-  HeldBody,
-  leavesHalf,
-  type Listening,
-  type Logger,
-  Problem,
-  type Serving,
-} from "@trainyard/runtime";
+import { HeldBody, leavesHalf, type Listening, Problem, type Serving } from "@trainyard/runtime";
 import { grpcService, pipelined, startGrpcServer } from "@trainyard/runtime/grpc";
 import { metricsLimits } from "../limits.ts";
-import { problemOf } from "./http.ts";
+import { type HttpDeps, problemOf } from "./http.ts";
 import { type ReportRequests, type Reporter, requireRun, takeAll } from "./report-requests.ts";
 
 const codec = codecOf<Plain<WriteReportsRequest>>(WriteReportsRequestSchema);
 
 export function startGrpc(
-  deps: {
-    readonly reportRequests: ReportRequests;
-    readonly bodies: BodyBudget;
-    readonly logger: Logger;
-  },
+  deps: Pick<HttpDeps, "reportRequests" | "bodies" | "logger" | "registry">,
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const { reportRequests, bodies, logger } = deps;
+  const { reportRequests, bodies, logger, registry } = deps;
   const calls = new Room(metricsLimits.grpcCallsMax, metricsLimits.grpcCallsOfRunMax);
   const streams = new Room(metricsLimits.grpcStreamsMax, metricsLimits.grpcStreamsOfRunMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
@@ -53,6 +41,7 @@ export function startGrpc(
       problemOf: (error) => problemOf(error, logger),
       readiness,
       draining,
+      registry,
       bodies,
       nameOf: ({ id }) => id,
       messageBytesMax: metricsLimits.requestBytesMax,

@@ -8,6 +8,7 @@ import {
   type HealthChecks,
   type HeldBody,
   type HttpAddress,
+  httpTimes,
   type Listening,
   type Logger,
   Problem,
@@ -54,6 +55,10 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
     refuseBrowsers(request);
     // Unknown paths are refused before their body is read.
     if (request.is404) throw new Problem(404, "not_found", nothingAt(request.url));
+  });
+  const timed = httpTimes(deps.registry);
+  server.addHook("onSend", async ({ method, routeOptions: { url } }, reply) => {
+    timed({ method, route: url ?? "none" }, reply.elapsedTime);
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) =>

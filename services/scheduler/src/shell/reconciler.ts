@@ -167,10 +167,17 @@ export class Reconciler {
     while (!signal.aborted) {
       await retrying(retry, () => {
         this.#woken = false;
-        return this.#turn();
+        return this.#timed(() => this.#turn());
       });
       await this.#wait(signal);
     }
+  }
+
+  async #timed(turn: () => Promise<void>): Promise<void> {
+    const { clock, telemetry } = this.#deps;
+    const startMs = clock.monotonicMs();
+    await turn();
+    telemetry.turned(clock.monotonicMs() - startMs);
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
@@ -296,8 +303,8 @@ export class Reconciler {
   }
 
   #beat(): void {
-    const { bus, clock, follower, telemetry } = this.#deps;
-    const { agents, pools } = follower.cluster;
+    const { bus, clock, follower } = this.#deps;
+    const { agents } = follower.cluster;
     this.#nextBeatMs = clock.monotonicMs() + limits.beatMs;
     this.#beats += 1;
     bus.publish(probeSubject("scheduler"), utf8.encode(this.#probeText()));
@@ -309,7 +316,6 @@ export class Reconciler {
       (agent, id) =>
         follower.cluster.placedOn(agent).has(id) || agents.get(agent)?.ghosts[id] !== undefined,
     );
-    telemetry.beat(pools, agents);
   }
 
   /** Answers agents that ask for another agent's name. */
