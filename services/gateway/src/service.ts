@@ -43,6 +43,7 @@ import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
+import { SharedLookups } from "./http/shared-lookups.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -175,10 +176,11 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
+  const found = new SharedLookups((secret: string) => sessions.find(secret));
   const lookups = {
     ...{ runTokenKeys, token },
     grants: new RunGrants(log, clock),
-    session: (secret: string) => sessions.find(secret),
+    session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
   };
   return {
@@ -198,10 +200,11 @@ function braked(disk: StorageDisk, clock: Clock): StorageDisk {
  * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
  */
 function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+  const tokens = new SharedLookups(find);
   return async (id) => {
     const unready = freshness.unready();
     if (unready !== null) throw unavailable(unready);
-    const found = await find(id);
+    const found = await tokens.get(id);
     const unreadable = found === undefined ? freshness.unreadable() : null;
     if (unreadable !== null) throw unavailable(unreadable);
     return found;

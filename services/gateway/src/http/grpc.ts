@@ -15,6 +15,7 @@ import { handlerOfCall } from "./grpc-calls.ts";
 import { uploadHandler } from "./grpc-upload.ts";
 import { httpLimits } from "./limits.ts";
 import type { CallDeps } from "./make-call.ts";
+import { MessageReader } from "./message-reader.ts";
 
 export type GrpcFace = AccessDeps &
   CallDeps & {
@@ -37,19 +38,21 @@ const routes = new Map<string, Route>(
     .map((route) => [route.call, route]),
 );
 
-export function startGrpc(
+export async function startGrpc(
   face: GrpcFace,
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
+  const messages = new MessageReader();
+  const deps = { ...face, messages };
   const served = gatewayServices.map((service) =>
     encodedGrpcService<Caller>(service, ({ localName }) =>
-      localName in notOverGrpc ? null : handlerOfCall(routeOf(localName), face),
+      localName in notOverGrpc ? null : handlerOfCall(routeOf(localName), deps),
     ),
   );
   const create = routeOf("createExperiment");
-  const uploads = encodedGrpcService<Caller>(UploadService, () => uploadHandler(create, face));
-  return startGrpcServer(
+  const uploads = encodedGrpcService<Caller>(UploadService, () => uploadHandler(create, deps));
+  const server = await startGrpcServer(
     {
       services: [...served, uploads],
       admit: (name, authorization) => {
@@ -66,6 +69,13 @@ export function startGrpc(
     },
     address,
   );
+  return {
+    address: server.address,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await messages[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function routeOf(call: string): Route {
