@@ -104,62 +104,61 @@ test("each expression of a board or an alert has data on a running cluster, or i
   await world.client.call("deleteSubscription", { name: "seen" });
 });
 
-test("a service whose database refuses it fires that it lost a link, is not ready and has no lease, until it is let in", async ({
-  skip,
-}) => {
-  needPrometheus(skip);
+/** Makes the scheduler see a lost agent; returns how to remove it. */
+async function loseAgent(): Promise<() => Promise<unknown>> {
+  const slots = [{ id: "0", device: "cpu", uuid: "", memoryBytes: 0 }];
+  const place = { address: "h", folder: "f", place: "p", startedMs: 1, processGroups: "cgroup" };
+  const joined = { pool: "default", slots, labels: {}, version: "1", ...place, ...spokenProtocol };
+  await recorded(
+    "agent-gone",
+    { type: "AgentJoined", data: joined },
+    { type: "AgentLost", data: { reason: "the test says so" } },
+  );
+  return () => world.client.call("removeAgent", { name: "gone" });
+}
+
+async function park(): Promise<() => Promise<unknown>> {
+  await asAdministrator(
+    `insert into log.parked (consumer, partition, position, key, reason, parked_at_ms)
+     values ('searcher', 0, 1, 'a test', 'the test says so', 0)`,
+  );
+  return () => asAdministrator("delete from log.parked where key = 'a test'");
+}
+
+/** Keeps feeds from its database. */
+async function shutOut(): Promise<() => Promise<unknown>> {
   await asAdministrator(
     "alter role ty_feeds nologin",
     "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ty_feeds'",
   );
-  try {
-    await expect.poll(fires("TrainyardLinkLost", "service", "feeds"), soon).toBe(true);
-    await expect.poll(fires("TrainyardServiceNotReady", "service", "feeds"), soon).toBe(true);
-    await expect.poll(fires("TrainyardLeaseUnheld", "service", "feeds"), soon).toBe(true);
-  } finally {
-    await asAdministrator("alter role ty_feeds login");
-  }
-  await expect.poll(fires("TrainyardLinkLost", "service", "feeds"), soon).toBe(false);
-  await expect.poll(fires("TrainyardLeaseUnheld", "service", "feeds"), soon).toBe(false);
-});
+  return () => asAdministrator("alter role ty_feeds login");
+}
 
-test("a parked event and a lost agent fire, until the one is retried and the other is removed", async ({
-  skip,
-}) => {
-  needPrometheus(skip);
-  const slots = [{ id: "0", device: "cpu", uuid: "", memoryBytes: 0 }];
-  const place = { address: "h", folder: "f", place: "p", startedMs: 1, processGroups: "cgroup" };
-  const joined = { pool: "default", slots, labels: {}, version: "1", ...place };
-  await recorded(
-    "agent-gone",
-    { type: "AgentJoined", data: { ...joined, ...spokenProtocol } },
-    { type: "AgentLost", data: { reason: "the test says so" } },
-  );
-  const row = "('searcher', 0, 1, 'a test', 'the test says so', 0)";
-  await asAdministrator(
-    `insert into log.parked (consumer, partition, position, key, reason, parked_at_ms) values ${row}`,
-  );
-  try {
-    await expect.poll(fires("TrainyardAgentsLost", "severity", "warning"), soon).toBe(true);
-    await expect.poll(fires("TrainyardParkedEvents", "service", "searcher"), soon).toBe(true);
-  } finally {
-    await asAdministrator("delete from log.parked where key = 'a test'");
-    await world.client.call("removeAgent", { name: "gone" });
-  }
-  await expect.poll(fires("TrainyardAgentsLost", "severity", "warning"), soon).toBe(false);
-  await expect.poll(fires("TrainyardParkedEvents", "service", "searcher"), soon).toBe(false);
-});
-
-test("a process that is paused fires that it does not answer, until it goes on", async ({
-  skip,
-}) => {
-  needPrometheus(skip);
+async function pauseProcess(): Promise<() => Promise<unknown>> {
   const pid = await world.pidOf("checkpoint-gc");
   process.kill(pid, "SIGSTOP");
+  return async () => process.kill(pid, "SIGCONT");
+}
+
+test("a lost link, an unready service, a free lease, a silent process, a parked event and a lost agent each fire until they are mended", async ({
+  skip,
+}) => {
+  needPrometheus(skip);
+  const states = [
+    fires("TrainyardLinkLost", "service", "feeds"),
+    fires("TrainyardServiceNotReady", "service", "feeds"),
+    fires("TrainyardLeaseUnheld", "service", "feeds"),
+    fires("TrainyardServiceAway", "service", "checkpoint-gc"),
+    fires("TrainyardParkedEvents", "service", "searcher"),
+    fires("TrainyardAgentsLost", "severity", "warning"),
+  ];
+  const all = () => Promise.all(states.map((isFiring) => isFiring()));
+  const mend: (() => Promise<unknown>)[] = [];
   try {
-    await expect.poll(fires("TrainyardServiceAway", "service", "checkpoint-gc"), soon).toBe(true);
+    for (const cause of [shutOut, loseAgent, park, pauseProcess]) mend.push(await cause());
+    await expect.poll(all, soon).toEqual(states.map(() => true));
   } finally {
-    process.kill(pid, "SIGCONT");
+    for (const one of mend) await one();
   }
-  await expect.poll(fires("TrainyardServiceAway", "service", "checkpoint-gc"), soon).toBe(false);
+  await expect.poll(all, soon).toEqual(states.map(() => false));
 });
