@@ -2,7 +2,7 @@
 export const limits = {
   /** Most backlog events decided in one commit: a few milliseconds of processor time. */
   eventsTogetherMax: 64,
-  /** The age of the census of a scrape: it visits all runs, some milliseconds for 100,000. */
+  /** The age of the census of a scrape: it visits all runs, tens of milliseconds for 100,000. */
   censusMs: 1_000,
   priorityMin: 1,
   priorityMax: 99,

@@ -1,4 +1,4 @@
-/** Prometheus reads a running cluster: each expression of boards and alerts has data, and alerts fire in their states. */
+/** Prometheus reads a running cluster: expressions of boards and alerts have data, and alerts fire in their states. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
