@@ -73,9 +73,6 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     notCleared(checkpoint, error) {
       logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
     },
-    markerNotRenewed(root, error) {
-      logger.warn({ root, err: error }, "storage_marker_not_renewed");
-    },
     folderKept(checkpoint, why) {
       logger.warn({ checkpoint, why }, "checkpoint_folder_kept");
     },
@@ -95,7 +92,10 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
   };
 }
 
-function storageEvents(registry: Registry, logger: Logger): Pick<Telemetry, "storageRefused"> {
+function storageEvents(
+  registry: Registry,
+  logger: Logger,
+): Pick<Telemetry, "markerNotRenewed" | "storageRefused"> {
   const refusals = new Counter({
     name: "trainyard_registry_storage_failures_total",
     help: "Requests that a storage of checkpoints refused or did not answer, by its kind and the fault",
@@ -106,6 +106,9 @@ function storageEvents(registry: Registry, logger: Logger): Pick<Telemetry, "sto
   for (const storage of brakedKinds)
     for (const fault of storageFaults) refusals.inc({ storage, fault }, 0);
   return {
+    markerNotRenewed(root, error) {
+      logger.warn({ root, err: error }, "storage_marker_not_renewed");
+    },
     storageRefused(fault, kind) {
       refusals.inc({ storage: kind, fault: fault.code });
       logger.warn({ err: fault }, "storage_refuses");
