@@ -37,7 +37,7 @@ export const runtimeLimits = {
   /** A refused append is forgotten after this time without another one: nobody writes any more. */
   writeForgottenMs: 60_000,
   /** The interval at which the parked events are counted, and how long a scrape waits for what is measured for it. */
-  parkedLookMs: 10_000,
+  parkedLookMs: 5_000,
   measureMs: 1_000,
   /** The interval between two attempts of a start that waits for the database. */
   startRetryMs: 1_000,
