@@ -4,3 +4,4 @@ import "./separate-services/population.ts";
 import "./separate-services/secure-by-default.ts";
 import "./separate-services/subscription-users.ts";
 import "./separate-services/operation.ts";
+import "./separate-services/heavy-requests.ts";

@@ -39,10 +39,19 @@ import {
 import { requestIdKey, statusOf } from "./status.ts";
 import { timedCalls } from "./timed-calls.ts";
 
+/** The metadata and the connection of a call, which identify its caller. */
+export type GrpcHead = {
+  readonly authorization: string | undefined;
+  /** The address of the connection, perhaps a proxy's. */
+  readonly peer: string;
+  /** The metadata `x-forwarded-for`. */
+  readonly forwardedFor: string | undefined;
+};
+
 export type GrpcServerDeps<Caller> = {
   readonly services: readonly GrpcService<Caller>[];
   /** Returns the caller, or throws the problem if it may not call the method, for example `queryMetrics`. */
-  readonly admit: (method: string, authorization: string | undefined) => Promise<Caller>;
+  readonly admit: (method: string, asked: GrpcHead) => Promise<Caller>;
   /**
    * Counts a call, from its metadata on, until it is handled or cancelled. Throws the problem if there are too many.
    * Default: calls are not counted.

@@ -56,9 +56,10 @@ export async function startGrpc(
   const server = await startGrpcServer(
     {
       services: [...served, uploads],
-      admit: (name, authorization) => {
+      admit: (name, { authorization, peer, forwardedFor }) => {
         const route = name === createWithCode ? create : routeOf(name);
-        return callerOf(face, route, { authorization, session: undefined });
+        const address = face.proxies.clientOf(peer, forwardedFor);
+        return callerOf(face, route, { authorization, session: undefined }, { address });
       },
       problemOf: (error, requestId) => asProblem(error, face.logger, requestId),
       readiness,

@@ -17,7 +17,7 @@ import { BodyLimit, gatewayRoutes, type Route } from "@trainyard/contracts/route
 import { type Clock, isFault } from "@trainyard/kernel";
 import { noTracer, type Span, type Tracer } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Access, AccessDeps } from "./access.ts";
+import { type Access, type AccessDeps, clientOf } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
 import { etagOf } from "./etag.ts";
@@ -231,8 +231,9 @@ function contextOf(
   request: FastifyRequest,
   reply: FastifyReply,
   { traceparent }: Span,
-  { draining, clusterId }: RouterDeps,
+  deps: RouterDeps,
 ): RequestContext {
+  const { draining, clusterId } = deps;
   requireKeyForm(keyOf(request));
   const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();
@@ -244,7 +245,7 @@ function contextOf(
     signal: AbortSignal.any([gone.signal, draining]),
     lastEventId: request.headers["last-event-id"] as string | undefined,
     ifMatch: request.headers["if-match"],
-    address: request.ip,
+    address: clientOf(request.raw, deps),
     origin: `${cameByHttps(request.headers) ? "https" : "http"}://${request.headers.host ?? ""}`,
     cookie: sessionCookie(request, reply, clusterId()),
   };

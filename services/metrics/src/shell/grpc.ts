@@ -36,7 +36,7 @@ export function startGrpc(
   return startGrpcServer(
     {
       services: [reports],
-      admit: async (_, authorization) => reportRequests.authorize(authorization),
+      admit: async (_, { authorization }) => reportRequests.authorize(authorization),
       enter: (method, { id }) => (method === "streamReports" ? streams : calls).enter(id),
       problemOf: (error) => problemOf(error, logger),
       readiness,
