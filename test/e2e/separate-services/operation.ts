@@ -24,6 +24,8 @@ let prometheus: Prometheus | undefined;
 /** The metrics that have no series in a healthy cluster, and when they have one. */
 const onlyWhile: Readonly<Record<string, string>> = {
   trainyard_scheduler_agents_out: "a present agent gets no runs",
+  trainyard_scheduler_runs: "a run has not ended",
+  trainyard_scheduler_jobs: "a run has not ended",
   trainyard_scheduler_waiting_runs: "a run waits",
   trainyard_scheduler_oldest_wait_seconds: "a run waits",
   trainyard_trials_stopped_total: "a searcher has stopped a trial early",
