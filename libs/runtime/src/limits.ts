@@ -108,6 +108,8 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
+  /** The time that the last spans have to reach the collector while a service ends. */
+  tracesLastMs: 2_000,
   /** The time in which a request, or a message over gRPC, arrives. */
   requestMs: 120_000,
   /** A gRPC stream of requests ends after this time without one; its client opens it again when it has the next. */

@@ -72,7 +72,7 @@ export async function createService(
   overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
-  const { stack, log, bus, clock, logger, registry } = parts;
+  const { stack, log, bus, clock, logger, registry, tracer } = parts;
   const { http, runTokenKeys, firstTokenFile, peerUrl, taskDomain } = config;
   const pool = openTables(parts, config, overrides, readModelLimits.connections);
   const callers = openTables(parts, config, overrides, readModelLimits.callerConnections);
@@ -128,6 +128,7 @@ export async function createService(
     clock,
     logger,
     registry,
+    tracer,
     telemetry,
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),

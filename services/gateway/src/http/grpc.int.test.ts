@@ -108,7 +108,9 @@ async function firstOf(answer: Response, leave: AbortController, untilMs: number
       text += Buffer.from(chunk).toString();
       if (/^data: .*\n\n/m.test(text)) break;
     }
-  } catch {}
+  } catch (error) {
+    if (!leave.signal.aborted) throw error;
+  }
   clearTimeout(timer);
   leave.abort();
   const [, event, data = "null"] = /^(?:event: (\w+)\n)?data: (.*)$/m.exec(text) ?? [];
@@ -244,7 +246,7 @@ describe("a request that cannot be answered", () => {
     );
     assert(list !== undefined, "Watch has a list of messages");
     const empty = Buffer.from([list.number * 8 + 2, 0]);
-    const many = Buffer.alloc(2 * (httpLimits.bodySeparatorsMax + 1), empty);
+    const many = Buffer.alloc(httpLimits.bodyBytesMax / 2, empty);
     const refused = connection.call(methodOf(watch), {
       messages: [many],
       headers: bearer(gateway.token),

@@ -6,7 +6,7 @@ import type { CallName } from "@trainyard/contracts";
 import { UploadService } from "@trainyard/contracts/api";
 import { gatewayRoutes, gatewayServices, type Route } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
-import type { Listening, Logger, Registry, Serving } from "@trainyard/runtime";
+import type { Listening, Logger, Registry, Serving, Tracer } from "@trainyard/runtime";
 import { encodedGrpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
@@ -21,6 +21,7 @@ export type GrpcFace = AccessDeps &
   CallDeps & {
     readonly logger: Logger;
     readonly registry: Registry;
+    readonly tracer: Tracer;
   };
 
 /** The calls that are not served over gRPC, each with the reason. */
@@ -62,6 +63,7 @@ export async function startGrpc(
       problemOf: (error, requestId) => asProblem(error, face.logger, requestId),
       readiness,
       draining,
+      tracer: face.tracer,
       registry: face.registry,
       bodies: face.bodies,
       nameOf: countedAs,

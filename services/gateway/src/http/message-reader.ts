@@ -18,7 +18,7 @@ export class MessageReader implements AsyncDisposable {
   async read<Message>(desc: DescMessage, bytes: Uint8Array): Promise<Message> {
     const { typeName } = desc;
     const read =
-      bytes.length <= httpLimits.largeBodyBytes
+      bytes.length <= httpLimits.largeMessageBytes
         ? readMessageBytes(desc, bytes)
         : await this.#thread.ask({ typeName, bytes });
     if (read.kind === "refused") throw new Problem(400, "invalid_request", read.detail);
