@@ -88,7 +88,8 @@ test("each expression of a board or an alert has data on a running cluster, or i
     delivery: "nats",
     filter: { object: "pool" },
   });
-  await world.end(await world.submit(config, world.code("steps")));
+  // On a busy machine a service may be too slow for the first command after its start.
+  await world.end(await vi.waitFor(() => world.submit(config, world.code("steps")), soon));
   const excused = Object.keys(onlyWhile);
   const missing = async (): Promise<readonly string[]> => {
     const found: string[] = [];
