@@ -32,6 +32,7 @@ export function createTelemetry(registry: Registry): Telemetry {
   });
   // A counter that begins at 1 has no increase for Prometheus.
   for (const result of ["delivered", "failed"]) attempts.inc({ result }, 0);
+  for (const delivery of ["nats", "webhook"]) failures.inc({ delivery }, 0);
   return {
     attempted: (result) => attempts.inc({ result }),
     handed: (delivery, count) => events.inc({ delivery }, count),

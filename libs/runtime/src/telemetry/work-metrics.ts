@@ -14,14 +14,26 @@ export type WorkMetrics = {
   readonly reacting: () => () => void;
 };
 
+/** A counter that begins at 1 has no increase for Prometheus, so each begins at 0. */
+const results = [
+  "committed",
+  "repeated",
+  "conflict",
+  "stale_fence",
+  "cursor_behind",
+  "refused",
+  "failed",
+];
+
 export function workMetrics(registry: Registry): WorkMetrics {
   const registers = [registry];
   const appends = new Counter({
     name: "trainyard_appends_total",
-    help: "Appends to the log by result: committed, repeated, conflict, stale_fence, cursor_behind, refused, failed",
+    help: `Appends to the log by result: ${results.join(", ")}`,
     labelNames: ["result"],
     registers,
   });
+  for (const result of results) appends.inc({ result }, 0);
   const events = new Counter({
     name: "trainyard_appended_events_total",
     help: "Events that this process has appended",
