@@ -9,6 +9,13 @@ export type Target = {
   readonly token: string;
 };
 
+/** The connections of a burst, its time, and the time for answers after it. */
+export type Force = {
+  readonly connections: number;
+  readonly forMs: number;
+  readonly graceMs: number;
+};
+
 export type Counts = {
   /** The number of answers by status; `cut` for a connection that broke, `open` for one that was left at the end. */
   readonly statuses: Record<string, number>;
@@ -20,19 +27,13 @@ const answerCharactersMax = 400;
 const violationsMax = 5;
 
 export class Burst {
-  readonly #agent: Agent;
-  readonly #connections: number;
-
-  constructor(connections: number) {
-    this.#connections = connections;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
-  }
+  readonly #agent = new Agent({ keepAlive: true });
 
   /** Requests that are on their way at the end have the grace to be answered. */
   async run(
     target: Target,
     requests: readonly HeavyRequest[],
-    { forMs, graceMs }: { readonly forMs: number; readonly graceMs: number },
+    { connections, forMs, graceMs }: Force,
   ): Promise<Counts> {
     const counts: Counts = { statuses: {}, violations: [] };
     const streamsOver = AbortSignal.timeout(forMs);
@@ -51,7 +52,7 @@ export class Burst {
           counts.violations.push(`${violation} (${sent.path.slice(0, 100)})`);
       }
     };
-    await Promise.all(Array.from({ length: this.#connections }, connection));
+    await Promise.all(Array.from({ length: connections }, connection));
     return counts;
   }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { percentile } from "../bench/support/measure.ts";
 import type { World } from "../world/world.ts";
 import type { BesideSample } from "./beside-main.ts";
+import type { Force } from "./burst.ts";
 import { HeavyCaller, OtherCaller } from "./callers.ts";
 import { ClusterWatch } from "./cluster-watch.ts";
 import { HeavyStage, type StageSize } from "./heavy-stage.ts";
@@ -12,9 +13,9 @@ import { costOf, type HeavyRoute, nameOf } from "./routes.ts";
 export type HeavyOptions = {
   readonly routes: readonly HeavyRoute[];
   readonly size: StageSize;
-  /** The time for each kind of request, for answers after it, and for the other caller alone before each route. */
-  readonly kindMs: number;
-  readonly graceMs: number;
+  /** For each kind of request. */
+  readonly force: Force;
+  /** The time for the other caller alone before each route. */
   readonly aloneMs: number;
   /** The other caller's calls may take five times as long as alone, or five times as long as this. */
   readonly fastMs: number;
@@ -27,7 +28,7 @@ const slowdownMax = 5;
 const memoryMaxMib = 1024;
 
 export async function heavyRequests(world: World, options: HeavyOptions): Promise<HeavyResult> {
-  const { routes, size, kindMs, graceMs, aloneMs, log } = options;
+  const { routes, size, force, aloneMs, log } = options;
   const stage = new HeavyStage(world);
   await stage.fill(size);
   const { tokens, otherRun, heavyRun, large } = stage;
@@ -42,11 +43,15 @@ export async function heavyRequests(world: World, options: HeavyOptions): Promis
   const beside: (Span & { readonly route: string })[] = [];
   for (const one of routes) {
     const { route, of } = one;
-    const values = await valuesFor(stage, one);
+    const values = await valuesFor(stage, one).catch((error: unknown) => {
+      found.push(`objects for ${nameOf(one)} could not be made: ${String(error)}`);
+      return null;
+    });
+    if (values === null) continue;
     alone.push(await spanOf(() => delay(aloneMs)));
     const isOfRun = route.facts.forRuns || of === "metrics";
     const order = {
-      ...{ route: nameOf(one), values, kindMs, graceMs },
+      ...{ route: nameOf(one), values, force },
       url: of === "metrics" ? heavyRun.http : world.api,
       token: isOfRun ? heavyRun.token : tokens.heavy,
     };

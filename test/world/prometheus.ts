@@ -12,10 +12,12 @@ import type { World } from "./world.ts";
 
 export const alertsFolder = join(checkout, "deploy", "prometheus");
 
+export const hasPrometheus = (): boolean =>
+  ["prometheus", "promtool"].every((name) => spawnSync(name, ["--version"]).status === 0);
+
 /** Without Prometheus here the test is skipped, or fails with TRAINYARD_REQUIRE=prometheus. */
 export function needPrometheus(skip: (note: string) => never): void {
-  const programs = ["prometheus", "promtool"];
-  if (programs.every((name) => spawnSync(name, ["--version"]).status === 0)) return;
+  if (hasPrometheus()) return;
   const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("prometheus");
   if (required) throw new Error("TRAINYARD_REQUIRE names prometheus, but there is none");
   notRun(skip, "Prometheus, from the distribution");

@@ -37,7 +37,7 @@ export const runtimeLimits = {
   /** A refused append is forgotten after this time without another one: nobody writes any more. */
   writeForgottenMs: 60_000,
   /** The interval at which the parked events are counted, and how long a scrape waits for what is measured for it. */
-  parkedLookMs: 10_000,
+  parkedLookMs: 5_000,
   measureMs: 1_000,
   /** The interval between two attempts of a start that waits for the database. */
   startRetryMs: 1_000,
@@ -108,6 +108,8 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
+  /** The time that the last spans have to reach the collector while a service ends. */
+  tracesLastMs: 2_000,
   /** The time in which a request, or a message over gRPC, arrives. */
   requestMs: 120_000,
   /** A gRPC stream of requests ends after this time without one; its client opens it again when it has the next. */

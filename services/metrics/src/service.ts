@@ -60,7 +60,7 @@ export async function createService(
   const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
   const { compactionPauseMs = metricsLimits.compactionPauseMs } = overrides;
-  const reportRequests = new ReportRequests({ ingest, follower, grants, runTokenKeys });
+  const reportRequests = new ReportRequests({ ...parts, ingest, follower, grants, runTokenKeys });
   const bodies = new BodyBudget({
     smallBytes: metricsLimits.smallBodyBytes,
     smallBytesMax: metricsLimits.smallBodiesBytesMax,

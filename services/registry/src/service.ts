@@ -58,8 +58,11 @@ export async function createService(
   const events = createTelemetry(registry, logger);
   openCheckpointGauges(registry, pool, clock);
   const stores = stack.use(new Stores({ clock, ...config.stores }));
-  const onFault = events.storageRefused;
-  const brake = new StoreBrake({ clock, ...registryLimits.storeBrake, onFault });
+  const brake = new StoreBrake({
+    clock,
+    ...registryLimits.storeBrake,
+    onFault: (fault, kind) => events.storageRefused(fault, kind),
+  });
   const { seenMs, diskWorkMs: workMs, readAheadBytesMax } = registryLimits;
   const openDisk = (): BrakedDisk => {
     const calling = overrides.disk ?? stack.use(new ProcessDisk(clock));

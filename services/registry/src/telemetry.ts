@@ -46,16 +46,8 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     help: "Bytes of model code that agents were sent",
     registers: [registry],
   });
-  const refusals = new Counter({
-    name: "trainyard_registry_storage_failures_total",
-    help: "Requests that a storage of checkpoints refused or did not answer, by its kind and the fault",
-    labelNames: ["storage", "fault"],
-    registers: [registry],
-  });
-  // A counter that begins at 1 has no increase for Prometheus.
-  for (const storage of brakedKinds)
-    for (const fault of storageFaults) refusals.inc({ storage, fault }, 0);
   return {
+    ...storageEvents(registry, logger),
     declared(checkpoint) {
       checkpoints.inc({ state: "declared" });
       logger.debug({ checkpoint }, "checkpoint_declared");
@@ -81,13 +73,6 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     notCleared(checkpoint, error) {
       logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
     },
-    markerNotRenewed(root, error) {
-      logger.warn({ root, err: error }, "storage_marker_not_renewed");
-    },
-    storageRefused(fault, kind) {
-      refusals.inc({ storage: kind, fault: fault.code });
-      logger.warn({ err: fault }, "storage_refuses");
-    },
     folderKept(checkpoint, why) {
       logger.warn({ checkpoint, why }, "checkpoint_folder_kept");
     },
@@ -103,6 +88,30 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     requestFailed(error) {
       logger.error({ err: error }, "context_request_failed");
+    },
+  };
+}
+
+function storageEvents(
+  registry: Registry,
+  logger: Logger,
+): Pick<Telemetry, "markerNotRenewed" | "storageRefused"> {
+  const refusals = new Counter({
+    name: "trainyard_registry_storage_failures_total",
+    help: "Requests that a storage of checkpoints refused or did not answer, by its kind and the fault",
+    labelNames: ["storage", "fault"],
+    registers: [registry],
+  });
+  // A counter that begins at 1 has no increase for Prometheus.
+  for (const storage of brakedKinds)
+    for (const fault of storageFaults) refusals.inc({ storage, fault }, 0);
+  return {
+    markerNotRenewed(root, error) {
+      logger.warn({ root, err: error }, "storage_marker_not_renewed");
+    },
+    storageRefused(fault, kind) {
+      refusals.inc({ storage: kind, fault: fault.code });
+      logger.warn({ err: fault }, "storage_refuses");
     },
   };
 }

@@ -2,10 +2,11 @@
 import { AllocationEndCause, Fault, WaitCode } from "@trainyard/contracts/events";
 import { enumLabel, type Measured, measuredGauge, type Registry } from "@trainyard/runtime";
 import { Counter, Histogram } from "prom-client";
-import { censusOf, waitedMs } from "./core/cluster/census.ts";
+import { type Census, censusOf, waitedMs } from "./core/cluster/census.ts";
 import type { Cluster } from "./core/cluster/cluster.ts";
 import type { RecordedEvent } from "./core/cluster/state.ts";
 import type { Decision } from "./core/reconcile/decision.ts";
+import { limits } from "./limits.ts";
 
 type State = Pick<Cluster, "agents" | "allocations" | "pools">;
 
@@ -126,7 +127,7 @@ function clusterGauges(registry: Registry, current: () => State | null, nowMs: (
       const cluster = current();
       return cluster === null ? [] : measure(cluster);
     });
-  const census = (cluster: State) => censusOf(cluster, nowMs());
+  const census = countedOnce(nowMs);
   gauge("waiting", "Allocations that wait for a place", ["pool"], ({ pools }) =>
     [...pools].map(([pool, { queue }]) => [{ pool }, queue.size]),
   );
@@ -173,6 +174,18 @@ function clusterGauges(registry: Registry, current: () => State | null, nowMs: (
       [{ pool, state: "held" }, heldSlots.get(pool) ?? 0] as const,
     ]);
   }
+}
+
+/** Several metrics of a scrape need the census, which visits all runs: it is taken once. */
+function countedOnce(nowMs: () => number): (cluster: State) => Census {
+  let latest: { readonly cluster: State; readonly atMs: number; readonly census: Census } | null =
+    null;
+  return (cluster) => {
+    const atMs = nowMs();
+    const isNew = latest?.cluster === cluster && Math.abs(atMs - latest.atMs) < limits.censusMs;
+    if (!isNew || latest === null) latest = { cluster, atMs, census: censusOf(cluster, atMs) };
+    return latest.census;
+  };
 }
 
 const reasonOf = (code: WaitCode): string =>

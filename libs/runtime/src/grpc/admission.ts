@@ -113,7 +113,11 @@ class ArrivingCall<Caller> {
   /** Returns null if the call is over meanwhile. Throws the problem if it is refused. */
   async admit(name: string, metadata: Metadata): Promise<Admitted<Caller> | null> {
     const { admit, enter, nameOf, bodies, messageBytesMax } = this.#deps;
-    const caller = await admit(name, textOf(metadata, "authorization"));
+    const caller = await admit(name, {
+      authorization: textOf(metadata, "authorization"),
+      peer: this.#stream.session?.socket.remoteAddress ?? "",
+      forwardedFor: textOf(metadata, "x-forwarded-for"),
+    });
     if (this.#isOver) return null;
     const place = enter?.(name, caller) ?? new HeldBody(() => {});
     this.#place = place;

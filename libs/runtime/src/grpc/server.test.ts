@@ -61,7 +61,7 @@ beforeEach(async () => {
     await startGrpcServer<Caller>(
       {
         services: [service],
-        admit: async (method, authorization) => {
+        admit: async (method, { authorization }) => {
           if (!authorization) throw problem(401, "no_token");
           return { name: `${method} by ${authorization}` };
         },

@@ -19,6 +19,7 @@ import { type HeldLease, LeaseHolder } from "./lease-holder.ts";
 import { TermLog } from "./term-log.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { Loop } from "../reactions/loop.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
@@ -61,6 +62,7 @@ export type PartitionDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer;
   readonly work?: WorkMetrics;
 };
 
@@ -219,8 +221,8 @@ export class Partition {
   }
 
   async #serve(commands: CommandFunctions): Promise<AsyncDisposable> {
-    const { logger, work, bus } = this.#deps;
-    const handlers = commandHandlers(this.#service, commands, logger, work);
+    const { logger, bus } = this.#deps;
+    const handlers = commandHandlers(this.#service, commands, logger, this.#deps);
     return bus.serve(this.#service, handlers);
   }
 

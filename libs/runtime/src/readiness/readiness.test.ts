@@ -212,7 +212,7 @@ test("the lag of each reader is known in events and seconds, and a standby has n
   expect(readiness.head()).toBe(10);
 });
 
-test("the replica that decides counts the parked events every 10 s, also while the database is away", async () => {
+test("the replica that decides counts the parked events every 5 s, also while the database is away", async () => {
   const { readiness, after } = await watching();
   await after(2);
   expect(readiness.parked()).toBe(0);

@@ -112,7 +112,7 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
     if (plan.listen !== undefined) address = await open(plan.listen);
     if (plan.listenGrpc !== undefined) grpcAddress = await open(plan.listenGrpc);
     if (commands !== undefined) {
-      stack.use(await bus.serve(name, commandHandlers(name, commands, logger, parts.work)));
+      stack.use(await bus.serve(name, commandHandlers(name, commands, logger, parts)));
     }
     await onceAnswered(starting, async () => plan.started?.());
     await watched.look(draining.signal);

@@ -6,7 +6,7 @@ import type { CallName } from "@trainyard/contracts";
 import { UploadService } from "@trainyard/contracts/api";
 import { gatewayRoutes, gatewayServices, type Route } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
-import type { Listening, Logger, Registry, Serving } from "@trainyard/runtime";
+import type { Listening, Logger, Registry, Serving, Tracer } from "@trainyard/runtime";
 import { encodedGrpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
@@ -21,6 +21,7 @@ export type GrpcFace = AccessDeps &
   CallDeps & {
     readonly logger: Logger;
     readonly registry: Registry;
+    readonly tracer: Tracer;
   };
 
 /** The calls that are not served over gRPC, each with the reason. */
@@ -55,13 +56,15 @@ export async function startGrpc(
   const server = await startGrpcServer(
     {
       services: [...served, uploads],
-      admit: (name, authorization) => {
+      admit: (name, { authorization, peer, forwardedFor }) => {
         const route = name === createWithCode ? create : routeOf(name);
-        return callerOf(face, route, { authorization, session: undefined });
+        const address = face.proxies.clientOf(peer, forwardedFor);
+        return callerOf(face, route, { authorization, session: undefined }, { address });
       },
       problemOf: (error, requestId) => asProblem(error, face.logger, requestId),
       readiness,
       draining,
+      tracer: face.tracer,
       registry: face.registry,
       bodies: face.bodies,
       nameOf: countedAs,

@@ -24,19 +24,19 @@ export function startGrpc(
   const calls = new Room(metricsLimits.grpcCallsMax, metricsLimits.grpcCallsOfRunMax);
   const streams = new Room(metricsLimits.grpcStreamsMax, metricsLimits.grpcStreamsOfRunMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
-    writeReports: async (request, { caller }) => {
+    writeReports: async (request, { caller, traceparent }) => {
       requireRun(caller, request.run);
-      return takeAll(reportRequests, caller, codec.toJson(request));
+      return takeAll(reportRequests, caller, codec.toJson(request), traceparent);
     },
-    streamReports: (requests, { caller }) =>
+    streamReports: (requests, { caller, traceparent }) =>
       pipelined(requests, metricsLimits.streamBatchesMax, (request) =>
-        takeBatch(reportRequests, caller, request),
+        takeBatch(reportRequests, caller, request, traceparent),
       ),
   });
   return startGrpcServer(
     {
       services: [reports],
-      admit: async (_, authorization) => reportRequests.authorize(authorization),
+      admit: async (_, { authorization }) => reportRequests.authorize(authorization),
       enter: (method, { id }) => (method === "streamReports" ? streams : calls).enter(id),
       problemOf: (error) => problemOf(error, logger),
       readiness,
@@ -54,10 +54,12 @@ async function takeBatch(
   reportRequests: ReportRequests,
   reporter: Reporter,
   { batch, reports }: Plain<StreamReportsRequest>,
+  traceparent: string,
 ) {
   const { stored, superseded, refused } = await reportRequests.take(
     reporter,
     asJson(reporter.id, reports),
+    traceparent,
   );
   return { batch, accepted: stored, refused: [...refused], superseded };
 }

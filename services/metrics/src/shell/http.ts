@@ -103,7 +103,9 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
     async (request, reply) => {
       const reporter = admitted.get(request);
       assert(reporter !== undefined, "a request is authorized before its body is read");
-      const take = () => takeAll(deps.reportRequests, reporter, parseJson(request.body));
+      const { traceparent } = request.headers;
+      const run = typeof traceparent === "string" ? traceparent : "";
+      const take = () => takeAll(deps.reportRequests, reporter, parseJson(request.body), run);
       const answer = await reporter.body.during(take);
       return reply.type("application/json").send(responseCodec.encode(answer));
     },

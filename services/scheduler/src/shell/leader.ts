@@ -33,7 +33,7 @@ export function beginTerm(
     const firstWordMs = Math.max(0, firstWordUntilMs - nowMs);
     executor.cache.follow(trialWork);
     const follower = await ClusterFollower.open(log, deps.logger);
-    follower.recorded = deps.telemetry.recorded;
+    follower.recorded = (event, cluster) => deps.telemetry.recorded(event, cluster);
     const identity = new LogIdentity(log);
     const guard = new Guard(
       () => deps.clock.monotonicMs(),

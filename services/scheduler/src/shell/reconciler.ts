@@ -15,7 +15,9 @@ import {
   type Executor,
   type LogIdentity,
   type Logger,
+  noTracer,
   runtimeLimits,
+  type Tracer,
 } from "@trainyard/runtime";
 import type { Decision } from "../core/reconcile/decision.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
@@ -46,6 +48,7 @@ export type ReconcilerDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer;
   readonly telemetry: Telemetry;
   readonly follower: ClusterFollower;
   readonly executor: Executor;
@@ -93,8 +96,7 @@ export class Reconciler {
     const { epochOffset } = cluster;
     this.#observed = new Observed(deps.epoch + epochOffset);
     this.#committer = new Committer({
-      executor: deps.executor,
-      logger: deps.logger,
+      ...{ executor: deps.executor, logger: deps.logger, tracer: deps.tracer ?? noTracer },
       onRefused: (decision) => {
         this.#setAside.add(decision, deps.clock.monotonicMs());
         deps.telemetry.setAside(decision.on, decision.command.kind);
