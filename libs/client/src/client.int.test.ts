@@ -59,6 +59,20 @@ test("a repeatable call waits out a 503; a call that may not be repeated fails a
   expect(calls).toBe(5);
 });
 
+test("a call beyond the caller's rate is repeated after the time that the answer names", async () => {
+  const limited = JSON.stringify({ status: 429, code: "rate_limited", detail: "later" });
+  const times: number[] = [];
+  await using server = await serve((_request, response) => {
+    times.push(performance.now());
+    if (times.length > 1) return void response.end("{}");
+    const type = { "content-type": "application/problem+json" };
+    response.writeHead(429, { ...type, "retry-after": "1" }).end(limited);
+  });
+  await server.client.call("pauseExperiment", { experiment: "1" }, { idempotencyKey: "k" });
+  const [first = 0, second = 0] = times;
+  expect(second - first).toBeGreaterThanOrEqual(990);
+});
+
 const createOnce = { idempotencyKey: "k" };
 const aMinuteMs = 60_000;
 

@@ -1,3 +1,3 @@
 export { ApiError, Unreachable } from "./api-error.ts";
 export { type CallOptions, Client, type ClientOptions, type StreamedMessage } from "./client.ts";
-export { isAway } from "./patience.ts";
+export { isAway, isBusy } from "./patience.ts";

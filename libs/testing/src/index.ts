@@ -7,4 +7,5 @@ export { hasNginx, type RunningNginx, runNginx } from "./nginx.ts";
 export { hasKcat, type MockKafka, startMockKafka } from "./mock-kafka.ts";
 export { QuickClock } from "./quick-clock.ts";
 export { SilentServer } from "./silent-server.ts";
+export { type CollectedSpan, SpanCollector } from "./span-collector.ts";
 export { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres.ts";

@@ -10,11 +10,13 @@ import {
   runTokenVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
+import { type RatesConfig, rateVariables, ratesOf } from "./rates/config.ts";
 
 const schema = z.object({
   ...connectionVariables,
   ...grpcVariables,
   ...runTokenVariables,
+  ...rateVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** The folder for checkpoints of experiments without a checkpoint_storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
@@ -53,6 +55,9 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly webDir: string | null;
   readonly taskDomain: string | null;
   readonly peerUrl: string | null;
+  readonly rates: RatesConfig;
+  /** The networks of proxies, separated by commas. */
+  readonly trustedProxies: string;
 };
 
 export function parseConfig(environment: Readonly<Record<string, string>>): GatewayConfig {
@@ -71,5 +76,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     webDir: env.TRAINYARD_WEB_DIR ?? null,
     taskDomain: env.TRAINYARD_TASK_DOMAIN ?? null,
     peerUrl: env.TRAINYARD_GATEWAY_PEER_URL?.replace(/\/+$/, "") ?? null,
+    rates: ratesOf(env),
+    trustedProxies: env.TRAINYARD_TRUSTED_PROXIES,
   };
 }

@@ -32,7 +32,13 @@ import { type StreamsDeps, streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend, type BackendParts } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import { authenticate, type Credentials, type RunCaller, type TokenLookup } from "./http/caller.ts";
+import {
+  authenticate,
+  bucketOf,
+  type Credentials,
+  type RunCaller,
+  type TokenLookup,
+} from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { gatewayBodies } from "./http/access.ts";
 import { Costs } from "./http/costs.ts";
@@ -43,6 +49,7 @@ import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
+import { SharedLookups } from "./http/shared-lookups.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -59,6 +66,9 @@ import { taskPageRoom } from "./task-pages/task-page-room.ts";
 import { expiredTaskSessions } from "./task-pages/task-sessions.ts";
 import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
+import { TrustedProxies } from "./rates/client-address.ts";
+import { MemoryState } from "./rates/memory-state.ts";
+import { Rates } from "./rates/rates.ts";
 
 type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
@@ -71,7 +81,7 @@ export async function createService(
   overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
-  const { stack, log, bus, clock, logger, registry } = parts;
+  const { stack, log, bus, clock, logger, registry, tracer } = parts;
   const { http, runTokenKeys, firstTokenFile, peerUrl, taskDomain } = config;
   const pool = openTables(parts, config, overrides, readModelLimits.connections);
   const callers = openTables(parts, config, overrides, readModelLimits.callerConnections);
@@ -104,7 +114,7 @@ export async function createService(
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
   const known = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
-  const door = doorOf(parts, callers, executor.cache, known, runTokenKeys);
+  const door = doorOf(parts, callers, executor.cache, known, config);
   const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
@@ -115,18 +125,18 @@ export async function createService(
     bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
-    ...{ idempotency, openCalls, authenticate: door.authenticate },
+    ...{ idempotency, ...door },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
       ...room.doors,
       ...streamRoutes({ ...rooms, ...room, openCalls, serveConnection }),
     ],
     hasEnded: (run: RunCaller) => hasEnded(executor.cache, run),
-    clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
     clock,
     logger,
     registry,
+    tracer,
     telemetry,
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
@@ -165,24 +175,27 @@ export async function createService(
   });
 }
 
-/** Returns what identifies callers, and ends their calls with their tokens and sessions. */
+/** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */
 function doorOf(
   { log, clock }: Pick<BackendParts, "log" | "clock">,
   callers: Pool,
   cache: FoldCache,
   token: TokenLookup,
-  runTokenKeys: GatewayConfig["runTokenKeys"],
+  { runTokenKeys, rates, trustedProxies }: GatewayConfig,
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
+  const found = new SharedLookups((secret: string) => sessions.find(secret));
   const lookups = {
     ...{ runTokenKeys, token },
     grants: new RunGrants(log, clock),
-    session: (secret: string) => sessions.find(secret),
+    session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
   };
+  const clusterId = (): string => sessions.clusterId;
   return {
-    ...{ sessions, openCalls },
+    ...{ sessions, openCalls, clusterId, proxies: new TrustedProxies(trustedProxies) },
+    rates: new Rates({ rates, state: new MemoryState(clock), clusterId, bucketOf }),
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
 }
@@ -198,10 +211,11 @@ function braked(disk: StorageDisk, clock: Clock): StorageDisk {
  * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
  */
 function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+  const tokens = new SharedLookups(find);
   return async (id) => {
     const unready = freshness.unready();
     if (unready !== null) throw unavailable(unready);
-    const found = await find(id);
+    const found = await tokens.get(id);
     const unreadable = found === undefined ? freshness.unreadable() : null;
     if (unreadable !== null) throw unavailable(unreadable);
     return found;

@@ -90,6 +90,8 @@ export async function openGateway(
     peerUrl: null,
     webDir,
     taskDomain: null,
+    rates: { user: null, run: null, address: null },
+    trustedProxies: "",
   };
   const alone = natsUrl === null ? { bus: bus ?? createMemoryBus().connect("gateway") } : {};
   const gateway = stack.use(await createService(config, alone));

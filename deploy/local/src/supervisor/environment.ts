@@ -63,10 +63,18 @@ export function serviceEnvironment(
           TRAINYARD_RUN_TOKEN_KEY_ID: secrets.runTokenKey.id,
         }
       : {}),
-    ...(service.name === "gateway" ? { TRAINYARD_FIRST_TOKEN_FILE: home.tokenFile } : {}),
+    ...(service.name === "gateway" ? gatewayEnvironment(home) : {}),
     ...(service.name === "feeds" ? { TRAINYARD_FEEDS_NATS_USERS_FILE: home.feedUsersFile } : {}),
   };
 }
+
+/** Everything on one machine is one person's, so nothing is limited by its rate. */
+const gatewayEnvironment = (home: Home): Values => ({
+  TRAINYARD_FIRST_TOKEN_FILE: home.tokenFile,
+  TRAINYARD_RATE_USER: "0",
+  TRAINYARD_RATE_RUN: "0",
+  TRAINYARD_RATE_ADDRESS: "0",
+});
 
 export function agentEnvironment(
   agent: { readonly name: string; readonly slots: number | null; readonly slotType: string },

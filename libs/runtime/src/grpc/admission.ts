@@ -113,7 +113,11 @@ class ArrivingCall<Caller> {
   /** Returns null if the call is over meanwhile. Throws the problem if it is refused. */
   async admit(name: string, metadata: Metadata): Promise<Admitted<Caller> | null> {
     const { admit, enter, nameOf, bodies, messageBytesMax } = this.#deps;
-    const caller = await admit(name, textOf(metadata, "authorization"));
+    const caller = await admit(name, {
+      authorization: textOf(metadata, "authorization"),
+      peer: this.#stream.session?.socket.remoteAddress ?? "",
+      forwardedFor: textOf(metadata, "x-forwarded-for"),
+    });
     if (this.#isOver) return null;
     const place = enter?.(name, caller) ?? new HeldBody(() => {});
     this.#place = place;
@@ -169,8 +173,14 @@ class ArrivingCall<Caller> {
 }
 
 /** Returns the stream of a call, a private field: the public part of the library shows only whole messages. */
-const streamOf = (call: ServerInterceptingCallInterface): ServerHttp2Stream =>
-  (call as unknown as { readonly stream: ServerHttp2Stream }).stream;
+function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream {
+  const { stream, nextCall } = call as unknown as {
+    readonly stream?: ServerHttp2Stream;
+    /** The call of an interceptor that is nearer to the client. */
+    readonly nextCall: ServerInterceptingCallInterface;
+  };
+  return stream ?? streamOf(nextCall);
+}
 
 export const textOf = (metadata: Metadata, name: string): string | undefined => {
   const [value] = metadata.get(name);

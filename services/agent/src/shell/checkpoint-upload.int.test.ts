@@ -128,6 +128,8 @@ test("an unavailable platform is retried later, and its refusal is final", async
   const order = orderOf({ a: Buffer.from("1") });
   refusal = { status: 503, body: { detail: "it restarts" } };
   expect(await send(order)).toMatchObject({ kind: "later", why: "it restarts" });
+  refusal = { status: 429, body: { code: "rate_limited", detail: "try again in 1 s" } };
+  expect(await send(order)).toMatchObject({ kind: "later", why: "try again in 1 s" });
   refusal = { status: 404, body: { code: "run_not_found", detail: "the log went back" } };
   expect(await send(order)).toMatchObject({ kind: "later", why: "the log went back" });
   refusal = { status: 409, body: { code: "run_superseded", detail: "run 2 was requested" } };

@@ -93,6 +93,7 @@ test.each([
   [403, "task_ended", true],
   [410, "history_lost", true],
   [503, "unavailable", false],
+  [429, "rate_limited", false],
   [403, "not_your_trial", false],
 ])("the answer %i %s is final: %s", async (status, code, over) => {
   refusal = { status, code };

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sendHead } from "../testing/streams.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { withoutRates } from "../testing/without-rates.ts";
 import { Access, gatewayBodies } from "./access.ts";
 import { httpLimits } from "./limits.ts";
 
@@ -53,10 +54,12 @@ test("only callers that may read lists can watch them", async () => {
     clusterId: () => "1",
     bodies: gatewayBodies(),
     unreadable: () => "the read model is behind",
+    ...withoutRates,
   });
   const route = gatewayRoutes().find(({ call }) => call === "watch");
   if (route === undefined) throw new Error("there is no route to watch");
-  const request = { headers: {}, cookies: {} } as FastifyRequest;
+  const raw = { headers: {}, socket: {} } as IncomingMessage;
+  const request = { headers: {}, cookies: {}, raw } as FastifyRequest;
   await expect(access.admit(route, 1_000, request, {} as FastifyReply)).rejects.toMatchObject({
     status: 503,
     message: "the read model is behind",

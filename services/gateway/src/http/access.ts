@@ -2,7 +2,7 @@
  * Decides about a request by its headers, before its body is read: who the caller is, whether the call is allowed,
  * whether the read model can answer, and whether memory is left for the body.
  */
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -18,8 +18,12 @@ import { refuseCrossOrigin, refuseForeignCookie } from "./origin.ts";
 import { noRights } from "./owner-runs.ts";
 import { Problem, unavailable } from "./problem.ts";
 import { sessionOfHeaders } from "./session-cookie.ts";
+import type { TrustedProxies } from "../rates/client-address.ts";
+import type { Origin, Rates } from "../rates/rates.ts";
 
 export type AccessDeps = {
+  readonly rates: Pick<Rates<Caller>, "counting">;
+  readonly proxies: TrustedProxies;
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
   /** Returns whether the trial or the task of the run has ended. */
   readonly hasEnded: (run: RunCaller) => Promise<boolean>;
@@ -57,8 +61,9 @@ export async function callerOf(
   deps: AccessDeps,
   { facts, method }: Pick<Route, "facts" | "method">,
   credentials: Credentials,
+  origin: Origin,
 ): Promise<Caller> {
-  const known = await admitted(deps, facts, credentials);
+  const known = await deps.rates.counting(() => admitted(deps, facts, credentials), origin);
   const caller = known.kind === "run" ? await runAsAllowed(deps, facts, known) : known;
   const isRead = method === "GET" || facts.postedRead;
   if (isRead && !facts.withoutReadModel) {
@@ -66,6 +71,15 @@ export async function callerOf(
     if (why !== null) throw unavailable(why);
   }
   return caller;
+}
+
+/** Returns the address of a request's client. */
+export function clientOf(
+  { socket, headers }: IncomingMessage,
+  { proxies }: Pick<AccessDeps, "proxies">,
+): string {
+  const forwardedFor = headers["x-forwarded-for"];
+  return proxies.clientOf(socket.remoteAddress ?? "", forwardedFor?.toString());
 }
 
 /** Returns a request's credentials. Throws a Problem for a cookie that another site may have caused to be sent. */
@@ -125,7 +139,11 @@ export class Access {
   ): Promise<void> {
     const { headers, method } = request;
     const session = sessionOfHeaders(request.headers, this.#deps.clusterId());
-    const caller = await callerOf(this.#deps, route, credentialsIn(headers, session, method));
+    const credentials = credentialsIn(headers, session, method);
+    const caller = await callerOf(this.#deps, route, credentials, {
+      address: clientOf(request.raw, this.#deps),
+      setHeaders: (limits) => void reply.headers(limits),
+    });
     const owner = { name: countedAs(caller), cut: () => void reply.raw.destroy() };
     const body = this.#deps.bodies.take(request.headers, bodyLimit, owner);
     if (body === null) {
@@ -141,10 +159,13 @@ export class Access {
    * Returns the caller of an upgrade, for which no hook of Fastify runs. A stream carries input, so its cookie needs an
    * origin like that of a change.
    */
-  async callerOfUpgrade(headers: IncomingHttpHeaders): Promise<Caller> {
+  async callerOfUpgrade(request: IncomingMessage): Promise<Caller> {
+    const { headers } = request;
     refuseCrossOrigin(headers);
-    const session = sessionOfHeaders(headers, this.#deps.clusterId());
-    return this.#deps.authenticate(credentialsIn(headers, session, "POST"));
+    const { authenticate, clusterId, rates } = this.#deps;
+    const credentials = credentialsIn(headers, sessionOfHeaders(headers, clusterId()), "POST");
+    const address = clientOf(request, this.#deps);
+    return rates.counting(() => authenticate(credentials), { address });
   }
 
   of(request: FastifyRequest): Admitted {

@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseRunId, parseTaskRunId } from "@trainyard/kernel";
 import { readRunToken, type RunGrants } from "@trainyard/runtime";
+import type { Bucket } from "../rates/rates.ts";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { Problem } from "./problem.ts";
 
@@ -69,6 +70,13 @@ export type Caller = UserCaller | RunCaller;
 export function countedAs(caller: Caller): string {
   if (caller.kind === "run") return caller.authid;
   return caller.run === null ? `token-${caller.token}` : caller.run.authid;
+}
+
+/** Returns the bucket that limits a caller's rate; null for a caller without a token. */
+export function bucketOf(caller: Caller): Bucket | null {
+  const name = countedAs(caller);
+  if (caller.kind === "run" || caller.run !== null) return { kind: "run", name };
+  return caller.token === "" ? null : { kind: "user", name };
 }
 
 /** Returns the owner of what the caller creates. */

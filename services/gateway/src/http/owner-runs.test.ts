@@ -9,6 +9,7 @@ import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { taskCreated } from "../testing/example-events.ts";
+import { here, withoutRates } from "../testing/without-rates.ts";
 import { callerOf, gatewayBodies } from "./access.ts";
 import { countedAs, type TaskRunCaller, tokenOf } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
@@ -62,8 +63,9 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
       clusterId: () => "1",
       bodies: gatewayBodies(),
       unreadable: () => null,
+      ...withoutRates,
     };
-    return callerOf(deps, route, { authorization: "run", session: undefined });
+    return callerOf(deps, route, { authorization: "run", session: undefined }, here);
   };
   return { clock, append, run, call, reads: () => reads };
 }

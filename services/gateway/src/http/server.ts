@@ -69,6 +69,9 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     // An unknown path is refused before the body is read.
     if (request.is404) throw nothingAt(request);
   });
+  server.addHook("onSend", async ({ method, routeOptions: { url } }, reply) => {
+    deps.telemetry.timed({ method, route: url ?? "none" }, reply.elapsedTime);
+  });
   server.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";
     deps.telemetry.answered({ method: request.method, route, status: reply.statusCode });

@@ -8,6 +8,7 @@ import fastify, { type FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { here, withoutRates } from "../testing/without-rates.ts";
 import { Access, type AccessDeps, callerOf, gatewayBodies } from "./access.ts";
 import { acceptJson } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
@@ -45,6 +46,7 @@ const accessDeps: AccessDeps = {
   clusterId: () => "1",
   bodies: gatewayBodies(),
   unreadable: () => null,
+  ...withoutRates,
 };
 
 /** Returns the route of a made-up call that returns a secret, and says only its HTTP rule and its cost. */
@@ -140,6 +142,7 @@ test("every call would be refused to runs without its options", async () => {
       accessDeps,
       { facts, method },
       { authorization: "run", session: undefined },
+      here,
     );
     await expect(refused, call).rejects.toMatchObject({ status: 403, code: "not_for_runs" });
   }
@@ -159,7 +162,7 @@ test("a run makes a call after the end of its trial only if its options say so",
   ]);
   for (const route of gatewayRoutes()) {
     if (!route.facts.forRuns) continue;
-    const made = callerOf(deps, route, { authorization: "run", session: undefined });
+    const made = callerOf(deps, route, { authorization: "run", session: undefined }, here);
     if (route.facts.afterTrial) await made;
     else await expect(made, route.call).rejects.toMatchObject({ status: 403, code: "trial_ended" });
   }

@@ -85,7 +85,7 @@ export class Upgrades {
         parameters,
         gone: gone.signal,
         caller: async () => {
-          const caller = await this.#access.callerOfUpgrade(request.headers);
+          const caller = await this.#access.callerOfUpgrade(request);
           knows = true;
           return caller;
         },

@@ -79,6 +79,13 @@ export type CallAnswer = {
   readonly body: { readonly [key: string]: unknown };
 };
 
+/** Tests call as fast as they can. */
+const unlimited = {
+  TRAINYARD_RATE_USER: "0",
+  TRAINYARD_RATE_RUN: "0",
+  TRAINYARD_RATE_ADDRESS: "0",
+};
+
 export const runTokenKey = "07".repeat(32);
 
 /** Starts a gateway; `environment` adds to its configuration, and `overriding` is given the address of its database. */
@@ -103,6 +110,7 @@ export async function startTestGateway(
     TRAINYARD_CHECKPOINT_DIR: checkpointDir,
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
+    ...unlimited,
     ...environment,
   });
   let grpcUrl = "";

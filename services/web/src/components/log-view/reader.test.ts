@@ -272,6 +272,23 @@ describe("a reader of a log", () => {
     expect([reader.state().problem, log.follows.length]).toEqual([log.failure, 2]);
   });
 
+  it("continues after a refusal for the rate of its caller", async () => {
+    const log = new ExampleLog(10);
+    const reader = reading(log);
+    await reader.open("end");
+    log.write(5);
+    await log.draw();
+    const problem = { status: 429, code: "rate_limited", detail: "", type: "", title: "" };
+    log.failure = new ApiError({ ...problem, instance: "", errors: [] } as never);
+    log.write(0);
+    await settled();
+    log.failure = null;
+    await log.draw();
+    log.write(1);
+    await log.draw();
+    expect([shown(reader), reader.state().problem]).toEqual([[1, 16], null]);
+  });
+
   it("ignores the results of reads for a place that it has left", async () => {
     const log = new ExampleLog(5_000);
     const reader = reading(log);

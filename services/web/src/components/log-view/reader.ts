@@ -8,7 +8,7 @@
  *
  * The stream starts after the last known line, so no line is missing or repeated.
  */
-import { ApiError } from "@trainyard/client";
+import { ApiError, isBusy } from "@trainyard/client";
 import type { LogLine, LogPage, LogRange, LogSource, RemovedLines } from "./source.ts";
 import { emptyWindow, type LogWindow, withNewer, withOlder } from "./window.ts";
 
@@ -218,7 +218,7 @@ export class LogReader {
     } catch (error) {
       if (signal.aborted) return;
       this.#change({ problem: asError(error) });
-      if (error instanceof ApiError && error.problem.status < 500) return;
+      if (error instanceof ApiError && error.problem.status < 500 && !isBusy(error)) return;
       this.#schedule.after(againAfterMs, () => {
         if (signal.aborted) return;
         this.#change({ problem: null });
