@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { codecOf } from "@trainyard/contracts";
-import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
+import { Cost, gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
 import { grpcCodeOf } from "@trainyard/runtime/grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,6 +8,7 @@ import { created, requested, trialCreated } from "../testing/example-events.ts";
 import { bearer, bytesOf, type Fields, methodOf, routes } from "../testing/grpc-routes.ts";
 import { type GrpcAnswer, GrpcConnection } from "../testing/grpc-call.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { costRows } from "./costs.ts";
 import { notOverGrpc } from "./grpc.ts";
 import { httpLimits } from "./limits.ts";
 
@@ -272,11 +273,17 @@ describe("a request that cannot be answered", () => {
       return code;
     });
     expect(new Set(codes)).toEqual(new Set([4]));
-    const followed = await connection.call("/trainyard.api.v1.EventService/WatchEvents", {
-      messages: [new Uint8Array()],
-      headers: { ...bearer(gateway.token), "grpc-timeout": "300m" },
+    // More streams than a caller may have open at once.
+    const row = costRows[Cost.STREAM];
+    const most = row !== undefined && "open" in row ? row.open.ofOneMax : 0;
+    const streams = Array.from({ length: most * 2 }, (_, n) => n);
+    const ends = await inGroups(streams, most / 2, async () => {
+      const headers = { ...bearer(gateway.token), "grpc-timeout": "100m" };
+      const path = "/trainyard.api.v1.EventService/WatchEvents";
+      return (await connection.call(path, { messages: [new Uint8Array()], headers })).code;
     });
-    expect(followed.code).toBe(4);
+    expect(ends).toHaveLength(most * 2);
+    expect(new Set(ends)).toEqual(new Set([4]));
   });
 
   test("of a method for browsers is unimplemented", async () => {
