@@ -16,10 +16,10 @@ import {
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
 import { Access } from "./access.ts";
+import { serveApiDocuments } from "./api-documents.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
 import { httpLimits } from "./limits.ts";
-import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
@@ -103,7 +103,6 @@ function nothingAt({ method, url }: FastifyRequest): Problem {
 }
 
 function registerPages(server: FastifyInstance, deps: ServerDeps): void {
-  const description = JSON.stringify(openApi());
   server.get("/", async (request, reply) => {
     await deps.webPages.look();
     if (deps.webPages.serve(request, reply)) return reply;
@@ -117,9 +116,7 @@ function registerPages(server: FastifyInstance, deps: ServerDeps): void {
         }),
       );
   });
-  server.get("/api/v1/openapi.json", (_request, reply) =>
-    reply.type("application/json; charset=utf-8").send(description),
-  );
+  serveApiDocuments(server);
   for (const path of ["/livez", "/readyz", "/metrics"]) {
     server.get(path, async (_request, reply) => {
       reply.hijack();
