@@ -22,8 +22,8 @@ export const short: Size = {
 };
 
 /**
- * For `npm test`, beside other suites: few connections, which leave them the machine. How long the other caller waits is
- * for the campaigns to judge.
+ * For `npm test`, beside other suites: few connections, which leave them the machine. How long the other caller waits
+ * is for the campaigns to judge.
  */
 export const gentle: Size = {
   ...short,
