@@ -5,6 +5,7 @@ export { type Decided, type Given, given } from "./given.ts";
 export { atRest, ManualClock } from "./manual-clock.ts";
 export { hasNginx, type RunningNginx, runNginx } from "./nginx.ts";
 export { hasKcat, type MockKafka, startMockKafka } from "./mock-kafka.ts";
+export { hasRedis, type RunningRedis, startRedis } from "./redis.ts";
 export { QuickClock } from "./quick-clock.ts";
 export { SilentServer } from "./silent-server.ts";
 export { type CollectedSpan, SpanCollector } from "./span-collector.ts";

@@ -33,6 +33,13 @@ const schema = z.object({
   TRAINYARD_FIRST_TOKEN_FILE: z.string().min(1).optional(),
   /** The address at which the other replicas reach this one; by default the one at which it listens. */
   TRAINYARD_GATEWAY_PEER_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** The Redis that replicas share, for example redis://:PASSWORD@HOST:6379; without it each counts for itself. */
+  TRAINYARD_REDIS_URL: z
+    .url({
+      protocol: /^rediss?$/,
+      error: "must be redis://[USER:PASSWORD@]HOST:PORT, or rediss://…",
+    })
+    .optional(),
   /** The folder of the built Web UI; it may be built later. Without it / is a plain status page. */
   TRAINYARD_WEB_DIR: z.string().min(1).optional(),
   /** The domain of the pages of tasks, in lower case; without it they are at `t12.localhost`. */
@@ -56,6 +63,7 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly taskDomain: string | null;
   readonly peerUrl: string | null;
   readonly rates: RatesConfig;
+  readonly redisUrl: string | null;
   /** The networks of proxies, separated by commas. */
   readonly trustedProxies: string;
 };
@@ -77,6 +85,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     taskDomain: env.TRAINYARD_TASK_DOMAIN ?? null,
     peerUrl: env.TRAINYARD_GATEWAY_PEER_URL?.replace(/\/+$/, "") ?? null,
     rates: ratesOf(env),
+    redisUrl: env.TRAINYARD_REDIS_URL ?? null,
     trustedProxies: env.TRAINYARD_TRUSTED_PROXIES,
   };
 }

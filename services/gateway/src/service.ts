@@ -67,8 +67,9 @@ import { expiredTaskSessions } from "./task-pages/task-sessions.ts";
 import { tunnelRoom } from "./tunnels/tunnel-room.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { TrustedProxies } from "./rates/client-address.ts";
-import { MemoryState } from "./rates/memory-state.ts";
+import { openState } from "./rates/open-state.ts";
 import { Rates } from "./rates/rates.ts";
+import type { SharedState } from "./rates/shared-state.ts";
 
 type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
@@ -114,7 +115,8 @@ export async function createService(
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
   const known = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
-  const door = doorOf(parts, callers, executor.cache, known, config);
+  const state = await openState(config.redisUrl, parts);
+  const door = doorOf({ ...parts, state }, callers, executor.cache, known, config);
   const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
@@ -177,7 +179,7 @@ export async function createService(
 
 /** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */
 function doorOf(
-  { log, clock }: Pick<BackendParts, "log" | "clock">,
+  { log, clock, state }: Pick<BackendParts, "log" | "clock"> & { readonly state: SharedState },
   callers: Pool,
   cache: FoldCache,
   token: TokenLookup,
@@ -195,7 +197,7 @@ function doorOf(
   const clusterId = (): string => sessions.clusterId;
   return {
     ...{ sessions, openCalls, clusterId, proxies: new TrustedProxies(trustedProxies) },
-    rates: new Rates({ rates, state: new MemoryState(clock), clusterId, bucketOf }),
+    rates: new Rates({ rates, state, clusterId, bucketOf }),
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
 }

@@ -92,6 +92,7 @@ export async function openGateway(
     taskDomain: null,
     rates: { user: null, run: null, address: null },
     trustedProxies: "",
+    redisUrl: null,
   };
   const alone = natsUrl === null ? { bus: bus ?? createMemoryBus().connect("gateway") } : {};
   const gateway = stack.use(await createService(config, alone));
