@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { apiDocuments, apiSurface } from "./api-documents/documents.ts";
 import { writeBarrels } from "./barrels.ts";
 import { eventsPage } from "./events-page/page.ts";
 import { readProtocol } from "./events-page/protocol.ts";
@@ -36,14 +37,39 @@ export async function compareEventsPage(committed = join(root, eventsPath)): Pro
   return { seen: 1, problems: isFresh ? [] : [`${eventsPath} is not what is generated`] };
 }
 
+/** Writes the documents of the API beside the code that serves them. */
+export async function generateApiDocuments(): Promise<ToolResult> {
+  for (const { path, text } of await apiDocuments()) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return { code: 0, output: "", stdout: "" };
+}
+
+/** Compares the committed documents of the API with freshly generated ones. */
+export async function compareApiDocuments(checkout = root): Promise<Comparison> {
+  const documents = await apiDocuments();
+  const problems = documents
+    .filter(({ path, text: fresh }) => {
+      const committed = join(checkout, path);
+      return !existsSync(committed) || readFileSync(committed, "utf8") !== fresh;
+    })
+    .map(({ path }) => `${path} is not what is generated`);
+  return { seen: documents.length, problems };
+}
+
 /** Imports the catalogue late: `generate` may have just rewritten its code. */
 async function freshEventsPage(): Promise<string> {
   const catalogue = await import("@trainyard/contracts");
   return eventsPage(catalogue, await readProtocol(), runningCode());
 }
 
-/** Freezes the current protocol as released: `buf breaking` compares with it from then on. */
+/** The released surface of the API's documents. */
+export const releasedSurface = "proto/released-documents.txt";
+
+/** Freezes the current protocol as released: `buf breaking` and a test compare with it from then on. */
 export function release(): Promise<ToolResult> {
+  writeFileSync(join(root, releasedSurface), `${apiSurface().join("\n")}\n`);
   return runTool("buf", ["build", "proto", "--exclude-source-info", "--output", releasedImage]);
 }
 

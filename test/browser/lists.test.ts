@@ -1,4 +1,5 @@
-/** Tests of the pages' frame before any experiment exists, then of Home and the list of experiments. */
+/** Tests of the pages' frame and of the API's page before any experiment exists, then of Home and the experiments. */
 import "./pages/frame.ts";
+import "./pages/reference.ts";
 import "./pages/experiments.ts";
 import "./pages/experiments-columns.ts";

@@ -2,7 +2,14 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { releasedImage } from "../../scripts/lib/generated-code.ts";
+import { apiSurface, documentsFolder } from "../../scripts/lib/api-documents/documents.ts";
+import {
+  type AsyncApi,
+  missingFrom,
+  type OpenApi,
+  surfaceOf,
+} from "../../scripts/lib/api-documents/surface.ts";
+import { releasedImage, releasedSurface } from "../../scripts/lib/generated-code.ts";
 import { root } from "../../scripts/lib/root.ts";
 import { runTool, type ToolResult } from "../../scripts/lib/run-tool.ts";
 
@@ -61,5 +68,51 @@ describe("the released protocol", () => {
       added,
     );
     expect(answer).toMatchObject({ code: 0, output: "" });
+  });
+});
+
+describe("the released documents of the API", () => {
+  const released = readFileSync(join(root, releasedSurface), "utf8").trim().split("\n");
+
+  it("are not broken by today's", () => {
+    expect(missingFrom(apiSurface(), released)).toEqual([]);
+    expect(released.length).toBeGreaterThan(1_000);
+  });
+
+  it.each([
+    ["a path less", "/api/v1/pools/{name}", "/api/v1/pool/{name}", "call GET /api/v1/pools/{name}"],
+    ["another verb", '"put":', '"post":', "call PUT /api/v1/pools/{name}"],
+    [
+      "a parameter less",
+      '"noFollow"',
+      '"follow"',
+      "call GET /api/v1/events query noFollow: boolean",
+    ],
+    [
+      "a header less",
+      '"If-Match"',
+      '"If"',
+      "call PATCH /api/v1/experiments/{experiment} header If-Match: string",
+    ],
+    ["a field less", '"nextPageToken"', '"next"', "message ListJobsResponse.nextPageToken: string"],
+    ["a code less", '"pool_in_use":', '"pool_used":', "code pool_in_use 409"],
+    ["another subject", "ty.feed.{", "ty.feeds.{", "channel feed ty.feed.{subscription}"],
+    [
+      "a header of NATS less",
+      '"Ty-Follows"',
+      '"Follows"',
+      "event NatsEvent header Ty-Follows: string",
+    ],
+    ["an event less", "ExperimentEnded", "ExperimentOver", "channel events has ExperimentEnded"],
+  ])("are broken by %s, which a sentence names", (_what, from, to, line) => {
+    const changed = (name: string): unknown =>
+      JSON.parse(readFileSync(join(root, documentsFolder, name), "utf8").replaceAll(from, to));
+    const today = surfaceOf(
+      changed("openapi.json") as OpenApi,
+      changed("asyncapi.json") as AsyncApi,
+    );
+    expect(missingFrom(today, released).join("\n")).toContain(
+      `programs rely on what the documents no longer have: ${line}`,
+    );
   });
 });

@@ -95,11 +95,10 @@ async function compiles(files: readonly string[], lib: string, types: string): P
     types,
     ...files,
   ];
-  return await call(tsc, all, { cwd: project }).then(
-    () => "",
-    (error: { readonly stdout?: string; readonly message: string }) =>
-      error.stdout ?? error.message,
+  const { stdout } = await call(tsc, all, { cwd: project }).catch(
+    (error: unknown) => error as { readonly stdout: string },
   );
+  return stdout;
 }
 
 /** Starts a compiled program with the oldest Node.js. */

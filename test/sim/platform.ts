@@ -83,7 +83,8 @@ export class Platform {
     const deletionGraceMs = 30_000;
     const delays = { firstMs: 1_000, lastMs: 300_000 };
     const trialsPerReactionMax = fanOuts === "beside" ? 0 : Number.POSITIVE_INFINITY;
-    const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
+    const decisions = { reportHeard() {}, decided() {}, setAside() {}, turned() {} };
+    const telemetry = { ...decisions, recorded() {}, shows() {} };
     return {
       experiments: ({ clock, logger }) =>
         beginExperiments({

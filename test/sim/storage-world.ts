@@ -61,6 +61,7 @@ const silent = {
     contextServed() {},
     versionRegistered() {},
     requestFailed() {},
+    storageRefused() {},
   },
 };
 

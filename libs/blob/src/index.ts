@@ -42,7 +42,12 @@ export type {
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";
-export { StoreBrake, type StoreBrakeSettings } from "./objects/store-brake.ts";
+export {
+  brakedKinds,
+  storageFaults,
+  StoreBrake,
+  type StoreBrakeSettings,
+} from "./objects/store-brake.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { ProcessDisk } from "./process-disk.ts";

@@ -11,7 +11,8 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerSent
   const decoder = new TextDecoder();
   let rest = "";
   // A reader instead of `for await`, which not all browsers offer for the body of an answer.
-  const chunks = response.body.getReader();
+  const body: ReadableStream<Uint8Array> = response.body;
+  const chunks = body.getReader();
   try {
     for (;;) {
       const chunk = await chunks.read().catch(() => null); // A broken connection is the end of it.

@@ -26,5 +26,8 @@ export type {
 } from "./port.ts";
 export type { ConnectionConfig } from "./postgres/connection.ts";
 export { type MigrateOptions, migrateLog } from "./postgres/migrate.ts";
-export { createPostgresLog, type PostgresLogOptions } from "./postgres/postgres-log.ts";
+export {
+  createPostgresLog,
+  type PostgresLogOptions,
+} from "./postgres/postgres-log.ts";
 export { applyVersions, inMigration } from "./postgres/versions.ts";

@@ -36,6 +36,9 @@ export const runtimeLimits = {
   readiness: { lookMs: 2_000, awayMs: 10_000, behindMs: 60_000, lateForMs: 60_000 },
   /** A refused append is forgotten after this time without another one: nobody writes any more. */
   writeForgottenMs: 60_000,
+  /** The interval at which the parked events are counted, and how long a scrape waits for what is measured for it. */
+  parkedLookMs: 5_000,
+  measureMs: 1_000,
   /** The interval between two attempts of a start that waits for the database. */
   startRetryMs: 1_000,
   /** How long the feed waits for a silent bus before it reads the log. */
@@ -105,6 +108,8 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
+  /** The time that the last spans have to reach the collector while a service ends. */
+  tracesLastMs: 2_000,
   /** The time in which a request, or a message over gRPC, arrives. */
   requestMs: 120_000,
   /** A gRPC stream of requests ends after this time without one; its client opens it again when it has the next. */

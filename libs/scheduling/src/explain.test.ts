@@ -208,6 +208,18 @@ test("a gang behind runs that cannot use its slots starts when the runs on its s
   });
 });
 
+test.each([
+  [0, "when the quota of the workspace default is raised: the run needs 1 slot"],
+  [1, "when runs of the workspace default end, or its quota is raised"],
+])("a run over a quota of %i slots starts %s", (slots, startsWhen) => {
+  const quotas = [{ workspace: "default", slots, borrow: false }];
+  const toy = new ToyCluster({ quotas }, { a: 4 });
+  toy.queue("first", 1, { workspace: "default" });
+  toy.queue("second", 1, { workspace: "default" });
+  toy.pass();
+  expect(explainOne(toy.pool, "second", 0)).toMatchObject({ reason: "quota", startsWhen });
+});
+
 test("a run of better priority ahead is not the reason to change the policy", () => {
   const toy = sweepBeforeGang({ priority: 50 });
   expect(explainOne(toy.pool, "11.1#1", 0)?.detail).toBe(

@@ -46,7 +46,7 @@ export function startsWhen(
     case "protocol":
       return "when the agent takes runs again";
     case "quota":
-      return `when runs of the workspace ${demand.workspace} end, or its quota is raised`;
+      return quotaText(demand, obstacle);
     case "max_slots":
       return "when runs of the experiment end, or its max_slots is raised";
     case "fair_share":
@@ -89,4 +89,13 @@ export function listOf(ids: readonly string[]): string {
 
 export function idsOf(runs: readonly PlacedRun[]): readonly string[] {
   return runs.map(({ demand }) => demand.id);
+}
+
+/** Runs that end make no room for a run that is larger than the whole quota. */
+function quotaText({ workspace, slots }: Demand, obstacle: Obstacle | undefined): string {
+  const limit = obstacle?.kind === "limit" ? obstacle.limit : null;
+  if (limit?.kind === "quota" && limit.borrows === null && limit.quota.slots < slots) {
+    return `when the quota of the workspace ${workspace} is raised: the run needs ${slotsText(slots)}`;
+  }
+  return `when runs of the workspace ${workspace} end, or its quota is raised`;
 }

@@ -65,6 +65,27 @@ class SenderCase(unittest.TestCase):
 
 
 class Delivery(SenderCase):
+    def test_reports_name_the_launch_of_the_run_if_it_has_a_valid_traceparent(self):
+        named = []
+        send = _sender.HttpConnection.request
+
+        def request(connection, method, path, body=None, headers=None):
+            named.append(headers)
+            return send(connection, method, path, body, headers)
+
+        valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        for given in (valid, "", "secret\r\nx: y"):
+            with (
+                mock.patch.dict(os.environ, {"TRACEPARENT": given}),
+                mock.patch.object(_sender.HttpConnection, "request", request),
+            ):
+                sender = self.open()
+                self.report(1)
+                self.assertTrue(sender.flush(5))
+                sender.stop(5.0)
+        self.assertEqual(named, [{"traceparent": valid}, {}, {}])
+        self.assert_all_delivered()
+
     def test_every_report_arrives_once_and_in_order_over_one_connection(self):
         sender = self.open()
         for n in range(20):

@@ -8,4 +8,5 @@ export { hasKcat, type MockKafka, startMockKafka } from "./mock-kafka.ts";
 export { hasRedis, type RunningRedis, startRedis } from "./redis.ts";
 export { QuickClock } from "./quick-clock.ts";
 export { SilentServer } from "./silent-server.ts";
+export { type CollectedSpan, SpanCollector } from "./span-collector.ts";
 export { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres.ts";

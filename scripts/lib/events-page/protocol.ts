@@ -30,6 +30,10 @@ export type Protocol = {
   /** The messages by full name. */
   readonly messages: ReadonlyMap<string, Message>;
   readonly enums: ReadonlyMap<string, Enum>;
+  /** The comments of the methods, by service and method: `trainyard.api.v1.JobService.MoveJob`. */
+  readonly methods: ReadonlyMap<string, string>;
+  /** The comments of the services by full name. */
+  readonly services: ReadonlyMap<string, string>;
   /** The streams by category, from comments of the form `Stream trial-<id>. Owner: experiments.` */
   readonly streams: ReadonlyMap<string, { readonly shape: string; readonly owner: string }>;
 };
@@ -60,6 +64,10 @@ export type FileDescriptor = {
   readonly package?: string;
   readonly messageType?: readonly MessageDescriptor[];
   readonly enumType?: readonly EnumDescriptor[];
+  readonly service?: readonly {
+    readonly name: string;
+    readonly method?: readonly { readonly name: string }[];
+  }[];
   readonly sourceCodeInfo?: { readonly location?: readonly Location[] };
 };
 
@@ -73,12 +81,14 @@ export async function readProtocol(): Promise<Protocol> {
 export function protocolOf(files: readonly FileDescriptor[]): Protocol {
   const messages = new Map<string, Message>();
   const enums = new Map<string, Enum>();
+  const methods = new Map<string, string>();
+  const services = new Map<string, string>();
   const streams = new Map<string, { shape: string; owner: string }>();
   for (const file of files) {
     const comments = commentsOf(file);
     const full = (name: string): string => `${file.package ?? ""}.${name}`;
-    // Paths consist of field numbers of descriptor.proto: 4 is a message, 5 an enum, 2 a field of a message or a value
-    // of an enum.
+    // Paths consist of field numbers of descriptor.proto: 4 is a message, 5 an enum, 6 a service, 2 a field of a
+    // message, a value of an enum or a method of a service.
     for (const [at, message] of (file.messageType ?? []).entries()) {
       const fields = (message.field ?? []).map((field, index) => ({
         ...typeOf(field, message),
@@ -95,9 +105,15 @@ export function protocolOf(files: readonly FileDescriptor[]): Protocol {
       }));
       enums.set(full(name), { name, comment: comments.get(`5,${at}`) ?? "", values });
     }
+    for (const [at, { name, method = [] }] of (file.service ?? []).entries()) {
+      services.set(full(name), comments.get(`6,${at}`) ?? "");
+      for (const [index, one] of method.entries()) {
+        methods.set(`${full(name)}.${one.name}`, comments.get(`6,${at},2,${index}`) ?? "");
+      }
+    }
     for (const [category, stream] of streamsOf(file)) streams.set(category, stream);
   }
-  return { messages, enums, streams };
+  return { messages, enums, methods, services, streams };
 }
 
 function commentsOf(file: FileDescriptor): ReadonlyMap<string, string> {

@@ -8,9 +8,11 @@ import {
   createRegistry,
   type Logger,
   openBus,
+  openTracer,
   type Patience,
   type Service,
   serviceOf,
+  tracedBus,
   version,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
@@ -18,6 +20,7 @@ import { NvidiaDevices } from "./devices/nvidia-devices.ts";
 import { findOffer, type SlotOffer } from "./devices/slot-offer.ts";
 import { VendorProgram } from "./devices/vendor-program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
+import { hostMetrics } from "./host-metrics.ts";
 import { limits } from "./limits.ts";
 import { Packages } from "./servers/packages.ts";
 import { Screens } from "./screens/screens.ts";
@@ -61,17 +64,25 @@ export async function createService(
   stack.use(await lockFolder(folder, clock));
   checkVersion(folder);
   const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
-  const bus =
+  const registry = createRegistry(name);
+  const tracer = await openTracer(name, config.tracing, {
+    logger,
+    registry,
+    clock,
+    version,
+    stack,
+  });
+  const opened =
     overrides.bus ??
     stack.use(
       await openBus(config, config.name, logger, { dialWaitLastMs: limits.dialWaitLastMs }),
     );
-  const registry = createRegistry(name);
+  const bus = tracer.isOn ? tracedBus(opened, tracer) : opened;
   const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
   const { tensorBoardBytes } = config;
   const offer = await offerOf(config, clock, events);
-  const shared = { agent: config.name, bus, clock, events };
+  const shared = { agent: config.name, bus, clock, events, tracer };
   const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
   const contexts = new CodeArchives({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
@@ -116,8 +127,9 @@ export async function createService(
     users,
   };
   const agent = stack.use(new Agent(deps));
+  hostMetrics(registry, agent.hostFacts);
   const service = serviceOf(
-    { name, stack, bus, logger, registry, clock, patience: overrides.patience },
+    { name, stack, bus, logger, registry, clock, tracer, patience: overrides.patience },
     {
       http: config.http,
       started: () => agent.start(),

@@ -4,7 +4,7 @@ import { rename } from "node:fs/promises";
 import { directoryDisk, type StorageDisk } from "@trainyard/blob";
 import { createPostgresLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { decodeReply, encodeRequest, newTraceparent } from "@trainyard/runtime";
+import { decodeReply, encodeRequest } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { gcLimits } from "./limits.ts";
 import { soon, TestGc } from "./testing/test-gc.ts";
@@ -33,7 +33,7 @@ async function remove(checkpoint: string, ...globs: readonly string[]): Promise<
   const headers = {
     commitId: randomUUID(),
     authid: "user:ada",
-    traceparent: newTraceparent(),
+    traceparent: "",
     correlationid: "",
   };
   const body = encodeRequest("checkpoint-gc", "DeleteCheckpoint", {

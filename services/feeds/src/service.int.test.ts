@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { createLogger } from "@trainyard/runtime";
+import { createLogger, createRegistry } from "@trainyard/runtime";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Progress } from "./shell/dispatch/progress.ts";
+import { subscriptionGauges } from "./subscription-metrics.ts";
 import { experimentCreated, TestFeeds } from "./testing/test-feeds.ts";
 
 const soon = { timeout: 15_000, interval: 50 };
@@ -177,6 +178,28 @@ test("a pull subscription is acknowledged forward, and only at places of this lo
     rejectedAs("position_unknown"),
   );
   expect(await feeds.facts("pulled")).toMatchObject({ position: 2, delivery: "pull" });
+});
+
+test("the metrics of subscriptions say how far the last of each delivery is behind, without names", async () => {
+  await feeds.create({ name: "unread", delivery: "pull", filter: noFilter, after: 0 });
+  const head = await feeds.stage.head();
+  const registry = createRegistry("feeds");
+  const query = async (text: string, values: unknown[]) => ({
+    rows: await feeds.stage.sql(text, values),
+  });
+  const log = {
+    head: async () => head,
+    readAll: async () => [{ timeMs: systemClock.nowMs() - 90_000 }],
+  };
+  const deps = { pool: { query }, log, clock: systemClock, sinks: [] };
+  subscriptionGauges(registry, deps as unknown as Parameters<typeof subscriptionGauges>[1]);
+  await vi.waitFor(async () => {
+    const lines = await registry.metrics();
+    expect(lines).toMatch(/trainyard_subscriptions\{delivery="pull",state="active",.*\} \d/);
+    expect(lines).toContain(`lag_events{delivery="pull",service="feeds"} ${head}\n`);
+    expect(lines).toMatch(/lag_seconds\{delivery="pull",service="feeds"\} 9\d\.?\d*\n/);
+  }, soon);
+  await feeds.stage.ask("feeds", "DeleteSubscription", { name: "unread" });
 });
 
 test("a deleted subscription leaves nothing behind, and its name may be used again", async () => {

@@ -14,6 +14,7 @@ import {
   type TermContext,
 } from "@trainyard/runtime";
 import type { FeedsConfig } from "./config.ts";
+import { subscriptionGauges } from "./subscription-metrics.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
@@ -46,8 +47,10 @@ export async function createService(
   const epoch = new LogEpoch(pool, clock);
   const nats = new NatsRoom({ pool, bus, clock, logger, usersFile: config.natsUsersFile });
   const outgoing = overrides.outgoing ?? outgoingOf(config.sending, clock);
-  const { attempted: count } = createTelemetry(registry);
+  const telemetry = createTelemetry(registry);
   const operatorSinks = overrides.operatorSinks ?? kafkaSinks(config.kafka, logger);
+  const sinks = operatorSinks.map((sink) => sink.name);
+  subscriptionGauges(registry, { pool, log: parts.log, clock, sinks });
   const begin = async ({ executor, log }: TermContext): Promise<Term> => {
     const changed = (): void => {
       dispatcher.wake();
@@ -55,7 +58,16 @@ export async function createService(
     };
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
     const progress = new Progress(pool, clock, logger);
-    const sending = { pool, log, executor, epoch, clock, logger, count, ...outgoing };
+    const sending = {
+      pool,
+      log,
+      executor,
+      epoch,
+      clock,
+      logger,
+      count: telemetry.attempted,
+      ...outgoing,
+    };
     const webhooks = openWebhooks(sending);
     const rooms: Rooms = {
       nats,
@@ -64,7 +76,7 @@ export async function createService(
     };
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
     const turns = new KeyedQueue();
-    const delivering = { log, clock, subscriptions, progress, rooms, operatorSinks };
+    const delivering = { log, clock, telemetry, subscriptions, progress, rooms, operatorSinks };
     const shared = { ...delivering, logger, executor, turns };
     const dispatcher = new Dispatcher({ ...shared, recent });
     const queueWaits = queueWaitLoop(shared);

@@ -49,6 +49,7 @@ import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
+import { SharedLookups } from "./http/shared-lookups.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -81,7 +82,7 @@ export async function createService(
   overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<ListeningService> {
   const parts = await openParts("gateway", config, overrides);
-  const { stack, log, bus, clock, logger, registry } = parts;
+  const { stack, log, bus, clock, logger, registry, tracer } = parts;
   const { http, runTokenKeys, firstTokenFile, peerUrl, taskDomain } = config;
   const pool = openTables(parts, config, overrides, readModelLimits.connections);
   const callers = openTables(parts, config, overrides, readModelLimits.callerConnections);
@@ -137,6 +138,7 @@ export async function createService(
     clock,
     logger,
     registry,
+    tracer,
     telemetry,
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
@@ -185,10 +187,11 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
+  const found = new SharedLookups((secret: string) => sessions.find(secret));
   const lookups = {
     ...{ runTokenKeys, token },
     grants: new RunGrants(log, clock),
-    session: (secret: string) => sessions.find(secret),
+    session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
   };
   const clusterId = (): string => sessions.clusterId;
@@ -210,10 +213,11 @@ function braked(disk: StorageDisk, clock: Clock): StorageDisk {
  * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
  */
 function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+  const tokens = new SharedLookups(find);
   return async (id) => {
     const unready = freshness.unready();
     if (unready !== null) throw unavailable(unready);
-    const found = await find(id);
+    const found = await tokens.get(id);
     const unreadable = found === undefined ? freshness.unreadable() : null;
     if (unreadable !== null) throw unavailable(unreadable);
     return found;

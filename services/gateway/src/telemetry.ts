@@ -1,5 +1,5 @@
-import type { Registry } from "@trainyard/runtime";
-import { Counter, Gauge } from "prom-client";
+import { httpTimes, measuredGauge, type Registry } from "@trainyard/runtime";
+import { Counter } from "prom-client";
 
 export type AnsweredRequest = {
   readonly method: string;
@@ -10,6 +10,8 @@ export type AnsweredRequest = {
 
 export type Telemetry = {
   readonly answered: (request: AnsweredRequest) => void;
+  /** Times the beginning of an answer that is no stream. */
+  readonly timed: ReturnType<typeof httpTimes>;
 };
 
 /** Makes the telemetry. `behindMs` is the lag of the read model in milliseconds. */
@@ -21,13 +23,13 @@ export function createTelemetry(registry: Registry, behindMs: () => number): Tel
     labelNames: ["method", "route", "status"],
     registers,
   });
-  const lag: Gauge = new Gauge({
+  const lag = {
     name: "trainyard_read_model_lag_seconds",
     help: "Age of the log position that the read model has not reached yet",
-    registers,
-    collect: (): void => lag.set(behindMs() / 1000),
-  });
+  };
+  measuredGauge(registry, lag, () => [[{}, behindMs() / 1_000]]);
   return {
+    timed: httpTimes(registry),
     answered: ({ method, route, status }) =>
       answered.inc({ method, route, status: String(status) }),
   };

@@ -82,5 +82,6 @@ export async function createService(
     tables: { pool, migrations },
     commands: { ...writes, ...queryCommands(finder, kept, expressions) },
     loops: [follower, retention.loop, indexing, lostRuns],
+    followers: () => [{ name: "logs", position: follower.position }],
   });
 }

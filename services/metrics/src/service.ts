@@ -60,7 +60,7 @@ export async function createService(
   const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
   const { compactionPauseMs = metricsLimits.compactionPauseMs } = overrides;
-  const reportRequests = new ReportRequests({ ingest, follower, grants, runTokenKeys });
+  const reportRequests = new ReportRequests({ ...parts, ingest, follower, grants, runTokenKeys });
   const bodies = new BodyBudget({
     smallBytes: metricsLimits.smallBodyBytes,
     smallBytesMax: metricsLimits.smallBodiesBytesMax,
@@ -76,7 +76,9 @@ export async function createService(
       loops: upkeep(pool, parts, lost, { ...config, compactionPauseMs }),
     })),
     loops: [follower],
-    followers: () => [{ name: "the follower of metrics", position: follower.position }],
+    followers: () => [
+      { name: "the follower of metrics", label: "reports", position: follower.position },
+    ],
     commands: {
       ...queryCommands({ pool, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),

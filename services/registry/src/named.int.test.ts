@@ -7,6 +7,7 @@ import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { registryLimits } from "./limits.ts";
+import { countUnfinished } from "./shell/unfinished-list.ts";
 import {
   experimentCreated,
   runCheckpointsNamed,
@@ -301,6 +302,12 @@ describe("a checkpoint that nobody completes", () => {
     const left = async () =>
       (await registry.stage.sql(`select from registry.unfinished where state = 'void'`)).length;
     await vi.waitFor(async () => expect(await left()).toBe(ids.length), soon);
+    const query = async (text: string) => ({ rows: await registry.stage.sql(text) });
+    const counted = await countUnfinished({ query } as unknown as Parameters<
+      typeof countUnfinished
+    >[0]);
+    const sinceMs = expect.any(Number) as unknown;
+    expect(counted).toContainEqual({ state: "void", count: ids.length, sinceMs });
     expect(await registry.stage.verify()).toEqual({
       "registry.unfinished": "",
       "registry.placed": "",

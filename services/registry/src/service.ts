@@ -8,7 +8,6 @@ import {
   StoreBrake,
   Stores,
 } from "@trainyard/blob";
-import type { Fault } from "@trainyard/kernel";
 import {
   DeletionHold,
   EffectLoop,
@@ -27,6 +26,7 @@ import type { RegistryConfig } from "./config.ts";
 import type { Manifest } from "./core/manifest.ts";
 import { registryLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
+import { openCheckpointGauges } from "./open-checkpoints.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { type Inspection, inspectFiles } from "./shell/inspect-files.ts";
@@ -56,9 +56,13 @@ export async function createService(
   const { http, checkpointDir, urlKey, abandonedGraceMs: graceMs } = config;
   const pool = openTables(parts, config, overrides);
   const events = createTelemetry(registry, logger);
+  openCheckpointGauges(registry, pool, clock);
   const stores = stack.use(new Stores({ clock, ...config.stores }));
-  const onFault = (fault: Fault): void => logger.warn({ err: fault }, "storage_refuses");
-  const brake = new StoreBrake({ clock, ...registryLimits.storeBrake, onFault });
+  const brake = new StoreBrake({
+    clock,
+    ...registryLimits.storeBrake,
+    onFault: (fault, kind) => events.storageRefused(fault, kind),
+  });
   const { seenMs, diskWorkMs: workMs, readAheadBytesMax } = registryLimits;
   const openDisk = (): BrakedDisk => {
     const calling = overrides.disk ?? stack.use(new ProcessDisk(clock));

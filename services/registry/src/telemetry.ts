@@ -1,4 +1,6 @@
 import type { Logger, Registry } from "@trainyard/runtime";
+import { brakedKinds, storageFaults } from "@trainyard/blob";
+import type { Fault } from "@trainyard/kernel";
 import { Counter, Histogram } from "prom-client";
 
 /** The registry's telemetry: one function per event. */
@@ -12,6 +14,8 @@ export type Telemetry = {
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
   markerNotRenewed(root: string, error: unknown): void;
+  /** A storage of this kind refused a request, or did not answer. */
+  storageRefused(fault: Fault, kind: string): void;
   folderKept(checkpoint: string, why: string): void;
   versionRegistered(model: string, number: number, checkpoint: string): void;
   verified(bytes: number, seconds: number): void;
@@ -43,6 +47,7 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     registers: [registry],
   });
   return {
+    ...storageEvents(registry, logger),
     declared(checkpoint) {
       checkpoints.inc({ state: "declared" });
       logger.debug({ checkpoint }, "checkpoint_declared");
@@ -68,9 +73,6 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     notCleared(checkpoint, error) {
       logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
     },
-    markerNotRenewed(root, error) {
-      logger.warn({ root, err: error }, "storage_marker_not_renewed");
-    },
     folderKept(checkpoint, why) {
       logger.warn({ checkpoint, why }, "checkpoint_folder_kept");
     },
@@ -86,6 +88,30 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
     },
     requestFailed(error) {
       logger.error({ err: error }, "context_request_failed");
+    },
+  };
+}
+
+function storageEvents(
+  registry: Registry,
+  logger: Logger,
+): Pick<Telemetry, "markerNotRenewed" | "storageRefused"> {
+  const refusals = new Counter({
+    name: "trainyard_registry_storage_failures_total",
+    help: "Requests that a storage of checkpoints refused or did not answer, by its kind and the fault",
+    labelNames: ["storage", "fault"],
+    registers: [registry],
+  });
+  // A counter that begins at 1 has no increase for Prometheus.
+  for (const storage of brakedKinds)
+    for (const fault of storageFaults) refusals.inc({ storage, fault }, 0);
+  return {
+    markerNotRenewed(root, error) {
+      logger.warn({ root, err: error }, "storage_marker_not_renewed");
+    },
+    storageRefused(fault, kind) {
+      refusals.inc({ storage: kind, fault: fault.code });
+      logger.warn({ err: fault }, "storage_refuses");
     },
   };
 }

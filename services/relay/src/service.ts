@@ -40,5 +40,6 @@ export async function createService(
       { run: (signal) => watchLogTime(deps, signal) },
     ],
     followers: () => [{ name, position }],
+    holdsLease: () => position !== null,
   });
 }

@@ -2,6 +2,8 @@
 export const limits = {
   /** Most backlog events decided in one commit: a few milliseconds of processor time. */
   eventsTogetherMax: 64,
+  /** The age of the census of a scrape: it visits all runs, tens of milliseconds for 100,000. */
+  censusMs: 1_000,
   priorityMin: 1,
   priorityMax: 99,
   /** Determined's default, long enough for the checkpoint of a large model. */

@@ -8,7 +8,7 @@ export async function createService(
   overrides: Overrides = {},
 ): Promise<Service> {
   const parts = await openParts("scheduler", config, overrides);
-  const telemetry = createTelemetry(parts.registry);
+  const telemetry = createTelemetry(parts.registry, () => parts.clock.nowMs());
   const begin = beginTerm({ ...parts, telemetry }, config);
   return serviceOf(parts, {
     http: config.http,

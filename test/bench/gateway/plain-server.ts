@@ -12,10 +12,8 @@ async function documentsOf(pool: Pool, id: string): Promise<object> {
       ]),
     ),
   );
-  return {
-    ...JSON.parse(experiment?.rows[0]?.doc ?? "{}"),
-    ...JSON.parse(config?.rows[0]?.doc ?? "{}"),
-  };
+  const read = (text: string | undefined) => JSON.parse(text ?? "{}") as object;
+  return { ...read(experiment?.rows[0]?.doc), ...read(config?.rows[0]?.doc) };
 }
 
 export async function startPlainServer(

@@ -6,6 +6,7 @@ const services = /^services\/(registry|gateway|checkpoint-gc)\/src\//;
 /** The files of these services that may read files, with the reason: none of the paths is a user's. */
 const readers: readonly (readonly [RegExp, string])[] = [
   [/^services\/gateway\/src\/http\/web-files\.ts$/, "the built pages"],
+  [/^services\/gateway\/src\/http\/api-documents\.ts$/, "the generated documents of the API"],
   [/^services\/gateway\/src\/spaces\/first-token\.ts$/, "the file of the first token"],
 ];
 

@@ -14,7 +14,8 @@ function opened(restMs: number, atOnceMax = 2) {
       return of.head("a");
     });
   const faults: string[] = [];
-  const onFault = ({ code }: { readonly code: string }): void => void faults.push(code);
+  const onFault = ({ code }: { readonly code: string }, kind: string): void =>
+    void faults.push(`${kind} ${code}`);
   const brake = new StoreBrake({ clock, restMs, atOnceMax, onFault });
   return { clock, bucket, store, calls, ask, brake, faults };
 }
@@ -41,7 +42,7 @@ test("a store that refuses still gets every request, and another store's silence
   await expect(ask(brake, "third")).rejects.toMatchObject({ code: "storage_away" });
   expect(calls).toEqual(["first", "second", "other"]);
   // The third request was not sent.
-  expect(faults).toEqual(["storage_refused", "storage_away"]);
+  expect(faults).toEqual(["s3 storage_refused", "s3 storage_away"]);
 });
 
 test("at most `atOnceMax` requests wait for a store, and each finished request frees a place", async () => {

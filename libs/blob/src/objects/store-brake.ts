@@ -12,12 +12,20 @@ export type StoreBrakeSettings = {
   /** Infinite for a loop that calls `askAgain` before each pass over many checkpoints. */
   readonly restMs: number;
   readonly atOnceMax: number;
-  /** Called for each request that the store refused or did not answer, with the fault, which names the store. */
-  readonly onFault?: (fault: Fault) => void;
+  /**
+   * Called for each request that the store refused or did not answer, with the fault, which names the store, and the
+   * kind of storage.
+   */
+  readonly onFault?: (fault: Fault, kind: BrakedKind) => void;
 };
 
+/** The kinds of storages, for the operator. */
+export const brakedKinds = ["directory", "s3", "gcs"] as const;
+
+export type BrakedKind = (typeof brakedKinds)[number];
+
 /** The faults of a store; others are about a request. */
-const ofTheStore: readonly string[] = [
+export const storageFaults: readonly string[] = [
   "storage_away",
   "storage_refused",
   "bucket_not_found",
@@ -76,7 +84,8 @@ export class StoreBrake {
         ? running
         : answerWithin(this.#settings.clock, addressOf(store), running, limit));
     } catch (error) {
-      if (isFault(error) && ofTheStore.includes(error.code)) this.#settings.onFault?.(error);
+      if (isFault(error) && storageFaults.includes(error.code))
+        this.#settings.onFault?.(error, kindOf(store));
       if (isFault(error) && error.code === "storage_away") this.#rest(store, error);
       throw error;
     }
@@ -100,6 +109,11 @@ export class StoreBrake {
     }
     this.#silent.set(store, { fault, untilMs: clock.monotonicMs() + restMs });
   }
+}
+
+function kindOf(store: Storage): BrakedKind {
+  if (typeof store === "string") return "directory";
+  return store.address.startsWith("gs:") ? "gcs" : "s3";
 }
 
 function addressOf(store: Storage): string {

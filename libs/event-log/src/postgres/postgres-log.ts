@@ -33,7 +33,11 @@ export type PostgresLogOptions = ConnectionConfig & {
   readonly readConnections?: number;
   /** Called with the fault of each append that failed, and with null after one that the database carried out. */
   readonly onAppend?: (fault: Fault | null) => void;
+  readonly appending?: AppendObserver;
 };
+
+/** Called with each append. What it returns is called with the result, or null if the append failed. */
+type AppendObserver = (request: AppendRequest) => (result: AppendResult | null) => void;
 
 /**
  * Opens the log in a PostgreSQL database that `migrateLog` has prepared. The connection's user is the role that owns
@@ -50,9 +54,11 @@ class PostgresLog implements EventLog {
   readonly #appender: Appender;
   readonly #reader: Reader;
   readonly #listener: AppendListener;
+  readonly #appending: AppendObserver | undefined;
 
-  constructor({ readConnections, onAppend, ...options }: PostgresLogOptions) {
+  constructor({ readConnections, appending, onAppend, ...options }: PostgresLogOptions) {
     const config = clientConfig(options);
+    this.#appending = appending;
     this.#pool = new pg.Pool({
       ...config,
       max: readConnections ?? logLimits.readConnectionsMax,
@@ -68,7 +74,13 @@ class PostgresLog implements EventLog {
   }
 
   append(request: AppendRequest): Promise<AppendResult> {
-    return this.#appender.append(request);
+    const ended = this.#appending?.(request);
+    const result = this.#appender.append(request);
+    if (ended !== undefined)
+      result.then(ended, () => {
+        ended(null);
+      });
+    return result;
   }
 
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {

@@ -17,7 +17,9 @@ import { assert, Fault, isFault, isRejection, type Rejection } from "@trainyard/
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
 import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
-import { childOf } from "../traceparent.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
+import { isTraceparent } from "../tracing/traceparent.ts";
+import { during, noTracer, type Tracer } from "../tracing/tracer.ts";
 
 /** How long a caller should wait before it retries when the service was unavailable. */
 const retryAfterMs = 1_000;
@@ -55,18 +57,60 @@ export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejec
   return { position: result.position, stream: result.streams[0]?.stream ?? "" };
 }
 
+/** The observers of commands: the metrics of a service with a database, and its spans. */
+export type CommandWatch = {
+  readonly work?: Pick<WorkMetrics, "answering"> | undefined;
+  readonly tracer?: Tracer | undefined;
+};
+
 /** Builds the handlers that `Bus.serve` needs. */
 export function commandHandlers(
   service: string,
   functions: CommandFunctions,
   logger: Logger,
+  { work, tracer = noTracer }: CommandWatch = {},
 ): Readonly<Record<string, CommandHandler>> {
   return Object.fromEntries(
     Object.entries(functions).map(([name, handle]) => [
       name,
-      handlerOf(service, name, handle, logger),
+      timed(name, traced(tracer, service, name, handlerOf(service, name, handle, logger)), work),
     ]),
   );
+}
+
+/** Returns the handler; a command with a traceparent is a span, which its commits name as their parent. */
+function traced(
+  tracer: Tracer,
+  service: string,
+  name: string,
+  handle: CommandHandler,
+): CommandHandler {
+  if (!tracer.isOn) return handle;
+  const attributes = { "rpc.system": "nats", "rpc.service": service, "rpc.method": name };
+  return async (request) => {
+    const { headers } = request;
+    const facts = { kind: "server", attributes } as const;
+    const span = tracer.under(`${service} ${name}`, headers.traceparent, facts);
+    const { traceparent } = span;
+    return during(
+      span,
+      () => handle({ ...request, headers: { ...headers, traceparent } }),
+      ({ kind }) => ({ "trainyard.result": kind }),
+    );
+  };
+}
+
+function timed(
+  name: string,
+  handle: CommandHandler,
+  work: Pick<WorkMetrics, "answering"> | undefined,
+): CommandHandler {
+  return async (request) => {
+    const end = work?.answering(name);
+    const reply = await handle(request);
+    end?.();
+    return reply;
+  };
 }
 
 function handlerOf(
@@ -95,7 +139,7 @@ function contextOf(service: string, { headers, isLate }: ServedCommand): Command
     correlationid: headers.correlationid,
     causationid: headers.commitId,
     authid: headers.authid,
-    traceparent: childOf(headers.traceparent),
+    traceparent: isTraceparent(headers.traceparent) ? headers.traceparent : "",
   });
   const throwIfLate = (): void => {
     if (isLate()) throw new Fault("too_late", "the caller has given up", { retry: "later" });

@@ -173,8 +173,14 @@ class ArrivingCall<Caller> {
 }
 
 /** Returns the stream of a call, a private field: the public part of the library shows only whole messages. */
-const streamOf = (call: ServerInterceptingCallInterface): ServerHttp2Stream =>
-  (call as unknown as { readonly stream: ServerHttp2Stream }).stream;
+function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream {
+  const { stream, nextCall } = call as unknown as {
+    readonly stream?: ServerHttp2Stream;
+    /** The call of an interceptor that is nearer to the client. */
+    readonly nextCall: ServerInterceptingCallInterface;
+  };
+  return stream ?? streamOf(nextCall);
+}
 
 export const textOf = (metadata: Metadata, name: string): string | undefined => {
   const [value] = metadata.get(name);

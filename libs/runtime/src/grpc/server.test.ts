@@ -5,6 +5,7 @@ import { ReportService } from "@trainyard/contracts/api";
 import { Fault } from "@trainyard/kernel";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { BodyBudget, HeldBody } from "../service/body-budget.ts";
+import { createRegistry, type Registry } from "../service/telemetry.ts";
 import { GrpcClient } from "./client.ts";
 import { grpcService } from "./service.ts";
 import { startGrpcServer } from "./server.ts";
@@ -20,6 +21,7 @@ let handled: readonly string[];
 let room: { left: number };
 let bodies: BodyBudget;
 let sent = 0;
+let registry: Registry;
 
 const problem = (status: number, code: string) => Object.assign(new Error("no"), { status, code });
 
@@ -54,6 +56,7 @@ beforeEach(async () => {
   const own = { left: 2 };
   room = own;
   bodies = new BodyBudget({ smallBytes: 1_000, smallBytesMax: 2_000, bytesMax: 20_000 });
+  registry = createRegistry("example");
   const server = stack.use(
     await startGrpcServer<Caller>(
       {
@@ -73,6 +76,7 @@ beforeEach(async () => {
             : (error as Error & { status: number; code: string }),
         readiness: () => unready,
         draining: draining.signal,
+        registry,
         bodies,
         nameOf: ({ name }) => name,
         messageBytesMax: 10_000,
@@ -265,6 +269,25 @@ test("a stream is counted until it ends or its client is gone, however long it t
 test("the message of a call without a token must arrive in time", async () => {
   const [end] = await Promise.all(unfinished("/grpc.health.v1.Health/Check", 1));
   expect(end?.["trainyard-code"]).toBe("request_too_slow");
+});
+
+test("calls with one answer are timed by method and code, refused ones too, and streams are not", async () => {
+  await client().call(writeReports, { run: "1.1#1" });
+  await client("")
+    .call(writeReports, { run: "1.1#1" })
+    .catch(() => {});
+  const stream = client().exchange(streamReports);
+  stream.end();
+  stream.resume();
+  await once(stream, "end");
+  const counted = (await registry.metrics())
+    .split("\n")
+    .filter((line) => line.startsWith("trainyard_grpc_request_seconds_count"));
+  const call = "trainyard.api.v1.ReportService/WriteReports";
+  expect(counted.toSorted()).toEqual([
+    `trainyard_grpc_request_seconds_count{service="example",method="${call}",code="ok"} 1`,
+    `trainyard_grpc_request_seconds_count{service="example",method="${call}",code="unauthenticated"} 1`,
+  ]);
 });
 
 const reportStream = "/trainyard.api.v1.ReportService/StreamReports";

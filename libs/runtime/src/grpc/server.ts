@@ -3,7 +3,7 @@
  * message is read. A stream is read and written only as fast as the other side, so no messages accumulate.
  */
 import type { Writable } from "node:stream";
-import { type DescFile, toBinary } from "@bufbuild/protobuf";
+import { type DescFile, type DescMethod, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import {
   Metadata,
@@ -20,13 +20,15 @@ import { assert } from "@trainyard/kernel";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
+import { grpcTimes } from "../telemetry/request-metrics.ts";
 import { type BodyBudget, HeldBody } from "../service/body-budget.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
+import type { Registry } from "../service/telemetry.ts";
 import { untilDrained } from "../service/until-drained.ts";
 import { Problem } from "../problem.ts";
-import { childOf } from "../traceparent.ts";
 import { type Admitted, admission, textOf } from "./admission.ts";
 import type { Arrivals } from "./arrivals.ts";
+import { during, noTracer, type Span, type Tracer } from "../tracing/tracer.ts";
 import {
   type GrpcContext,
   type GrpcMethod,
@@ -35,6 +37,7 @@ import {
   serviceDefinition,
 } from "./service.ts";
 import { requestIdKey, statusOf } from "./status.ts";
+import { timedCalls } from "./timed-calls.ts";
 
 /** The metadata and the connection of a call, which identify its caller. */
 export type GrpcHead = {
@@ -59,6 +62,10 @@ export type GrpcServerDeps<Caller> = {
   /** Returns null when ready, otherwise the reason. */
   readonly readiness: () => string | null;
   readonly draining: AbortSignal;
+  /** Begins a span for each call. Default: calls are no spans. */
+  readonly tracer?: Tracer;
+  /** Gets the durations of calls. */
+  readonly registry: Registry;
   /** The memory of messages, by the name of their caller, from their first byte until the handler has them. */
   readonly bodies: BodyBudget;
   readonly nameOf: (caller: Caller) => string;
@@ -82,7 +89,7 @@ export async function startGrpcServer<Caller>(
     "grpc.max_receive_message_length": deps.messageBytesMax,
     "grpc.max_concurrent_streams": runtimeLimits.grpcStreamsPerConnection,
     "grpc.keepalive_time_ms": runtimeLimits.grpcKeepAliveMs,
-    interceptors: [admission(deps, admitted)],
+    interceptors: [timedCalls(grpcTimes(deps.registry)), admission(deps, admitted)],
   });
   for (const service of deps.services) {
     const handlers: Record<string, UntypedHandleCall> = {};
@@ -160,12 +167,14 @@ type AnyCall = {
 /** A call that the interceptor has admitted, with what its handler gets and the metadata of its answer. */
 type Begun<Caller> = Admitted<Caller> & {
   readonly context: GrpcContext<Caller>;
+  readonly span: Span;
   readonly headers: Metadata;
   readonly statusOf: (error: unknown) => StatusObject;
 };
 
 function begun<Caller>(
   call: AnyCall,
+  { name, parent }: DescMethod,
   deps: GrpcServerDeps<Caller>,
   admitted: WeakMap<Metadata, Admitted<Caller>>,
 ): Begun<Caller> {
@@ -177,10 +186,17 @@ function begun<Caller>(
   if (call.cancelled) gone.abort();
   const headers = new Metadata();
   headers.set(requestIdKey, requestId);
+  const { tracer = noTracer } = deps;
+  const attributes = {
+    ...{ "rpc.system": "grpc", "rpc.service": parent.typeName, "rpc.method": name },
+  };
+  const above = textOf(call.metadata, "traceparent") ?? "";
+  const facts = { kind: "server", attributes } as const;
+  const span = tracer.begin(`${parent.typeName}/${name}`, above, facts);
   const context = {
     caller,
     requestId,
-    traceparent: childOf(textOf(call.metadata, "traceparent") ?? ""),
+    traceparent: span.traceparent,
     signal: AbortSignal.any([gone.signal, deps.draining]),
     address: call.getPeer().replace(/:\d+$/, ""),
     metadata: (key: string) => textOf(call.metadata, key),
@@ -188,7 +204,13 @@ function begun<Caller>(
   };
   const problemOf = (error: unknown): GrpcProblem =>
     error instanceof Problem ? error : deps.problemOf(error, requestId);
-  return { ...own, context, headers, statusOf: (error) => statusOf(problemOf(error), requestId) };
+  return {
+    ...own,
+    context,
+    span,
+    headers,
+    statusOf: (error) => statusOf(problemOf(error), requestId),
+  };
 }
 
 function handlerOf<Caller>(
@@ -202,41 +224,43 @@ function handlerOf<Caller>(
     call: AnyCall,
     answer: UnaryAnswer,
   ): void => {
-    own.place.during(work).then(
-      (message) => {
-        call.sendMetadata(own.headers);
-        answer(null, message);
-      },
-      (error: unknown) => answer(own.statusOf(error)),
-    );
+    own.place
+      .during(() => during(own.span, work))
+      .then(
+        (message) => {
+          call.sendMetadata(own.headers);
+          answer(null, message);
+        },
+        (error: unknown) => answer(own.statusOf(error)),
+      );
   };
   const stream = (own: Begun<Caller>, requests: object, call: Writable & AnyCall): void => {
     const replies = handle(requests, own.context) as AsyncIterable<object>;
-    void own.place.during(() => send(call, replies, own, deps));
+    void own.place.during(() => during(own.span, () => send(call, replies, own, deps)));
   };
   switch (desc.methodKind) {
     case "unary":
       return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
-        const own = begun(call, deps, admitted);
+        const own = begun(call, desc, deps, admitted);
         const body = own.arrivals.take() ?? new HeldBody(() => {});
         const work = async () => handle(call.request, own.context) as Promise<object>;
         reply(own, () => body.during(work), call, answer);
       };
     case "client_streaming":
       return (call: ServerReadableStream<object, object>, answer: UnaryAnswer) => {
-        const own = begun(call, deps, admitted);
+        const own = begun(call, desc, deps, admitted);
         const requests = counted(call.iterator({ destroyOnReturn: false }), own.arrivals);
         reply(own, async () => handle(requests, own.context) as Promise<object>, call, answer);
       };
     case "server_streaming":
       return (call: ServerWritableStream<object, object>) => {
-        const own = begun(call, deps, admitted);
+        const own = begun(call, desc, deps, admitted);
         own.arrivals.take()?.closed();
         stream(own, call.request, call);
       };
     case "bidi_streaming":
       return (call: ServerDuplexStream<object, object>) => {
-        const own = begun(call, deps, admitted);
+        const own = begun(call, desc, deps, admitted);
         // The end of the requests must not close the other direction.
         stream(own, counted(call.iterator({ destroyOnReturn: false }), own.arrivals), call);
       };

@@ -23,9 +23,10 @@ const statusDetailsKey = "grpc-status-details-bin";
 /** The domain of the reasons in ErrorInfo. */
 const errorDomain = "trainyard";
 
-/** The most fields that a status names: a client refuses metadata of more than some KiB. */
-const fieldsMax = 20;
-const detailCharactersMax = 200;
+/** The longest message and the most fields of a status: many clients refuse metadata of more than 8 KiB. */
+const messageCharactersMax = 1_000;
+const fieldsMax = 10;
+const fieldCharactersMax = 160;
 
 const codes: Readonly<Record<number, status>> = {
   400: status.INVALID_ARGUMENT,
@@ -52,16 +53,17 @@ export function statusOf(problem: GrpcProblem, requestId: string): StatusObject 
   const metadata = new Metadata();
   metadata.set(problemCodeKey, problem.code);
   metadata.set(requestIdKey, requestId);
+  const message = shortened(problem.message, messageCharactersMax);
   const details = detailsOf(problem, requestId);
-  const whole = create(StatusSchema, { code, message: problem.message, details });
+  const whole = create(StatusSchema, { code, message, details });
   metadata.set(statusDetailsKey, Buffer.from(toBinary(StatusSchema, whole)));
-  return { code, details: problem.message, metadata };
+  return { code, details: message, metadata };
 }
 
 function detailsOf({ code, problems = [], retryAfterSeconds }: GrpcProblem, requestId: string) {
   const fieldViolations = problems.slice(0, fieldsMax).map(({ path, detail }) => ({
-    field: path.slice(0, detailCharactersMax),
-    description: detail.slice(0, detailCharactersMax),
+    field: shortened(path, fieldCharactersMax),
+    description: shortened(detail, fieldCharactersMax),
   }));
   return [
     packed(ErrorInfoSchema, { reason: code, domain: errorDomain }),
@@ -72,6 +74,9 @@ function detailsOf({ code, problems = [], retryAfterSeconds }: GrpcProblem, requ
     ...(problems.length === 0 ? [] : [packed(BadRequestSchema, { fieldViolations })]),
   ];
 }
+
+const shortened = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most)}…`;
 
 const packed = <Schema extends DescMessage>(schema: Schema, message: MessageInitShape<Schema>) =>
   anyPack(schema, create(schema, message));

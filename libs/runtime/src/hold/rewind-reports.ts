@@ -15,7 +15,6 @@ import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import { type KnownEvent, LogRewound } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
-import { newTraceparent } from "../traceparent.ts";
 
 const requests = codecOf<Plain<RecordRewind>>(RecordRewindSchema);
 const rejections = codecOf<Plain<Rejected>>(RejectedSchema);
@@ -36,7 +35,7 @@ export async function sendRewind(
   const headers = {
     commitId: newEventId(),
     authid: name,
-    traceparent: newTraceparent(),
+    traceparent: "",
     correlationid: "",
   };
   const deadlineMs = runtimeLimits.rewindReportMs;

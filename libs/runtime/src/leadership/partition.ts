@@ -19,6 +19,7 @@ import { type HeldLease, LeaseHolder } from "./lease-holder.ts";
 import { TermLog } from "./term-log.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { Loop } from "../reactions/loop.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
@@ -27,6 +28,7 @@ import type { View } from "../views/view.ts";
 import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 import { viewCheck } from "../verification/verify-view.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
 
 /** The work of a service while it holds its partition; built again for every term. */
 export type Term = {
@@ -60,6 +62,8 @@ export type PartitionDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer;
+  readonly work?: WorkMetrics;
 };
 
 export class Partition {
@@ -110,6 +114,11 @@ export class Partition {
     ];
   }
 
+  /** True also before the term has begun. */
+  get holdsLease(): boolean {
+    return this.#holdsLease;
+  }
+
   get active(): boolean {
     return this.#state === "active";
   }
@@ -147,7 +156,7 @@ export class Partition {
     );
     const [service, partition] = [this.#service, this.#partition];
     const spec = { ...term.reactions, service, consumer: service, partition };
-    const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
+    const loop = new ReactionLoop(spec, { ...this.#deps, log, feed, executor });
     this.#reactions = loop;
     const viewChecks = this.#views.map((view) => viewCheck(service, view, this.#deps.log));
     const checks = [...viewChecks, ...(term.checks ?? [])];
@@ -212,8 +221,9 @@ export class Partition {
   }
 
   async #serve(commands: CommandFunctions): Promise<AsyncDisposable> {
-    const handlers = commandHandlers(this.#service, commands, this.#deps.logger);
-    return this.#deps.bus.serve(this.#service, handlers);
+    const { logger, bus } = this.#deps;
+    const handlers = commandHandlers(this.#service, commands, logger, this.#deps);
+    return bus.serve(this.#service, handlers);
   }
 
   async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {

@@ -26,6 +26,9 @@ import type { Logger } from "../logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
 import { correlatedEvents, experimentKey, reactionMeta } from "../work/correlation.ts";
 import type { Work } from "../work/work.ts";
+import { noTracer, type Tracer } from "../tracing/tracer.ts";
+import { reactionSpan } from "./reaction-span.ts";
+import type { WorkMetrics } from "../telemetry/work-metrics.ts";
 
 export type Reaction<Name extends EventName> = {
   readonly stored: StoredEvent;
@@ -60,6 +63,8 @@ export type ReactionDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer | undefined;
+  readonly work?: Pick<WorkMetrics, "reacting">;
 };
 
 export class ReactionLoop {
@@ -139,18 +144,28 @@ export class ReactionLoop {
       stops: this.#isParked(event),
     }));
     if (together.length < 2) return 0;
+    const { clock, executor, tracer } = this.#deps;
+    const startMs = clock.nowMs();
+    let span = reactionSpan(noTracer, []);
     try {
-      const { done, committed } = await this.#deps.executor.reactTogether(
+      const { done, committed } = await executor.reactTogether(
         together.map((event) => (work) => this.#step(event, work)),
-        (count) => this.#identityOf(together.slice(0, count)),
+        (count) => {
+          const events = together.slice(0, count);
+          const handled = events.filter((event) => this.#handlerOf(event) !== undefined);
+          span = reactionSpan(tracer, handled, startMs);
+          return this.#identityOf(events, span.traceparent);
+        },
         (count) => this.#cursor(together[count - 1] as StoredEvent, "done"),
       );
+      span.end();
       if (committed) this.#durable = (together[done - 1] as StoredEvent).position;
       for (const event of together.slice(0, done)) this.#done(event);
       this.#keysInARow = [];
       return done;
     } catch (error) {
       if (endsTerm(error)) throw error;
+      span.end({ error });
       // Processing the events singly shows which one fails.
       this.#deps.logger.debug({ err: error, events: together.length }, "reacting_one_by_one");
       this.#oneByOne = together.length;
@@ -167,7 +182,9 @@ export class ReactionLoop {
     }
     const { data } = decodeEvent(event);
     this.#deps.executor.cache.observe(event);
+    const end = this.#deps.work?.reacting();
     await handler({ stored: event, data, id: idOf(event.stream) } as Reaction<EventName>, work);
+    end?.();
   }
 
   async #handle(event: StoredEvent, signal: AbortSignal): Promise<void> {
@@ -221,13 +238,20 @@ export class ReactionLoop {
       await this.#parkBehind(event);
       return;
     }
-    const committed = await this.#deps.executor.react(
-      (part) => this.#identity(event, part),
-      (part) => this.#cursor(event, part),
-      (work) => this.#step(event, work),
-      this.#part,
-    );
-    if (committed !== null) this.#durable = event.position;
+    const span = reactionSpan(this.#deps.tracer, [event]);
+    try {
+      const committed = await this.#deps.executor.react(
+        (part) => this.#identity(event, part, span.traceparent),
+        (part) => this.#cursor(event, part),
+        (work) => this.#step(event, work),
+        this.#part,
+      );
+      if (committed !== null) span.end();
+      if (committed !== null) this.#durable = event.position;
+    } catch (error) {
+      span.end({ error });
+      throw error;
+    }
     this.#keysInARow = [];
   }
 
@@ -240,19 +264,21 @@ export class ReactionLoop {
     return (this.#spec.keyOf ?? experimentKey)(event);
   }
 
-  #identity(event: StoredEvent, part: number): CommitIdentity {
+  #identity(event: StoredEvent, part: number, traceparent?: string): CommitIdentity {
     const { service, consumer, partition } = this.#spec;
     const at = `${consumer}/${partition}/${event.position}/${part}`;
-    return { commitId: deriveCommitId("reaction", at), meta: reactionMeta(service, event) };
+    const meta = reactionMeta(service, event, traceparent);
+    return { commitId: deriveCommitId("reaction", at), meta };
   }
 
   /** Returns the identity of a commit for several events: that of the last event with a handler. */
-  #identityOf(events: readonly StoredEvent[]): CommitIdentity {
+  #identityOf(events: readonly StoredEvent[], traceparent: string): CommitIdentity {
     const { service, consumer, partition } = this.#spec;
     const cause = events.findLast((event) => this.#handlerOf(event) !== undefined);
     assert(cause !== undefined, "a commit has a cause");
     const at = `${consumer}/${partition}/${events[0]?.position}-${events.at(-1)?.position}`;
-    return { commitId: deriveCommitId("reactions", at), meta: reactionMeta(service, cause) };
+    const meta = reactionMeta(service, cause, traceparent);
+    return { commitId: deriveCommitId("reactions", at), meta };
   }
 
   #cursor(event: StoredEvent, part: number | "done") {

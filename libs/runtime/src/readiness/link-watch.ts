@@ -25,6 +25,10 @@ export class LinkWatch {
     this.#failing = { sinceMs: this.#failing?.sinceMs ?? askedMs, why };
   }
 
+  get isUp(): boolean {
+    return this.reason() === null;
+  }
+
   /** Returns why the process is not ready; at once if the server has never answered. */
   reason(): string | null {
     const failing = this.#failing;

@@ -1,4 +1,5 @@
 import { createMemoryBus } from "@trainyard/bus/testing";
+import type { ParkedRow } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
@@ -11,12 +12,15 @@ let clock: ManualClock;
 let head: number;
 let failure: Error | null;
 let followers: Follower[];
+let decides: boolean;
+let parked: ParkedRow[];
 const hub = createMemoryBus();
 const never = new AbortController().signal;
 
 beforeEach(() => {
   clock = new ManualClock();
   [head, failure, followers] = [1, null, []];
+  [decides, parked] = [true, []];
 });
 
 async function watching() {
@@ -26,10 +30,12 @@ async function watching() {
       if (failure !== null) throw failure;
       return head;
     },
+    parked: async () => parked,
   };
   const logger = pino({ enabled: false });
   const writes = new WriteWatch(clock);
-  const readiness = new Readiness({ bus, log, clock, logger, writes, followers: () => followers });
+  const own = { name: "experiments", followers: () => followers, decides: () => decides };
+  const readiness = new Readiness({ bus, log, clock, logger, writes, ...own });
   /** Looks each 2 s, as the loop does. */
   const after = async (seconds: number, meanwhile = (): void => {}) => {
     for (let at = 0; at < seconds; at += 2) {
@@ -181,4 +187,39 @@ test("a reader that stalls for a day is late by a day, with bounded memory", asy
   const { after } = await watching();
   followers = [{ name: "searcher", position: 1 }];
   expect(await after(10_000, () => (head += 1))).toMatch(/^searcher is (999\d|10000) s behind/);
+});
+
+test("the links are up as /readyz says, without the addresses in their names", async () => {
+  const { readiness, after } = await watching();
+  expect(readiness.links()).toEqual([
+    { link: "database", isUp: false },
+    { link: "bus", isUp: false },
+  ]);
+  await after(2);
+  expect(readiness.links().map(({ isUp }) => isUp)).toEqual([true, true]);
+  failure = new Error("timeout");
+  await after(12);
+  expect(readiness.links().map(({ isUp }) => isUp)).toEqual([false, true]);
+});
+
+test("the lag of each reader is known in events and seconds, and a standby has none", async () => {
+  const { readiness, after } = await watching();
+  followers = [{ name: "the view gateway.documents", label: "documents", position: 4 }];
+  followers.push({ name: "experiments", position: null });
+  head = 10;
+  await after(6);
+  expect(readiness.lags()).toEqual([{ reader: "documents", events: 6, seconds: 4 }]);
+  expect(readiness.head()).toBe(10);
+});
+
+test("the replica that decides counts the parked events every 5 s, also while the database is away", async () => {
+  const { readiness, after } = await watching();
+  await after(2);
+  expect(readiness.parked()).toBe(0);
+  const row = { consumer: "experiments", partition: 0, position: 1, key: "1", reason: "" };
+  parked = [{ ...row, parkedAtMs: 0 }];
+  await after(10);
+  expect(readiness.parked()).toBe(1);
+  decides = false;
+  expect(readiness.parked()).toBeNull();
 });

@@ -12,11 +12,23 @@ import type { Logger } from "../logging.ts";
 import type { Loop } from "../reactions/loop.ts";
 import { Lag } from "./lag.ts";
 import { LinkWatch } from "./link-watch.ts";
+import { ParkedCount } from "./parked-count.ts";
 import { retryReason } from "./retry-reason.ts";
 import type { WriteWatch } from "./write-watch.ts";
 
 /** A reader of the log; its position is null while it does not have to read, as that of a standby. */
-export type Follower = { readonly name: string; readonly position: number | null };
+export type Follower = {
+  readonly name: string;
+  /** The name of the reader in metrics; `name` by default. */
+  readonly label?: string;
+  readonly position: number | null;
+};
+
+export type ReaderLag = {
+  readonly reader: string;
+  readonly events: number;
+  readonly seconds: number;
+};
 
 type FollowingView = {
   readonly spec: { readonly schema: string; readonly view: string };
@@ -24,7 +36,8 @@ type FollowingView = {
 };
 
 export function viewFollower({ spec, position }: FollowingView, reads = true): Follower {
-  return { name: `the view ${spec.schema}.${spec.view}`, position: reads ? position : null };
+  const name = `the view ${spec.schema}.${spec.view}`;
+  return { name, label: spec.view, position: reads ? position : null };
 }
 
 export type Patience = {
@@ -39,14 +52,17 @@ export type Patience = {
 /** Another server that the process needs, such as the API of an agent. Resolves when it answers. */
 export type Peer = {
   readonly name: string;
+  /** The name of the server in metrics, without an address. */
+  readonly link: string;
   /** The interval between two requests; by default that of the looks. */
   readonly everyMs?: number;
   readonly answers: (signal: AbortSignal) => Promise<void>;
 };
 
 export type ReadinessDeps = {
+  readonly name: string;
   readonly bus: Bus;
-  readonly log?: Pick<EventLog, "head"> | undefined;
+  readonly log?: Pick<EventLog, "head" | "parked"> | undefined;
   readonly peers?: readonly Peer[];
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,6 +70,8 @@ export type ReadinessDeps = {
   readonly writes?: WriteWatch | undefined;
   readonly patience?: Partial<Patience> | undefined;
   readonly followers: () => readonly Follower[];
+  /** Whether this replica holds the lease under which events are parked. */
+  readonly decides: () => boolean;
 };
 
 type Watched = Peer & { readonly watch: LinkWatch; nextMs: number };
@@ -64,7 +82,9 @@ export class Readiness implements Loop {
   readonly #bus: LinkWatch;
   readonly #peers: readonly Watched[];
   readonly #lags = new Map<string, Lag>();
-  #head = 0;
+  readonly #parked: ParkedCount;
+  #now: readonly ReaderLag[] = [];
+  #head: number | null = null;
   #late: string | null = null;
 
   constructor(deps: ReadinessDeps) {
@@ -72,8 +92,9 @@ export class Readiness implements Loop {
     this.#deps = deps;
     this.#patience = { ...runtimeLimits.readiness, ...deps.patience };
     const watch = (name: string) => new LinkWatch(name, clock, this.#patience.awayMs);
-    const database = { name: "the database", answers: () => this.#readHead() };
+    const database = { name: "the database", link: "database", answers: () => this.#readHead() };
     this.#bus = watch("the bus");
+    this.#parked = new ParkedCount(deps);
     const all: readonly Peer[] = [...(log === undefined ? [] : [database]), ...peers];
     this.#peers = all.map((peer) => ({ ...peer, watch: watch(peer.name), nextMs: 0 }));
   }
@@ -92,6 +113,27 @@ export class Readiness implements Loop {
     return this.#late;
   }
 
+  /** Returns the servers that the process needs, and whether they answer. */
+  links(): readonly { readonly link: string; readonly isUp: boolean }[] {
+    const peers = this.#peers.map(({ link, watch: { isUp } }) => ({ link, isUp }));
+    return [...peers, { link: "bus", isUp: this.#bus.isUp }];
+  }
+
+  /** Returns how far each reader is behind the log, as of the last look. */
+  lags(): readonly ReaderLag[] {
+    return this.#now;
+  }
+
+  /** Returns the log's last known position; null before the first. */
+  head(): number | null {
+    return this.#head;
+  }
+
+  /** Returns the number of parked events; null if another replica counts them. */
+  parked(): number | null {
+    return this.#parked.count;
+  }
+
   /** Looks at everything once. */
   async look(signal: AbortSignal): Promise<void> {
     const { bus, clock } = this.#deps;
@@ -99,8 +141,9 @@ export class Readiness implements Loop {
     const outage = bus.outage();
     if (outage === null) this.#bus.answered();
     else this.#bus.failed(askedMs, outage);
-    await Promise.all(
-      this.#peers.map(async (peer) => {
+    await Promise.all([
+      this.#parked.look(),
+      ...this.#peers.map(async (peer) => {
         if (askedMs < peer.nextMs) return;
         peer.nextMs = askedMs + (peer.everyMs ?? 0);
         try {
@@ -110,7 +153,7 @@ export class Readiness implements Loop {
           peer.watch.failed(askedMs, retryReason(error));
         }
       }),
-    );
+    ]);
     this.#late = this.#lateReader(clock.monotonicMs());
   }
 
@@ -129,14 +172,20 @@ export class Readiness implements Loop {
 
   #lateReader(nowMs: number): string | null {
     let late: string | null = null;
-    for (const { name, position } of this.#deps.followers()) {
+    const head = this.#head ?? 0;
+    const now: ReaderLag[] = [];
+    for (const { name, label: reader = name, position } of this.#deps.followers()) {
       const lag = this.#lags.get(name) ?? new Lag();
       this.#lags.set(name, lag);
-      lag.saw(this.#head, position, nowMs, this.#patience.behindMs);
-      if (lag.lateForMs(nowMs) < this.#patience.lateForMs || lag.behindMs(nowMs) === 0) continue;
-      const seconds = Math.round(lag.behindMs(nowMs) / 1_000);
-      late ??= `${name} is ${seconds} s behind the log (${position} of ${this.#head} events)`;
+      lag.saw(head, position, nowMs, this.#patience.behindMs);
+      const behindMs = lag.behindMs(nowMs);
+      if (position !== null)
+        now.push({ reader, events: Math.max(0, head - position), seconds: behindMs / 1_000 });
+      if (lag.lateForMs(nowMs) < this.#patience.lateForMs || behindMs === 0) continue;
+      const seconds = Math.round(behindMs / 1_000);
+      late ??= `${name} is ${seconds} s behind the log (${position} of ${head} events)`;
     }
+    this.#now = now;
     return late;
   }
 }

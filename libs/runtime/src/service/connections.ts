@@ -10,6 +10,7 @@ import pg from "pg";
 import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
+import { tracingOf, type TracingVariables, tracingVariables } from "../tracing/settings.ts";
 
 /** The variables of a process without a database, for its zod schema: `z.object({ ...processVariables, … })`. */
 export const processVariables = {
@@ -19,6 +20,7 @@ export const processVariables = {
   TRAINYARD_HTTP_HOST: z.string().min(1).default("127.0.0.1"),
   TRAINYARD_HTTP_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
   TRAINYARD_LOG_LEVEL: z.string().min(1).default("info"),
+  ...tracingVariables,
 };
 
 const databaseVariables = {
@@ -42,6 +44,8 @@ export type BusConfig = {
 export type ProcessConfig = BusConfig & {
   readonly http: { readonly host: string; readonly port: number };
   readonly logLevel: string;
+  /** The variables of traces that are set; absent if none is. */
+  readonly tracing?: TracingVariables;
 };
 
 export type DatabaseConfig = { readonly postgresUrl: string };
@@ -58,6 +62,7 @@ export function processOf(env: Output<typeof processVariables>): ProcessConfig {
     },
     http: { host: env.TRAINYARD_HTTP_HOST, port: env.TRAINYARD_HTTP_PORT },
     logLevel: env.TRAINYARD_LOG_LEVEL,
+    ...tracingOf(env),
   };
 }
 
@@ -68,13 +73,10 @@ export function connectionsOf(env: Output<typeof connectionVariables>): Connecti
 export function openLog(
   config: DatabaseConfig,
   service: string,
-  onAppend?: PostgresLogOptions["onAppend"],
+  hooks: Pick<PostgresLogOptions, "appending" | "onAppend"> = {},
 ): EventLog {
-  return createPostgresLog({
-    connectionString: config.postgresUrl,
-    applicationName: service,
-    ...(onAppend === undefined ? {} : { onAppend }),
-  });
+  const { postgresUrl: connectionString } = config;
+  return createPostgresLog({ connectionString, applicationName: service, ...hooks });
 }
 
 export function openBus(

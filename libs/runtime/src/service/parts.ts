@@ -8,7 +8,12 @@ import { type ConnectionsConfig, openBus, openLog, openPool } from "./connection
 import type { Patience } from "../readiness/readiness.ts";
 import { WriteWatch } from "../readiness/write-watch.ts";
 import { createLogger, type Logger } from "../logging.ts";
+import { openTracer } from "../tracing/open-tracer.ts";
+import { tracedBus, tracedLog } from "../tracing/traced-ports.ts";
+import type { Tracer } from "../tracing/tracer.ts";
+import { version } from "./version.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
+import { type WorkMetrics, workMetrics } from "../telemetry/work-metrics.ts";
 
 /** Provided parts, which the caller must close. */
 export type Overrides = {
@@ -30,14 +35,17 @@ export type ServingParts = {
   readonly bus: Bus;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** The metrics of appends and decisions, of a service that has a database. */
+  readonly work?: WorkMetrics;
   readonly clock: Clock;
+  readonly tracer: Tracer;
   /** The log, of a service that has a database. */
   readonly log?: EventLog;
   readonly writes?: WriteWatch;
   readonly patience?: Partial<Patience> | undefined;
 };
 
-export type Parts = ServingParts & { readonly log: EventLog };
+export type Parts = ServingParts & { readonly log: EventLog; readonly work: WorkMetrics };
 
 /** Opens the parts of a service that reads or writes the log. */
 export async function openParts(
@@ -47,9 +55,13 @@ export async function openParts(
 ): Promise<Parts> {
   const parts = await openServingParts(name, config, overrides);
   const writes = new WriteWatch(parts.clock);
-  const noted = (fault: Fault | null): void => writes.noted(fault);
-  const log = overrides.log ?? parts.stack.use(openLog(config, name, noted));
-  return { ...parts, log, writes };
+  const work = workMetrics(parts.registry);
+  const onAppend = (fault: Fault | null): void => writes.noted(fault);
+  const hooks = { onAppend, appending: work.appending };
+  const { stack, tracer } = parts;
+  const opened = overrides.log ?? stack.use(openLog(config, name, hooks));
+  const log = tracer.isOn ? tracedLog(opened, tracer) : opened;
+  return { ...parts, log, work, writes };
 }
 
 /** Opens the parts of a service without the log. */
@@ -62,8 +74,14 @@ export async function openServingParts(
   const { clock = systemClock, patience } = overrides;
   const logger = overrides.logger ?? createLogger(name, config.logLevel, { clock });
   const registry = createRegistry(name);
-  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  return { name, stack, bus, logger, registry, clock, patience };
+  const tracer = await openTracer(name, config.tracing, {
+    ...{ logger, registry, clock },
+    version,
+    stack,
+  });
+  const opened = overrides.bus ?? stack.use(await openBus(config, name, logger));
+  const bus = tracer.isOn ? tracedBus(opened, tracer) : opened;
+  return { name, stack, bus, logger, registry, clock, tracer, patience };
 }
 
 /** Opens the service's tables. */

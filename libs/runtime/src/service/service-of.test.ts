@@ -7,6 +7,7 @@ import { encodeRequest, type CommandTable } from "../commands/commands.ts";
 import { Partition, type Term } from "../leadership/partition.ts";
 import { type ListeningService, type ServicePlan, serviceOf } from "./service-of.ts";
 import { createRegistry } from "./telemetry.ts";
+import { noTracer } from "../tracing/tracer.ts";
 
 const http = { host: "127.0.0.1", port: 0 };
 const hub = createMemoryBus();
@@ -17,7 +18,8 @@ function serviceWith(plan: Omit<ServicePlan, "http">, closed: () => void): Liste
   const bus = hub.connect("experiments");
   const logger = pino({ enabled: false });
   const registry = createRegistry("experiments");
-  const parts = { name: "experiments", stack, bus, logger, registry, clock: systemClock };
+  const own = { clock: systemClock, tracer: noTracer };
+  const parts = { name: "experiments", stack, bus, logger, registry, ...own };
   return serviceOf(parts, { http, ...plan });
 }
 

@@ -25,6 +25,7 @@ import { type HealthChecks, type Listening, startHealthServer } from "./health-s
 import type { ServingParts } from "./parts.ts";
 import type { Service } from "./service.ts";
 import type { Registry } from "./telemetry.ts";
+import { serviceMetrics } from "./service-metrics.ts";
 import { listenWaiting, onceAnswered, type StartDeps } from "./waiting-start.ts";
 
 export type Serving = HealthChecks & {
@@ -50,6 +51,8 @@ export type ServicePlan = {
   readonly prepare?: () => Promise<void>;
   /** Runs when everything has started, before the service is ready. */
   readonly started?: () => Promise<void>;
+  /** Whether this replica decides, of a service that holds a lease without a partition. */
+  readonly holdsLease?: () => boolean;
   /** Returns null when ready, otherwise the reason, in addition to the general checks. */
   readonly unready?: () => string | null;
   /** The readers of the log besides those of the partition. */
@@ -77,11 +80,14 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
     ...(partition?.followers() ?? []),
     ...(plan.followers?.() ?? []),
   ];
-  const watched = new Readiness({ ...parts, peers: plan.peers ?? [], followers });
+  const holdsLease = (): boolean | null => partition?.holdsLease ?? plan.holdsLease?.() ?? null;
+  const decides = (): boolean => partition?.holdsLease === true;
+  const watched = new Readiness({ ...parts, peers: plan.peers ?? [], followers, decides });
   const readiness = (): string | null => {
     if (state !== "ready") return state;
     return watched.outage() ?? partition?.unready() ?? plan.unready?.() ?? watched.late();
   };
+  serviceMetrics(registry, { watched, holdsLease, isReady: () => readiness() === null });
   const isStandby = (): boolean => partition?.active === false;
   const healthServer = (own: Serving) => startHealthServer(http, own, registry);
   const serving = { readiness, isStandby, draining: draining.signal };
@@ -106,7 +112,7 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
     if (plan.listen !== undefined) address = await open(plan.listen);
     if (plan.listenGrpc !== undefined) grpcAddress = await open(plan.listenGrpc);
     if (commands !== undefined) {
-      stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
+      stack.use(await bus.serve(name, commandHandlers(name, commands, logger, parts)));
     }
     await onceAnswered(starting, async () => plan.started?.());
     await watched.look(draining.signal);

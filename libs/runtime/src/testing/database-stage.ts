@@ -30,7 +30,7 @@ import { categoryOwners } from "@trainyard/kernel/services";
 import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "@trainyard/testing";
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";
-import { newTraceparent } from "../traceparent.ts";
+import { continued } from "../tracing/traceparent.ts";
 import { inTransaction } from "../views/transaction.ts";
 import { LogIdentity } from "../history/log-identity.ts";
 import { emptyMeta } from "../work/correlation.ts";
@@ -209,7 +209,7 @@ export class DatabaseStage implements AsyncDisposable {
     const headers = {
       commitId,
       authid: "stage",
-      traceparent: newTraceparent(),
+      traceparent: continued(""),
       correlationid: "",
     };
     const body = encodeRequest(service, name, message);

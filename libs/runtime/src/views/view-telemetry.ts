@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { type Measured, measuredGauge } from "../telemetry/measured-gauge.ts";
 import type { View } from "./view.ts";
 
 /** The metrics of a service's current views. */
@@ -8,19 +9,11 @@ export function viewGauges(registry: Registry, views: () => readonly View[]): vo
     help: string,
     valueOf: (view: View) => Promise<number> | number,
   ): void => {
-    const made = new Gauge({
-      name,
-      help,
-      labelNames: ["view"],
-      registers: [registry],
-      async collect() {
-        for (const view of views()) {
-          // A metric keeps its last value while the database is unavailable.
-          const value = await Promise.resolve(valueOf(view)).catch(() => null);
-          if (value !== null) made.set({ view: view.spec.view }, value);
-        }
-      },
-    });
+    const measure = async (): Promise<Measured> =>
+      Promise.all(
+        views().map(async (view) => [{ view: view.spec.view }, await valueOf(view)] as const),
+      );
+    measuredGauge(registry, { name, help, labelNames: ["view"] }, measure);
   };
   gauge(
     "trainyard_view_position",

@@ -1,6 +1,5 @@
 /** Derives the context of an event: its experiment, and the correlation that its causes began. */
 import type { CommitMeta, SomeStreams, StoredEvent } from "@trainyard/event-log";
-import { childOf } from "../traceparent.ts";
 
 /**
  * Returns 12 for experiment-12, trial-12.3, logsignal-12.3, allocation-12.3#2, search-12; t12 for task-t12 and
@@ -38,17 +37,14 @@ export function serviceMeta(service: string, fields: Partial<CommitMeta> = {}): 
 }
 
 /** Returns the metadata of an event's effect: correlation, workspace and trace continue. */
-export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
-  const { workspace, correlationid, authid, traceparent } = event.meta;
+export function reactionMeta(
+  service: string,
+  event: StoredEvent,
+  traceparent = event.meta.traceparent,
+): CommitMeta {
+  const { workspace, correlationid, authid } = event.meta;
   const causationid = event.id;
-  const trace = childOf(traceparent);
-  return serviceMeta(service, {
-    workspace,
-    correlationid,
-    causationid,
-    authid,
-    traceparent: trace,
-  });
+  return serviceMeta(service, { workspace, correlationid, causationid, authid, traceparent });
 }
 
 type Look = { readonly handled: boolean; readonly stops: boolean };

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import enum
 import os
+import re
 import threading
 import time
 from typing import NamedTuple
@@ -35,6 +36,9 @@ from ._limits import (
 )
 
 LOCK = "sender.lock"
+
+# The format of W3C Trace Context. A script may set the variable to anything.
+TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
 
 
 class Outcome(enum.Enum):
@@ -103,6 +107,9 @@ class Sender:
         self._spool = spool
         self._path = f"/api/v1/runs/{quote(run, safe='')}/reports"
         self._connection = HttpConnection(url, token, SEND_TIMEOUT_S)
+        # The platform links the trace of each report to the launch of the run.
+        traceparent = os.environ.get("TRACEPARENT", "")
+        self._headers = {"traceparent": traceparent} if TRACEPARENT.fullmatch(traceparent) else {}
         self._backoff = Backoff(SEND_BACKOFF_FIRST_S, SEND_BACKOFF_MAX_S)
         self._reports_max = BATCH_REPORTS_MAX
         self._written = threading.Event()
@@ -229,7 +236,7 @@ class Sender:
         body = b'{"refuseAlone":true,"reports":[' + b",".join(batch.lines) + b"]}"
         asked_at = time.monotonic()
         try:
-            reply = self._connection.request("POST", self._path, body)
+            reply = self._connection.request("POST", self._path, body, self._headers)
         except UnreachableError as error:
             self._note_unreachable(str(error), asked_at)
             return Outcome.RETRY, None

@@ -10,7 +10,13 @@ const surroundings: Surroundings = {
   home: null,
   storages: { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null },
   slots: [],
-  inherited: { PATH: "/bin", PYTHONPATH: "/mine", TRAINYARD_SDK_PATH: "/sdk", PGPASSWORD: "x" },
+  inherited: {
+    PATH: "/bin",
+    PYTHONPATH: "/mine",
+    TRAINYARD_SDK_PATH: "/sdk",
+    PGPASSWORD: "x",
+    OTEL_EXPORTER_OTLP_HEADERS: "key=x",
+  },
 };
 
 test("the SDK of the agent comes first in PYTHONPATH", () => {
@@ -34,6 +40,18 @@ test("a training process inherits neither settings nor credentials of the platfo
   const environment = environmentOf(launchOf("true"), surroundings);
   expect(environment).not.toHaveProperty("TRAINYARD_SDK_PATH");
   expect(environment).not.toHaveProperty("PGPASSWORD");
+  expect(environment).not.toHaveProperty("OTEL_EXPORTER_OTLP_HEADERS");
+});
+
+test("a training process has the traceparent of its launch, and none without one", () => {
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  expect(environmentOf({ ...launchOf("true"), traceparent }, surroundings)).toMatchObject({
+    TRACEPARENT: traceparent,
+  });
+  const inherited = { TRACEPARENT: traceparent };
+  expect(environmentOf(launchOf("true"), { ...surroundings, inherited })).not.toHaveProperty(
+    "TRACEPARENT",
+  );
 });
 
 test("a training process knows the addresses of all nodes of its run, by rank", () => {

@@ -41,9 +41,12 @@ export type Surroundings = {
   readonly inherited: Readonly<Record<string, string>>;
 };
 
-/** The platform's settings and secrets, npm's and Node's own, and the usual names of database and bus credentials. */
+/**
+ * The platform's settings and secrets, npm's and Node's own, the usual names of database and bus credentials, and the
+ * settings of the platform's traces, which may hold a collector's key.
+ */
 const notInherited =
-  /^(TRAINYARD_|npm_|INIT_CWD$|NODE_OPTIONS$|NODE_COMPILE_CACHE$|VITEST|NATS_|PG[A-Z]+$|POSTGRES_|DATABASE_URL$)/;
+  /^(TRAINYARD_|OTEL_|TRACEPARENT$|npm_|INIT_CWD$|NODE_OPTIONS$|NODE_COMPILE_CACHE$|VITEST|NATS_|PG[A-Z]+$|POSTGRES_|DATABASE_URL$)/;
 
 export function environmentOf(
   launch: Plain<Launch>,
@@ -134,6 +137,7 @@ function runVariables(
     TRAINYARD_RUN: String(launch.run),
     TRAINYARD_CONFIG: launch.config,
     TRAINYARD_SLOT_IDS: launch.slots.join(","),
+    ...(launch.traceparent === "" ? {} : { TRACEPARENT: launch.traceparent }),
     ...(launch.task === undefined
       ? trialVariables(launch, surroundings)
       : {

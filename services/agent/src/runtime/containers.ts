@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type Docker from "dockerode";
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, Fault } from "@trainyard/kernel";
 import {
   cdiNames,
   type ContainerSettings,
@@ -176,7 +176,7 @@ async function sweep(
         });
     }
   } catch (error) {
-    throw new Error(problemOf(error, socket), { cause: error });
+    throw new Fault("engine_away", problemOf(error, socket), { retry: "later", cause: error });
   }
   if (problems.length === 0) return;
   const text = `${problems.length} containers were not removed: ${problemOf(problems[0], socket)}`;

@@ -21,7 +21,7 @@ export class EngineWatch {
 
   get peer(): Peer {
     const name = `the container engine ${this.kind}`;
-    return { name, everyMs: limits.engineLookMs, answers: () => this.#answers() };
+    return { name, link: "engine", everyMs: limits.engineLookMs, answers: () => this.#answers() };
   }
 
   /** A sentence that stays the same during an outage; null for none. A restart of the engine is no outage. */

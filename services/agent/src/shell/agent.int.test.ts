@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { createLogger, createRegistry } from "@trainyard/runtime";
+import { createLogger, createRegistry, noTracer } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
 import { SlotOffer } from "../devices/slot-offer.ts";
 import { limits } from "../limits.ts";
@@ -43,6 +43,7 @@ function newAgent(folder: string, heard: Partial<Telemetry> = {}) {
   return new Agent({
     identity: { ...identity, processGroups },
     folder,
+    tracer: noTracer,
     bus,
     clock: systemClock,
     events,

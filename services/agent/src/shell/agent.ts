@@ -27,6 +27,7 @@ import {
 import { type Clock, pause } from "@trainyard/kernel";
 import { refusalOf } from "../core/exit.ts";
 import type { Telemetry } from "../telemetry.ts";
+import type { HostFacts } from "../host-metrics.ts";
 import { limits } from "../limits.ts";
 import { watchIdle } from "../idle/idle-watch.ts";
 import type { FolderIdentity } from "../state/folder-identity.ts";
@@ -41,8 +42,10 @@ import { freeBytes } from "./disk.ts";
 import { HostWatch } from "./host-watch.ts";
 import { reportMessages } from "./report-messages.ts";
 import { LostLaunches } from "./lost-launches.ts";
-import { Run, type RunDeps } from "./run.ts";
+import { Run } from "./run.ts";
+import type { RunDeps } from "./run-deps.ts";
 import { SchedulerEpochs } from "./scheduler-epochs.ts";
+import { spoolsOf } from "./spools.ts";
 import { checkStored } from "./stored-checks.ts";
 import { Undelivered } from "./undelivered.ts";
 import { WakeSignal } from "./wake-signal.ts";
@@ -121,6 +124,11 @@ export class Agent implements AsyncDisposable {
   /** Null once the scheduler has answered this start, which it does after registering the agent under its name. */
   get problem(): string | null {
     return this.#problem;
+  }
+
+  get hostFacts(): HostFacts {
+    const undelivered = () => this.#undelivered.total;
+    return { folder: this.#deps.folder, undelivered, spools: () => spoolsOf(this.#runs.values()) };
   }
 
   async start(): Promise<void> {

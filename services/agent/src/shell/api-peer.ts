@@ -13,5 +13,5 @@ export function apiPeer(apiUrl: string): Peer {
     if (response.status > 500)
       throw new Fault("api_away", `it answers ${response.status}`, { retry: "later" });
   };
-  return { name: `the API at ${apiUrl}`, everyMs: limits.apiLookMs, answers };
+  return { name: `the API at ${apiUrl}`, link: "api", everyMs: limits.apiLookMs, answers };
 }

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import type { Bus } from "@trainyard/bus";
 import { Backoff, type Clock, limits as common } from "@trainyard/kernel";
-import { decodeReply, encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
+import { decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, makeFolder } from "../state/layout.ts";
@@ -195,7 +195,7 @@ export class CodeArchives {
     const headers = {
       commitId: randomUUID(),
       authid: `agent:${this.#deps.agent}`,
-      traceparent: newTraceparent(),
+      traceparent: "",
       correlationid: "",
     };
     const body = encodeRequest("registry", "PlanContextDownload", { digest });

@@ -51,9 +51,10 @@ export async function requestAsRun(
   url: string,
   body: string | null,
   signal: AbortSignal,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<RunAnswer> {
   const authorization = { authorization: `Bearer ${token}` };
-  const json = { "content-type": "application/json", ...authorization };
+  const json = { "content-type": "application/json", ...more, ...authorization };
   try {
     const response = await fetch(url, {
       ...(body === null ? { headers: authorization } : { method: "POST", headers: json, body }),

@@ -7,6 +7,12 @@ export function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
+/** The size of the file system of a folder, of which other users may have a part. */
+export function sizeBytes(folder: string): number {
+  const { blocks, bsize } = statfsSync(folder);
+  return blocks * bsize;
+}
+
 /** Whether the file system of a folder has less room than the agent leaves to others. */
 export function isDiskLow(folder: string): boolean {
   const { bavail, blocks } = statfsSync(folder);

@@ -5,11 +5,12 @@
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
-import { encodeRequest, historyLost, newTraceparent, readRejected } from "@trainyard/runtime";
+import { encodeRequest, historyLost, readRejected, type Span } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { type Batch, OutputReader } from "../state/output-reader.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import type { LaunchSpan } from "./launch-span.ts";
 import type { WakeSignal } from "./wake-signal.ts";
 
 export type ShipperDeps = {
@@ -19,6 +20,7 @@ export type ShipperDeps = {
   readonly folder: RunFolder;
   readonly wake: WakeSignal;
   readonly clock: Clock;
+  readonly launching: LaunchSpan;
 };
 
 /**
@@ -44,11 +46,14 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
       await wake.wait(limits.lookMs, signal);
       continue;
     }
-    const outcome: Outcome | null = await orAborted(send(deps, batch, isWaiting), signal);
+    const span = firstLine(deps, batch);
+    const sent = send(deps, batch, isWaiting, span?.traceparent ?? "");
+    const outcome: Outcome | null = await orAborted(sent, signal);
     if (outcome === null) return false;
     if (outcome === "lost") return true;
     isWaiting = outcome !== "stored";
     if (outcome === "stored") {
+      span?.end();
       reader.acknowledge(batch);
       deps.events.linesShipped(batch.lines.length);
       backoff.reset();
@@ -79,7 +84,17 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> 
 
 type Outcome = "stored" | "refused" | "lost" | { readonly retryAfterMs: number };
 
-async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promise<Outcome> {
+/** Begins the span of the run's first line; null for later lines, so that no trace grows with a run. */
+function firstLine({ launching }: ShipperDeps, { lines }: Batch): Span | null {
+  return lines[0]?.sequence === 1 ? launching.firstLine() : null;
+}
+
+async function send(
+  deps: ShipperDeps,
+  batch: Batch,
+  isWaiting: boolean,
+  traceparent: string,
+): Promise<Outcome> {
   const { agent, bus, events, folder } = deps;
   const { allocation, nodeRank, experiment, token, task } = folder.launch;
   const lines = batch.lines.map((line) => ({ allocation, nodeRank, ...line }));
@@ -89,7 +104,7 @@ async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promis
     const headers = {
       commitId: randomUUID(),
       authid: `agent:${agent}`,
-      traceparent: newTraceparent(),
+      traceparent,
       correlationid: task === undefined ? `experiment-${experiment}` : `task-${task.id}`,
     };
     reply = await bus.request("logs", "WriteLines", { headers, body }, limits.writeLinesMs);

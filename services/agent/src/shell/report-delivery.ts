@@ -90,7 +90,9 @@ async function post(
 ): Promise<Answer> {
   const url = `${metricsUrl}${pathOfRun(folder.launch)}/reports`;
   const body = `{"refuseAlone":true,"reports":[${lines.join(",")}]}`;
-  const answer = await requestAsRun(folder.launch, url, body, signal);
+  const { traceparent } = folder.launch;
+  const linked = traceparent === "" ? {} : { traceparent };
+  const answer = await requestAsRun(folder.launch, url, body, signal, linked);
   const { status, text, retryAfterMs, why } = answer;
   // Proxies have limits for the size of requests, too.
   if (status === 413) return { kind: "split" };

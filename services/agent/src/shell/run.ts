@@ -10,62 +10,33 @@
  * time, so that validations precede the end. The rest is sent later, even after a restart of the agent.
  */
 import { join } from "node:path";
-import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
-import { type Clock, pause } from "@trainyard/kernel";
+import { pause } from "@trainyard/kernel";
 import { type EndRecords, noEnd, reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord, TaskEndRecord } from "../core/records.ts";
-import type { Telemetry } from "../telemetry.ts";
-import type { SlotOffer } from "../devices/slot-offer.ts";
 import { limits } from "../limits.ts";
-import type { Runtime } from "../runtime/runtime.ts";
 import { names } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import type { Screens } from "../screens/screens.ts";
 import { openStorages } from "./tensorboard-sync.ts";
-import type { SdkHost } from "./sdk-program.ts";
-import type { CodeArchives } from "./code-archives.ts";
 import { endBeforeStart } from "./end-before-start.ts";
+import { LaunchSpan } from "./launch-span.ts";
 import { RunDeliveries } from "./run-deliveries.ts";
+import type { RunDeps } from "./run-deps.ts";
 import { howItEnded, RunEnding } from "./run-ending.ts";
-import type { SchedulerEpochs } from "./scheduler-epochs.ts";
-import type { StartedSupervisor, Supervisors } from "./supervisors.ts";
+import type { StartedSupervisor } from "./supervisors.ts";
 import { openBoards } from "./task-boards.ts";
 import { openRunTunnel } from "../tunnel/run-tunnel.ts";
 import { unpackCode } from "./unpack-code.ts";
-import type { Packages } from "../servers/packages.ts";
 import { PageServer } from "../servers/page-server.ts";
 import { RunIdle } from "../idle/run-idle.ts";
 import { reachedBy } from "../idle/reached.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { watching } from "./watch-path.ts";
 import { workFolder } from "./work-folder.ts";
-import { WorkSaves, type WorkSettings } from "./work-saves.ts";
-
-export type RunDeps = {
-  readonly agent: string;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly events: Telemetry;
-  readonly contexts: CodeArchives;
-  readonly offer: SlotOffer;
-  readonly apiUrl: string;
-  readonly metricsUrl: string;
-  readonly checkpointDir: string;
-  readonly supervisors: Supervisors;
-  readonly checkpointDiskShare: number;
-  readonly work: WorkSettings;
-  readonly tensorBoardBytes: number;
-  readonly python: SdkHost;
-  readonly runtime: Runtime;
-  readonly epochs: SchedulerEpochs;
-  readonly screens: Screens;
-  readonly packages: Packages;
-  readonly onChange: () => void;
-};
+import { WorkSaves } from "./work-saves.ts";
 
 export class Run implements AsyncDisposable {
   readonly folder: RunFolder;
@@ -87,10 +58,12 @@ export class Run implements AsyncDisposable {
   #ended: EndRecords | null = null;
   #named: RunView["sealed"] = undefined;
   #driven: Promise<void> = Promise.resolve();
+  readonly #launching: LaunchSpan;
 
   constructor(folder: RunFolder, deps: RunDeps) {
     this.folder = folder;
     this.#deps = deps;
+    this.#launching = new LaunchSpan(folder.launch, deps.tracer);
     this.#wake = new WakeSignal(deps.clock);
     this.#outputWake = new WakeSignal(deps.clock);
     this.spool = new SealedSpool(folder.sealing, folder.isTask && !folder.keepsWork);
@@ -262,7 +235,8 @@ export class Run implements AsyncDisposable {
     using _output = watching(join(path, names.output), this.#outputWake.wake);
     using _screens = this.folder.isTask ? this.#deps.screens.follow(this.folder.runDir) : null;
     using _boards = openBoards({ ...this.#deps, run: this });
-    const left = { folder: this.folder, wake: this.#outputWake, spool: this.spool };
+    const run = { folder: this.folder, launching: this.#launching };
+    const left = { ...run, wake: this.#outputWake, spool: this.spool };
     const note = (line: string): void => this.tell([line]);
     await using saves = new WorkSaves({ ...this.#deps, ...left, note }, signal);
     using _tunnel = openRunTunnel({ ...this.#deps, ...reachedBy(this, saves) });
@@ -292,6 +266,7 @@ export class Run implements AsyncDisposable {
     if (this.folder.exit !== null) return null;
     const { launch, path } = this.folder;
     this.#deps.events.launching(this.allocation);
+    this.#launching.begin();
     let supervisor: StartedSupervisor | null = null;
     try {
       supervisor = this.#deps.supervisors.start(path, this.#wake.wake);
@@ -308,6 +283,7 @@ export class Run implements AsyncDisposable {
       supervisor.order(order);
       return supervisor;
     } catch (error) {
+      this.#launching.end({ error });
       supervisor?.[Symbol.dispose]();
       const { aborted: isKilled } = this.#killing.signal;
       if (!signal.aborted) await endBeforeStart(this.folder, error, isKilled, this.#deps.events);
@@ -381,6 +357,7 @@ export class Run implements AsyncDisposable {
     this.#pid = leader.pid;
     if (!this.#page.isReady) return;
     this.#state = AllocationReportState.RUNNING;
+    this.#launching.end();
     if (this.folder.exit === null) this.#deps.events.running(this.allocation, leader.pid);
     this.#deps.onChange();
   }

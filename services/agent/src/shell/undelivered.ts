@@ -16,6 +16,8 @@ export type LeavingRun = {
 
 export class Undelivered {
   #nextLookMs = Number.NEGATIVE_INFINITY;
+  /** The latest count. */
+  total = { checkpoints: 0, bytes: 0 };
 
   /**
    * Returns the field of a report; no field if nothing is left. Reads the folders of forgotten runs only now and then,
@@ -36,6 +38,7 @@ export class Undelivered {
       total.checkpoints += sealed.length;
       for (const { bytes } of sealed) total.bytes += bytes;
     }
+    this.total = total;
     if (left.length === 0) return {};
     return { undelivered: { ...total, runs: left.sort().slice(0, limits.undeliveredRunsMax) } };
   }

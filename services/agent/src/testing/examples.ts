@@ -57,6 +57,7 @@ export function launchOf(
     trial: `7.${trials}`,
     run: 1,
     grantPosition: "12",
+    traceparent: "",
     token: "ty1.1.x.12.y",
     log: "00000000-0000-7000-8000-000000000001",
     entrypoint:

@@ -1,6 +1,5 @@
 /** The handlers of the API's methods over gRPC: one for each kind of answer. */
 import { createHash, randomUUID } from "node:crypto";
-import { type DescMessage, fromBinary, ScalarType } from "@bufbuild/protobuf";
 import {
   type CallName,
   codecOf,
@@ -11,7 +10,6 @@ import {
   type UnaryName,
 } from "@trainyard/contracts";
 import type { Route } from "@trainyard/contracts/routes";
-import { isFault } from "@trainyard/kernel";
 import type { AnyHandler, GrpcContext } from "@trainyard/runtime/grpc";
 import type { Caller } from "./caller.ts";
 import {
@@ -22,17 +20,20 @@ import {
   openStream,
   requireKeyForm,
 } from "./make-call.ts";
+import type { MessageReader } from "./message-reader.ts";
 import { Problem } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 
 type Asked = GrpcContext<Caller>;
 
+export type GrpcDeps = CallDeps & { readonly messages: MessageReader };
+
 /** Returns the handler of a call, whose requests are bytes. */
-export function handlerOfCall(route: Route, deps: CallDeps): AnyHandler<Caller> {
+export function handlerOfCall(route: Route, deps: GrpcDeps): AnyHandler<Caller> {
   switch (route.kind) {
     case "unary":
       return async (bytes, asked) =>
-        answerOf(route.call, deps, route, callOf(route, bytes as Uint8Array, asked));
+        answerOf(route.call, deps, route, await callOf(deps, route, bytes as Uint8Array, asked));
     case "stream":
       return (bytes, asked) => messagesOf(route.call, deps, route, bytes as Uint8Array, asked);
     case "raw":
@@ -41,41 +42,18 @@ export function handlerOfCall(route: Route, deps: CallDeps): AnyHandler<Caller> 
 }
 
 /** Returns a call with its message. Throws a Problem of 400 for a malformed one. */
-export function callOf<Name extends CallName>(
+export async function callOf<Name extends CallName>(
+  { messages }: GrpcDeps,
   route: Route,
   bytes: Uint8Array,
   asked: Asked,
-): Call<Name> {
+): Promise<Call<Name>> {
   const text = asked.metadata("idempotency-key");
   requireKeyForm(text);
   const digest = (): string =>
     createHash("sha256").update(`grpc\n${route.call}\n`).update(bytes).digest("hex");
-  const message = readMessage<RequestOf<Name>>(route.request, bytes);
+  const message = await messages.read<RequestOf<Name>>(route.request, bytes);
   return { route, message, context: contextOf(asked), key: { text, digest } };
-}
-
-/** Returns a message as it is read over REST. Throws a Problem of 400 if it cannot be decoded. */
-export function readMessage<Message>(desc: DescMessage, bytes: Uint8Array): Message {
-  try {
-    const message = fromBinary(desc, bytes) as unknown as Record<string, unknown>;
-    const codec = codecOf<object>(desc);
-    const fields = desc.fields.filter(({ scalar }) => scalar === ScalarType.BYTES);
-    const content = Object.fromEntries(fields.map(({ localName: name }) => [name, message[name]]));
-    const none = Object.fromEntries(fields.map(({ localName: name }) => [name, new Uint8Array()]));
-    // The content needs no detour over base64.
-    return { ...codec.fromJson(codec.toJson({ ...message, ...none })), ...content } as Message;
-  } catch (error) {
-    throw new Problem(
-      400,
-      "invalid_request",
-      `the message is no ${desc.typeName}: ${reasonOf(error)}`,
-    );
-  }
-}
-
-function reasonOf(error: unknown): string {
-  const cause = isFault(error) && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return `${error instanceof Error ? error.message : String(error)}${cause}`;
 }
 
 function contextOf({ caller, traceparent, signal, address, metadata }: Asked): RequestContext {
@@ -109,12 +87,12 @@ export async function answerOf<Name extends UnaryName>(
  */
 async function* messagesOf<Name extends StreamName>(
   name: Name,
-  deps: CallDeps,
+  deps: GrpcDeps,
   route: Route,
   bytes: Uint8Array,
   asked: Asked,
 ): AsyncGenerator<ReplyOf<Name>> {
-  using stream = await openStream(name, deps, callOf<Name>(route, bytes, asked));
+  using stream = await openStream(name, deps, await callOf<Name>(deps, route, bytes, asked));
   for await (const { message } of stream.items) {
     if (message !== null) yield message;
   }
@@ -125,13 +103,13 @@ async function* messagesOf<Name extends StreamName>(
 /** Streams bytes. The first piece has their content type, and the metadata has the name of the file. */
 async function* piecesOf<Name extends RawName>(
   name: Name,
-  deps: CallDeps,
+  deps: GrpcDeps,
   route: Route,
   bytes: Uint8Array,
   asked: Asked,
 ): AsyncGenerator<{ readonly contentType: string; readonly data: Uint8Array }> {
   const { setHeader, signal } = asked;
-  using download = await openDownload(name, deps, callOf<Name>(route, bytes, asked));
+  using download = await openDownload(name, deps, await callOf<Name>(deps, route, bytes, asked));
   const { body, contentType, fileName } = download.answer;
   setHeader("content-disposition", `attachment; filename="${fileName}"`);
   const left = (): void => void ("destroy" in body && (body as { destroy(): void }).destroy());

@@ -35,7 +35,7 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 const stack = new AsyncDisposableStack();
 let gateway: TestGateway;
 let connection: GrpcConnection;
-let asked: Plain<CreateExperiment>[] = [];
+const asked: Plain<CreateExperiment>[] = [];
 /** A packed folder of 1 MiB that does not compress. */
 let code: Buffer;
 
@@ -240,11 +240,12 @@ test("a client that knows only reflection lists, submits and follows an experime
     }[];
   };
   const [made] = await ask(methodNamed("ExperimentService", "CreateExperiment"), { config });
-  const { id } = made?.["experiment"] as { id: string };
+  assert(made !== undefined, "the experiment was made");
+  const { id } = made["experiment"] as { id: string };
   const [list] = await ask(methodNamed("ExperimentService", "ListExperiments"), {
-    minPosition: made?.["position"],
+    minPosition: made["position"],
   });
-  expect((list?.["items"] as { id: string }[]).map((one) => one.id)).toContain(id);
+  expect(list?.["items"]).toContainEqual(expect.objectContaining({ id }));
   const events = await ask(methodNamed("EventService", "WatchEvents"), { after: "0" }, 2);
   expect(events.length).toBeGreaterThanOrEqual(2);
 });

@@ -17,12 +17,11 @@ import { limits } from "@trainyard/kernel";
 import type { BodyBudget, HeldBody } from "@trainyard/runtime";
 import type { AnyHandler, GrpcContext } from "@trainyard/runtime/grpc";
 import { type Caller, countedAs } from "./caller.ts";
-import { answerOf, callOf } from "./grpc-calls.ts";
-import type { CallDeps } from "./make-call.ts";
+import { answerOf, callOf, type GrpcDeps } from "./grpc-calls.ts";
 import { Problem } from "./problem.ts";
 
 type Asked = GrpcContext<Caller>;
-type UploadDeps = CallDeps & { readonly bodies: BodyBudget };
+type UploadDeps = GrpcDeps & { readonly bodies: BodyBudget };
 
 /** Returns the handler of the method, whose messages are bytes. `route` is that of CreateExperiment. */
 export function uploadHandler(route: Route, deps: UploadDeps): AnyHandler<Caller> {
@@ -43,10 +42,10 @@ export function uploadHandler(route: Route, deps: UploadDeps): AnyHandler<Caller
 
 type Upload = { readonly start: CreateExperimentWithCodeStart; readonly context: Uint8Array };
 
-function submit(route: Route, deps: UploadDeps, { start, context }: Upload, asked: Asked) {
+async function submit(route: Route, deps: UploadDeps, { start, context }: Upload, asked: Asked) {
   const request = start.request ?? create(CreateExperimentRequestSchema);
   const bytes = toBinary(CreateExperimentRequestSchema, request);
-  const call = callOf<"createExperiment">(route, bytes, asked);
+  const call = await callOf<"createExperiment">(deps, route, bytes, asked);
   const digest = (): string =>
     createHash("sha256").update(call.key.digest()).update(context).digest("hex");
   const message: RequestOf<"createExperiment"> = { ...call.message, context };

@@ -1,26 +1,14 @@
-import {
-  createRegistry,
-  type DescMessage,
-  fromBinary,
-  fromJson,
-  toBinary,
-} from "@bufbuild/protobuf";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { fromBinary } from "@bufbuild/protobuf";
 import { codecOf } from "@trainyard/contracts";
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  RequestInfoSchema,
-  RetryInfoSchema,
-  StatusSchema,
-} from "@trainyard/contracts/errors";
-import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
+import { Cost, gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
 import { grpcCodeOf } from "@trainyard/runtime/grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, trialCreated } from "../testing/example-events.ts";
+import { bearer, bytesOf, type Fields, methodOf, routes } from "../testing/grpc-routes.ts";
 import { type GrpcAnswer, GrpcConnection } from "../testing/grpc-call.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { costRows } from "./costs.ts";
 import { notOverGrpc } from "./grpc.ts";
 import { httpLimits } from "./limits.ts";
 
@@ -46,29 +34,8 @@ beforeAll(async () => {
 
 afterAll(() => stack.disposeAsync());
 
-/** The calls over gRPC, each with its first route. */
-const routes: readonly Route[] = [
-  ...new Map(
-    gatewayRoutes()
-      .toReversed()
-      .map((route) => [route.call, route] as const),
-  ).values(),
-]
-  .filter(({ call }) => !(call in notOverGrpc))
-  .toReversed();
-
-type Fields = Readonly<Record<string, unknown>>;
-
 /** The answer of a call in a form that both protocols have. */
 type Seen = { readonly status: number; readonly code: string; readonly answer: unknown };
-
-const methodOf = ({ service, name }: Route): string => `/trainyard.api.v1.${service}/${name}`;
-
-const bearer = (token: string | null): Record<string, string> =>
-  token === null ? {} : { authorization: `Bearer ${token}` };
-
-const bytesOf = (desc: DescMessage, fields: Fields): Uint8Array =>
-  toBinary(desc, fromJson(desc, fields as never));
 
 async function overGrpc(
   route: Route,
@@ -142,7 +109,9 @@ async function firstOf(answer: Response, leave: AbortController, untilMs: number
       text += Buffer.from(chunk).toString();
       if (/^data: .*\n\n/m.test(text)) break;
     }
-  } catch {}
+  } catch (error) {
+    if (!leave.signal.aborted) throw error;
+  }
   clearTimeout(timer);
   leave.abort();
   const [, event, data = "null"] = /^(?:event: (\w+)\n)?data: (.*)$/m.exec(text) ?? [];
@@ -211,6 +180,19 @@ describe("every call answers over gRPC as over REST", () => {
     expect(await differing(withPath(known), gateway.token)).toEqual([]);
   });
 
+  test("with the fields that the request asks for", async () => {
+    const list = routes.find(({ name }) => name === "ListExperiments");
+    assert(list !== undefined, "ListExperiments is served");
+    const both = (fields: Fields) =>
+      Promise.all([overRest, overGrpc].map((over) => over(list, fields, gateway.token, 0)));
+    const [rest, grpc] = await both({ fields: ["name"] });
+    expect(rest?.answer).toMatchObject({ items: [{ name: "example" }] });
+    expect(grpc?.answer).toMatchObject({ items: [{ name: "example", id: "" }] });
+    const [unknown, alike] = await both({ fields: ["nothing"] });
+    expect(unknown?.code).toBe("invalid_request");
+    expect(alike).toEqual(unknown);
+  });
+
   test("about what does not exist", async () => {
     expect(await differing(withPath({}), gateway.token)).toEqual([]);
   });
@@ -257,6 +239,32 @@ describe("a request that cannot be answered", () => {
     expect(rest).toMatchObject({ status: 413, body: { code: "body_too_large" } });
   });
 
+  test("of too many values is refused while the other calls are answered, and a large one is answered", async () => {
+    const watch = routes.find(({ name }) => name === "Watch");
+    assert(watch !== undefined, "Watch is served");
+    const list = watch.request.fields.find(
+      ({ fieldKind, message }) => fieldKind === "list" && message,
+    );
+    assert(list !== undefined, "Watch has a list of messages");
+    const empty = Buffer.from([list.number * 8 + 2, 0]);
+    const many = Buffer.alloc(httpLimits.bodyBytesMax / 2, empty);
+    const refused = connection.call(methodOf(watch), {
+      messages: [many],
+      headers: bearer(gateway.token),
+    });
+    const from = performance.now();
+    const slowest = await slowestWhile(refused);
+    expect((await refused).metadata["trainyard-code"]).toBe("invalid_request");
+    expect((await refused).message).toContain("values");
+    // Without the thread, a call waits for all of it.
+    expect(slowest).toBeLessThan((performance.now() - from) / 2);
+    const large = { config: `name: ${"x".repeat(2 * httpLimits.largeBodyBytes)}` };
+    const [route] = routes.filter(({ name }) => name === "CreateExperiment");
+    assert(route !== undefined, "CreateExperiment is served");
+    const [rest, grpc] = [overRest, overGrpc].map((over) => over(route, large, gateway.token, 0));
+    expect(await grpc).toEqual(await rest);
+  });
+
   test("after its deadline ends with the status for it, and its work is given up", async () => {
     // The message never comes, so that no call is answered before.
     const codes = await inGroups(routes, 16, async (route) => {
@@ -265,11 +273,17 @@ describe("a request that cannot be answered", () => {
       return code;
     });
     expect(new Set(codes)).toEqual(new Set([4]));
-    const followed = await connection.call("/trainyard.api.v1.EventService/WatchEvents", {
-      messages: [new Uint8Array()],
-      headers: { ...bearer(gateway.token), "grpc-timeout": "300m" },
+    // More streams than a caller may have open at once.
+    const row = costRows[Cost.STREAM];
+    const most = row !== undefined && "open" in row ? row.open.ofOneMax : 0;
+    const streams = Array.from({ length: most * 2 }, (_, n) => n);
+    const ends = await inGroups(streams, most / 2, async () => {
+      const headers = { ...bearer(gateway.token), "grpc-timeout": "100m" };
+      const path = "/trainyard.api.v1.EventService/WatchEvents";
+      return (await connection.call(path, { messages: [new Uint8Array()], headers })).code;
     });
-    expect(followed.code).toBe(4);
+    expect(ends).toHaveLength(most * 2);
+    expect(new Set(ends)).toEqual(new Set([4]));
   });
 
   test("of a method for browsers is unimplemented", async () => {
@@ -285,115 +299,15 @@ describe("a request that cannot be answered", () => {
   });
 });
 
-const call = (
-  service: string,
-  name: string,
-  fields: Fields,
-  headers: Record<string, string> = {},
-) => {
-  const route = routes.find((one) => one.service === service && one.name === name);
-  assert(route !== undefined, `${name} is served`);
-  return connection.call(methodOf(route), {
-    messages: [bytesOf(route.request, fields)],
-    headers: { ...bearer(gateway.token), ...headers },
-  });
-};
-
-const detailsOf = ({ metadata }: GrpcAnswer) => {
-  const bytes = Buffer.from(String(metadata["grpc-status-details-bin"]), "base64");
-  const { details, ...status } = fromBinary(StatusSchema, bytes);
-  const registry = createRegistry(
-    ErrorInfoSchema,
-    RetryInfoSchema,
-    BadRequestSchema,
-    RequestInfoSchema,
-  );
-  return { ...status, details: details.map((any) => anyUnpack(any, registry)) };
-};
-
-describe("metadata", () => {
-  test("a repeat under an idempotency key gets the first answer, and another request with the key is refused", async () => {
-    const key = { "idempotency-key": "grpc-1" };
-    const make = (name: string, headers = key) =>
-      call("WorkspaceService", "CreateWorkspace", { name }, headers);
-    const [first, again] = [await make("one"), await make("one")];
-    expect(first.code).toBe(0);
-    expect(again).toMatchObject({ code: 0, messages: first.messages });
-    const other = await make("two");
-    expect(other).toMatchObject({
-      code: 3,
-      metadata: { "trainyard-code": "idempotency_key_reused" },
-    });
-    const bad = await make("two", { "idempotency-key": "a b" });
-    expect(bad.metadata["trainyard-code"]).toBe("invalid_idempotency_key");
-    expect((await make("one", { "idempotency-key": "grpc-2" })).code).toBe(9);
-  });
-
-  test("if-match is compared with the revision", async () => {
-    await call("WorkspaceService", "CreateWorkspace", { name: "kept" });
-    const update = (etag: string) =>
-      call(
-        "WorkspaceService",
-        "UpdateWorkspace",
-        { workspace: "kept", description: "x" },
-        { "if-match": etag },
-      );
-    expect((await update('"77"')).metadata["trainyard-code"]).toBe("stale_revision");
-    expect((await update("*")).code).toBe(0);
-  });
-
-  test("a plain request id is in every answer, and another one is replaced, over both protocols", async () => {
-    const ids = async (given: string): Promise<readonly unknown[]> => {
-      const headers = { "x-request-id": given };
-      const found = await call("ClusterService", "GetVersion", {}, headers);
-      const missing = await call(
-        "ExperimentService",
-        "GetExperiment",
-        { experiment: "9" },
-        headers,
-      );
-      const nobody = await call(
-        "ExperimentService",
-        "ListExperiments",
-        {},
-        { ...headers, authorization: "x" },
-      );
-      const rest = await gateway.call("GET", "/api/v1/version", { headers });
-      const lost = await gateway.call("GET", "/api/v1/experiments/9", { headers });
-      const leave = new AbortController();
-      const stream = await fetch(`${gateway.url}/api/v1/events`, {
-        headers: { ...headers, ...bearer(gateway.token) },
-        signal: leave.signal,
-      });
-      leave.abort();
-      return [
-        ...[found, missing, nobody].map(({ metadata }) => metadata["x-request-id"]),
-        ...[rest, lost, stream].map((answer) => answer.headers.get("x-request-id")),
-      ];
-    };
-    expect(new Set(await ids("build-17.2"))).toEqual(new Set(["build-17.2"]));
-    const made = await ids("a b");
-    expect(new Set(made).size).toBe(6);
-    for (const id of made) expect(id).toMatch(/^[0-9a-f-]{36}$/);
-  });
-
-  test("a failure has google.rpc.Status with its reason, its fields and when to retry", async () => {
-    const missing = await call("ExperimentService", "GetExperiment", { experiment: "9" });
-    expect(detailsOf(missing)).toMatchObject({
-      code: 5,
-      message: "there is no experiment 9",
-      details: [{ reason: "experiment_not_found", domain: "trainyard" }, {}],
-    });
-    const config = "name: x\nentrypoint: 7\nsearcher: {name: nothing}\n";
-    const invalid = await call("ExperimentService", "CreateExperiment", { config });
-    expect(invalid.metadata["trainyard-code"]).toBe("invalid_config");
-    const { details } = detailsOf(invalid);
-    expect(details.at(-1)).toMatchObject({
-      fieldViolations: expect.arrayContaining([
-        expect.objectContaining({ field: expect.any(String) }),
-      ]),
-    });
-    const away = await call("ExperimentService", "PauseExperiment", { experiment: "1" });
-    expect(detailsOf(away).details[2]).toMatchObject({ retryDelay: { seconds: 1n } });
-  });
-});
+/** Returns the time of the slowest of short calls, in milliseconds, which are made until a call has ended. */
+async function slowestWhile(ends: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let slowest = 0;
+  void ends.then(() => (isOver = true));
+  while (!isOver) {
+    const from = performance.now();
+    await gateway.call("GET", "/api/v1/version");
+    slowest = Math.max(slowest, performance.now() - from);
+  }
+  return slowest;
+}

@@ -6,7 +6,7 @@ import type { CallName } from "@trainyard/contracts";
 import { UploadService } from "@trainyard/contracts/api";
 import { gatewayRoutes, gatewayServices, type Route } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
-import type { Listening, Logger, Serving } from "@trainyard/runtime";
+import type { Listening, Logger, Registry, Serving, Tracer } from "@trainyard/runtime";
 import { encodedGrpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
@@ -15,8 +15,14 @@ import { handlerOfCall } from "./grpc-calls.ts";
 import { uploadHandler } from "./grpc-upload.ts";
 import { httpLimits } from "./limits.ts";
 import type { CallDeps } from "./make-call.ts";
+import { MessageReader } from "./message-reader.ts";
 
-export type GrpcFace = AccessDeps & CallDeps & { readonly logger: Logger };
+export type GrpcFace = AccessDeps &
+  CallDeps & {
+    readonly logger: Logger;
+    readonly registry: Registry;
+    readonly tracer: Tracer;
+  };
 
 /** The calls that are not served over gRPC, each with the reason. */
 export const notOverGrpc: Readonly<Partial<Record<CallName, string>>> = {
@@ -33,19 +39,21 @@ const routes = new Map<string, Route>(
     .map((route) => [route.call, route]),
 );
 
-export function startGrpc(
+export async function startGrpc(
   face: GrpcFace,
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
+  const messages = new MessageReader();
+  const deps = { ...face, messages };
   const served = gatewayServices.map((service) =>
     encodedGrpcService<Caller>(service, ({ localName }) =>
-      localName in notOverGrpc ? null : handlerOfCall(routeOf(localName), face),
+      localName in notOverGrpc ? null : handlerOfCall(routeOf(localName), deps),
     ),
   );
   const create = routeOf("createExperiment");
-  const uploads = encodedGrpcService<Caller>(UploadService, () => uploadHandler(create, face));
-  return startGrpcServer(
+  const uploads = encodedGrpcService<Caller>(UploadService, () => uploadHandler(create, deps));
+  const server = await startGrpcServer(
     {
       services: [...served, uploads],
       admit: (name, { authorization, peer, forwardedFor }) => {
@@ -56,12 +64,21 @@ export function startGrpc(
       problemOf: (error, requestId) => asProblem(error, face.logger, requestId),
       readiness,
       draining,
+      tracer: face.tracer,
+      registry: face.registry,
       bodies: face.bodies,
       nameOf: countedAs,
       messageBytesMax: httpLimits.bodyBytesMax,
     },
     address,
   );
+  return {
+    address: server.address,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await messages[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function routeOf(call: string): Route {

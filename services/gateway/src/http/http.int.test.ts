@@ -218,6 +218,11 @@ describe("the HTTP server", () => {
     expect(Object.keys(body["paths"] as object)).toContain("/api/v1/trials/{trial}/logs:follow");
   });
 
+  it("serves its AsyncAPI document without a token", async () => {
+    const { body } = await gateway.call("GET", "/api/v1/asyncapi.json", { token: null });
+    expect(body).toMatchObject({ asyncapi: "3.0.0", channels: { events: {} } });
+  });
+
   it("answers at / and reports its health", async () => {
     expect((await fetch(gateway.url)).headers.get("content-type")).toContain("text/html");
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);

@@ -2,9 +2,7 @@
 export const httpLimits = {
   /** The largest body of a create: the context's 96 MiB in base64, and the configuration. */
   createBodyBytesMax: 132 * 1024 * 1024,
-  /** The largest message over gRPC: it has only names of trials and metrics. */
-  grpcMessageBytesMax: 256 * 1024,
-  /** The largest body of other requests: a manifest of some ten thousand files. */
+  /** The largest body of other requests, and message over gRPC: a manifest of some ten thousand files. */
   bodyBytesMax: 8 * 1024 * 1024,
   /** The longest name in a path: as long as the head of a request may be, so the name's own limit decides. */
   pathPartCharactersMax: 16 * 1024,
@@ -12,6 +10,8 @@ export const httpLimits = {
   signInBodyBytesMax: 4 * 1024,
   /** Smaller bodies, such as commands and manifests, are parsed in the event loop; larger ones in a thread. */
   largeBodyBytes: 1024 * 1024,
+  /** Smaller messages over gRPC are decoded in the event loop: an empty value takes two bytes of a message. */
+  largeMessageBytes: 128 * 1024,
   /**
    * The total size of larger bodies in memory, two of the largest, and of all others. Parsing a body takes about four
    * times its size. One caller may use all of it while no other caller needs it.

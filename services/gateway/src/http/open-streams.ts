@@ -22,10 +22,10 @@ export class OpenStreams {
   /** Counts a stream until it is disposed. Throws a Problem of 429 at the limit of the caller or of the gateway. */
   open(caller: string): Disposable {
     const { ofOneMax, ofAllMax } = this.#bounds;
-    const ofOne = this.#ofCaller.get(caller) ?? 0;
-    if (ofOne >= ofOneMax)
+    const held = { ofAll: this.#streams, ofOne: this.#ofCaller.get(caller) ?? 0 };
+    if (held.ofOne >= ofOneMax)
       throw tooMany(`one caller has at most ${ofOneMax} ${this.#what} at once`);
-    if (!leavesHalf({ ofAll: this.#streams, ofOne }, { max: ofAllMax, ofOneMax })) {
+    if (!leavesHalf(held, { max: ofAllMax, ofOneMax })) {
       const most = `a gateway has at most ${ofAllMax} ${this.#what} at once`;
       throw tooMany(`${most}, and one caller half of those that others leave`);
     }

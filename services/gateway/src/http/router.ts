@@ -15,7 +15,7 @@ import {
 } from "@trainyard/contracts";
 import { BodyLimit, gatewayRoutes, type Route } from "@trainyard/contracts/routes";
 import { type Clock, isFault } from "@trainyard/kernel";
-import { childOf } from "@trainyard/runtime";
+import { noTracer, type Span, type Tracer } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Access, type AccessDeps, clientOf } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
@@ -42,6 +42,7 @@ export type RouterDeps = AccessDeps &
   CallDeps & {
     readonly draining: AbortSignal;
     readonly clock: Clock;
+    readonly tracer?: Tracer;
   };
 
 export type Routing = RouterDeps & {
@@ -92,12 +93,13 @@ async function serve(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
+  const span = spanOf(route, request, reply, deps);
   const asked: Asked = {
     fields: fieldsOf(route, request),
     route,
     request,
     reply,
-    context: contextOf(caller, request, reply, deps),
+    context: contextOf(caller, request, reply, span, deps),
   };
   switch (route.kind) {
     case "unary":
@@ -205,10 +207,30 @@ function readBody(body: unknown): JsonObject {
   return body as JsonObject;
 }
 
+/** Begins the span of a request, which ends with its answer. A caller's traceparent is continued if it is valid. */
+function spanOf(
+  { method, path }: Route,
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  { tracer = noTracer }: RouterDeps,
+): Span {
+  const { traceparent } = request.headers;
+  const attributes = { "http.request.method": method, "http.route": path };
+  const caller = typeof traceparent === "string" ? traceparent : "";
+  const span = tracer.begin(`${method} ${path}`, caller, { kind: "server", attributes });
+  raw.once("close", () => {
+    const { statusCode } = raw;
+    const answered = { attributes: { "http.response.status_code": statusCode } };
+    span.end(statusCode < 500 ? answered : { ...answered, error: statusCode });
+  });
+  return span;
+}
+
 function contextOf(
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
+  { traceparent }: Span,
   deps: RouterDeps,
 ): RequestContext {
   const { draining, clusterId } = deps;
@@ -216,11 +238,10 @@ function contextOf(
   const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();
   else reply.raw.once("close", () => gone.abort());
-  const { traceparent } = request.headers;
   return {
     caller,
     commitId: randomUUID(),
-    traceparent: childOf(typeof traceparent === "string" ? traceparent : ""),
+    traceparent,
     signal: AbortSignal.any([gone.signal, draining]),
     lastEventId: request.headers["last-event-id"] as string | undefined,
     ifMatch: request.headers["if-match"],

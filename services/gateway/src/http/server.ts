@@ -16,10 +16,10 @@ import {
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
 import { Access } from "./access.ts";
+import { serveApiDocuments } from "./api-documents.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
 import { httpLimits } from "./limits.ts";
-import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
@@ -69,6 +69,9 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     // An unknown path is refused before the body is read.
     if (request.is404) throw nothingAt(request);
   });
+  server.addHook("onSend", async ({ method, routeOptions: { url } }, reply) => {
+    deps.telemetry.timed({ method, route: url ?? "none" }, reply.elapsedTime);
+  });
   server.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";
     deps.telemetry.answered({ method: request.method, route, status: reply.statusCode });
@@ -100,7 +103,6 @@ function nothingAt({ method, url }: FastifyRequest): Problem {
 }
 
 function registerPages(server: FastifyInstance, deps: ServerDeps): void {
-  const description = JSON.stringify(openApi());
   server.get("/", async (request, reply) => {
     await deps.webPages.look();
     if (deps.webPages.serve(request, reply)) return reply;
@@ -114,9 +116,7 @@ function registerPages(server: FastifyInstance, deps: ServerDeps): void {
         }),
       );
   });
-  server.get("/api/v1/openapi.json", (_request, reply) =>
-    reply.type("application/json; charset=utf-8").send(description),
-  );
+  serveApiDocuments(server);
   for (const path of ["/livez", "/readyz", "/metrics"]) {
     server.get(path, async (_request, reply) => {
       reply.hijack();

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { deriveCommitId } from "@trainyard/event-log";
-import { newTraceparent, serviceMeta } from "@trainyard/runtime";
+import { serviceMeta } from "@trainyard/runtime";
 import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import { issueToken } from "./tokens.ts";
@@ -19,7 +19,7 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
   }
   const identity = {
     commitId: deriveCommitId("first token", id),
-    meta: serviceMeta("gateway", { authid: "cluster", traceparent: newTraceparent() }),
+    meta: serviceMeta("gateway", { authid: "cluster" }),
   };
   const token = { id, secret, label: "first", owner: "admin", expiresAtMs: 0, ancestors: [] };
   try {

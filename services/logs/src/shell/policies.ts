@@ -15,7 +15,7 @@ import { decodeEvent } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { type LogPolicy, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { allocationId, isRejection, isTaskId, streamName } from "@trainyard/kernel";
-import { type Executor, KeyedQueue, newTraceparent, serviceMeta } from "@trainyard/runtime";
+import { type Executor, KeyedQueue, serviceMeta } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
 import type { LineRow } from "../core/batch.ts";
 import { type LogSignalCommand, signalKey, webhookKey } from "../core/log-signal.ts";
@@ -204,7 +204,7 @@ export class LogPolicies {
     const authid = `run:${allocationId(trial, run)}`;
     const identity = {
       commitId: deriveCommitId("log-policy", trial, key),
-      meta: serviceMeta("logs", { correlationid, authid, traceparent: newTraceparent() }),
+      meta: serviceMeta("logs", { correlationid, authid }),
     };
     await this.#deps.executor.execute(identity, async (work) => {
       const decided = await work.decide(logSignals, trial, command);

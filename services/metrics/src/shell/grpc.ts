@@ -7,42 +7,30 @@ import {
   type WriteReportsRequest,
   WriteReportsRequestSchema,
 } from "@trainyard/contracts/api";
-import {
-  type BodyBudget,
-  HeldBody,
-  leavesHalf,
-  type Listening,
-  type Logger,
-  Problem,
-  type Serving,
-} from "@trainyard/runtime";
+import { HeldBody, leavesHalf, type Listening, Problem, type Serving } from "@trainyard/runtime";
 import { grpcService, pipelined, startGrpcServer } from "@trainyard/runtime/grpc";
 import { metricsLimits } from "../limits.ts";
-import { problemOf } from "./http.ts";
+import { type HttpDeps, problemOf } from "./http.ts";
 import { type ReportRequests, type Reporter, requireRun, takeAll } from "./report-requests.ts";
 
 const codec = codecOf<Plain<WriteReportsRequest>>(WriteReportsRequestSchema);
 
 export function startGrpc(
-  deps: {
-    readonly reportRequests: ReportRequests;
-    readonly bodies: BodyBudget;
-    readonly logger: Logger;
-  },
+  deps: Pick<HttpDeps, "reportRequests" | "bodies" | "logger" | "registry">,
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const { reportRequests, bodies, logger } = deps;
+  const { reportRequests, bodies, logger, registry } = deps;
   const calls = new Room(metricsLimits.grpcCallsMax, metricsLimits.grpcCallsOfRunMax);
   const streams = new Room(metricsLimits.grpcStreamsMax, metricsLimits.grpcStreamsOfRunMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
-    writeReports: async (request, { caller }) => {
+    writeReports: async (request, { caller, traceparent }) => {
       requireRun(caller, request.run);
-      return takeAll(reportRequests, caller, codec.toJson(request));
+      return takeAll(reportRequests, caller, codec.toJson(request), traceparent);
     },
-    streamReports: (requests, { caller }) =>
+    streamReports: (requests, { caller, traceparent }) =>
       pipelined(requests, metricsLimits.streamBatchesMax, (request) =>
-        takeBatch(reportRequests, caller, request),
+        takeBatch(reportRequests, caller, request, traceparent),
       ),
   });
   return startGrpcServer(
@@ -53,6 +41,7 @@ export function startGrpc(
       problemOf: (error) => problemOf(error, logger),
       readiness,
       draining,
+      registry,
       bodies,
       nameOf: ({ id }) => id,
       messageBytesMax: metricsLimits.requestBytesMax,
@@ -65,10 +54,12 @@ async function takeBatch(
   reportRequests: ReportRequests,
   reporter: Reporter,
   { batch, reports }: Plain<StreamReportsRequest>,
+  traceparent: string,
 ) {
   const { stored, superseded, refused } = await reportRequests.take(
     reporter,
     asJson(reporter.id, reports),
+    traceparent,
   );
   return { batch, accepted: stored, refused: [...refused], superseded };
 }

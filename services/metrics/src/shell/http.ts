@@ -8,6 +8,7 @@ import {
   type HealthChecks,
   type HeldBody,
   type HttpAddress,
+  httpTimes,
   type Listening,
   type Logger,
   Problem,
@@ -55,6 +56,10 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
     // Unknown paths are refused before their body is read.
     if (request.is404) throw new Problem(404, "not_found", nothingAt(request.url));
   });
+  const timed = httpTimes(deps.registry);
+  server.addHook("onSend", async ({ method, routeOptions: { url } }, reply) => {
+    timed({ method, route: url ?? "none" }, reply.elapsedTime);
+  });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) =>
     done(null, body),
@@ -98,7 +103,9 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
     async (request, reply) => {
       const reporter = admitted.get(request);
       assert(reporter !== undefined, "a request is authorized before its body is read");
-      const take = () => takeAll(deps.reportRequests, reporter, parseJson(request.body));
+      const { traceparent } = request.headers;
+      const run = typeof traceparent === "string" ? traceparent : "";
+      const take = () => takeAll(deps.reportRequests, reporter, parseJson(request.body), run);
       const answer = await reporter.body.during(take);
       return reply.type("application/json").send(responseCodec.encode(answer));
     },

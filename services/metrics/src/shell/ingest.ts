@@ -21,7 +21,6 @@ import {
   type Executor,
   foldOf,
   KeyedQueue,
-  newTraceparent,
   type RunTokenContent,
   serviceMeta,
 } from "@trainyard/runtime";
@@ -46,7 +45,12 @@ export type Taken =
       readonly refused: number;
     };
 
-type RunContext = RunParts & { readonly id: string; readonly grant: RunTokenContent };
+type RunContext = RunParts & {
+  readonly id: string;
+  readonly grant: RunTokenContent;
+  /** The span of the report, under which its events are appended. */
+  readonly traceparent: string;
+};
 
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
@@ -71,7 +75,7 @@ function identityOf(run: RunContext, kind: "report" | "progress" | "alert", key:
     meta: serviceMeta("metrics", {
       correlationid: `experiment-${run.experiment}`,
       authid: `run:${run.id}`,
-      traceparent: newTraceparent(),
+      traceparent: run.traceparent,
     }),
   };
 }
@@ -102,8 +106,9 @@ export class Ingest {
     parts: RunParts,
     grant: RunTokenContent,
     reports: readonly NewReport[],
+    traceparent = "",
   ): Promise<Taken> {
-    const run = { ...parts, id: runId(parts.trial, parts.run), grant };
+    const run = { ...parts, id: runId(parts.trial, parts.run), grant, traceparent };
     const history = await this.#historyOf(run);
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);

@@ -4,11 +4,14 @@ import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
 import { isRejection, parseRunId, parseTaskRunId, type RunParts } from "@trainyard/kernel";
 import {
+  during,
   type LogFollower,
+  noTracer,
   Problem,
   type RunGrants,
   type RunTokenContent,
   readRunToken,
+  type Tracer,
 } from "@trainyard/runtime";
 import { parseReports, type Refused } from "../core/reports.ts";
 import { metricsLimits } from "../limits.ts";
@@ -32,17 +35,20 @@ export class ReportRequests {
   readonly #follower: LogFollower;
   readonly #grants: RunGrants;
   readonly #keys: ReadonlyMap<string, KeyObject>;
+  readonly #tracer: Tracer;
 
   constructor(deps: {
     readonly ingest: Ingest;
     readonly follower: LogFollower;
     readonly grants: RunGrants;
     readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
+    readonly tracer?: Tracer;
   }) {
     this.#ingest = deps.ingest;
     this.#follower = deps.follower;
     this.#grants = deps.grants;
     this.#keys = deps.runTokenKeys;
+    this.#tracer = deps.tracer ?? noTracer;
   }
 
   /** Throws Problem for anything but a valid token of a trial's run. */
@@ -67,8 +73,23 @@ export class ReportRequests {
   /**
    * Stores the reports of a request in proto JSON. Resolves after the commit. Throws Problem for a request that is
    * invalid as a whole, and for a run of a history that the log has lost.
+   *
+   * A report begins a trace, linked to the run that the caller's traceparent names, so that no trace grows with an
+   * experiment.
    */
-  async take({ run, id, grant }: Reporter, body: unknown): Promise<Outcome> {
+  async take(reporter: Reporter, body: unknown, traceparent = ""): Promise<Outcome> {
+    const attributes = { "trainyard.run": reporter.id };
+    const span = this.#tracer.begin("report", "", {
+      ...{ kind: "server", attributes, links: [traceparent] },
+    });
+    return during(
+      span,
+      () => this.#take(reporter, body, span.traceparent),
+      ({ stored }) => ({ "trainyard.reports": stored }),
+    );
+  }
+
+  async #take({ run, id, grant }: Reporter, body: unknown, traceparent: string): Promise<Outcome> {
     const parsed = parseReports(body, metricsLimits);
     if (isRejection(parsed)) {
       const status = parsed.rejected === "too_many_reports" ? 413 : 400;
@@ -76,7 +97,7 @@ export class ReportRequests {
     }
     await this.#follower.reach(grant.grantPosition, metricsLimits.grantWaitMs);
     await this.#grants.require(grant);
-    const taken = await this.#ingest.take(run, grant, parsed.reports);
+    const taken = await this.#ingest.take(run, grant, parsed.reports, traceparent);
     if (taken.kind === "unknown_run") {
       throw new Problem(404, "run_not_found", `there is no run ${id}`);
     }
@@ -95,8 +116,9 @@ export async function takeAll(
   reportRequests: ReportRequests,
   reporter: Reporter,
   body: unknown,
+  traceparent: string | undefined,
 ): Promise<Plain<WriteReportsResponse>> {
-  const { stored, superseded, refused } = await reportRequests.take(reporter, body);
+  const { stored, superseded, refused } = await reportRequests.take(reporter, body, traceparent);
   if (superseded > 0) {
     const rest = stored === 0 ? "" : `; the other ${stored} were stored`;
     const detail = `a later run of trial ${reporter.run.trial} supersedes ${superseded} of these reports${rest}`;

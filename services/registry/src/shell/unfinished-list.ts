@@ -31,6 +31,23 @@ export async function unfinishedPage(
   return { unfinished, more: rows.length > limit };
 }
 
+export type UnfinishedCount = {
+  readonly state: string;
+  readonly count: number;
+  readonly sinceMs: number;
+};
+
+/** Counts them by state, with the time since which the oldest is in its state. */
+export async function countUnfinished(
+  pool: Pick<Pool, "query">,
+): Promise<readonly UnfinishedCount[]> {
+  const { rows } = await pool.query<UnfinishedCount>(
+    `select state, count(*)::float8 as count, min(since_ms)::float8 as "sinceMs"
+     from registry.unfinished group by state`,
+  );
+  return rows;
+}
+
 function placeOf(storage: string, checkpoint: string): string {
   const root = storageRoot(JSON.parse(storage) as Record<string, unknown>);
   return root === null ? "" : `${root.replace(/\/$/, "")}/${checkpoint}`;

@@ -19,7 +19,10 @@ import {
   firstAbort,
   type KnownEvent,
   LogHistory,
+  noTracer,
   runtimeLimits,
+  type Span,
+  type Tracer,
 } from "@trainyard/runtime";
 import { refillAfter, whereToStart } from "../core/start.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -30,6 +33,7 @@ export type RelayDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly events: Telemetry;
+  readonly tracer?: Tracer;
   /** Reports a lost event to the registry, which holds deletions. Throws a Fault if the registry does not answer. */
   readonly reportRewind: (lost: KnownEvent) => Promise<void>;
   /** Called with the position up to which the stream has the log. */
@@ -103,12 +107,15 @@ async function tail(
   const history = new LogHistory(log);
   let first = await idAt(log, 1);
   const publish = async (page: readonly StoredEvent[], last: StoredEvent): Promise<void> => {
+    const spans = spansOf(page, deps.tracer);
     try {
       await bus.publishEvents(page, { log: first ?? "", epoch });
+      for (const span of spans) span.end();
       events.published(page.length, last.position);
       reached(last.position);
       onProgress();
     } catch (error) {
+      for (const span of spans) span.end({ error });
       failures.push(error);
       stop.abort();
     }
@@ -144,6 +151,15 @@ async function tail(
     await Promise.all(publishing);
   }
   if (failures.length > 0) throw failures[0];
+}
+
+/** Begins a span for each event, under its append. */
+function spansOf(page: readonly StoredEvent[], tracer: Tracer = noTracer): readonly Span[] {
+  if (!tracer.isOn) return [];
+  return page.map(({ position, meta }) => {
+    const attributes = { "messaging.system": "nats", "trainyard.position": position };
+    return tracer.under("publish", meta.traceparent, { kind: "producer", attributes });
+  });
 }
 
 /** Waits for a ring. A ring without a waiter is kept until the bell is silenced. */

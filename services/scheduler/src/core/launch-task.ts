@@ -75,6 +75,7 @@ export function taskLaunchOf(
     proxyPorts: container.proxyPorts,
     searchNeedsMetric: false,
     log,
+    traceparent: grant.traceparent,
   };
 }
 

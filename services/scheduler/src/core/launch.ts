@@ -72,6 +72,7 @@ export function launchOf(
     searchNeedsMetric:
       config.early_stopping.length > 0 || searcherFacts(config.searcher.name).needsMetric,
     log,
+    traceparent: grant.traceparent,
   };
 }
 

@@ -6,11 +6,13 @@
 import { randomUUID } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
 import {
-  childOf,
   CommitRefused,
+  during,
   type Executor,
   type Logger,
   serviceMeta,
+  type Span,
+  type Tracer,
   type Work,
 } from "@trainyard/runtime";
 import { commitsOf, type Decision } from "../core/reconcile/decision.ts";
@@ -29,6 +31,7 @@ type Pending = {
 export type CommitterDeps = {
   readonly executor: Executor;
   readonly logger: Logger;
+  readonly tracer: Tracer;
   /** Called for a decision that the log refuses in every form. */
   readonly onRefused: (decision: Decision, refusal: string) => void;
 };
@@ -86,16 +89,31 @@ export class Committer {
 
   async #commit({ commitId, decisions }: Pending): Promise<void> {
     const origin = decisions[0]?.origin;
+    const span = this.#spanOf(decisions);
     const meta = serviceMeta("scheduler", {
       workspace: origin?.workspace ?? "",
       correlationid: origin?.correlationid ?? "",
       authid: origin?.authid ?? "",
-      traceparent: childOf(origin?.traceparent ?? ""),
+      traceparent: span.traceparent,
     });
-    await this.#deps.executor.execute({ commitId, meta }, async (work) => {
-      for (const decision of decisions) await this.#decide(work, decision);
-    });
+    await during(span, () =>
+      this.#deps.executor.execute({ commitId, meta }, async (work) => {
+        for (const decision of decisions) await this.#decide(work, decision);
+      }),
+    );
     for (const decision of decisions) this.#tell(decision);
+  }
+
+  /**
+   * Returns the span of a commit, in the trace of its first run. The end of a run begins a trace, linked to those of
+   * the commit's runs, so that no trace grows with the trials of an experiment.
+   */
+  #spanOf(decisions: readonly Decision[]): Span {
+    const { tracer } = this.#deps;
+    const links = [...new Set(decisions.map(({ origin }) => origin?.traceparent ?? ""))];
+    const isEnd = decisions.some(({ command }) => command.kind === "end");
+    if (!isEnd) return tracer.under("effect", links[0] ?? "");
+    return tracer.begin("run ended", "", { links });
   }
 
   #tell(decision: Decision): void {

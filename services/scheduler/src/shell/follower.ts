@@ -44,6 +44,8 @@ export function isOfFold({ stream, type }: Pick<StoredEvent, "stream" | "type">)
 
 export class ClusterFollower {
   readonly cluster: Cluster;
+  /** Called with each event of the fold, before the cluster has changed by it; not with those of earlier terms. */
+  recorded: (event: RecordedEvent, cluster: Cluster) => void = () => {};
   readonly #log: EventLog;
   readonly #logger: Logger;
   /** The id of the event at the cluster's position; empty if it was not read. */
@@ -111,7 +113,9 @@ export class ClusterFollower {
       this.cluster.passed(stored);
       return false;
     }
-    this.cluster.apply(recordedEventOf(stored));
+    const event = recordedEventOf(stored);
+    this.recorded(event, this.cluster);
+    this.cluster.apply(event);
     return true;
   }
 

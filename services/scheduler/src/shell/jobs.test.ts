@@ -266,6 +266,19 @@ describe("an experiment that is explained", () => {
     });
   });
 
+  test("says of a run with slots that its launch has not finished, until it has started", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    agent.slowStart = true;
+    await world.run("1.1#1");
+    const launches = expect.stringMatching(/^it has its slots, and its launch has not/) as string;
+    expect(await explain(world, "1")).toMatchObject({ runs: [{ detail: launches }] });
+    agent.up("1.1#1");
+    await world.advance(1_000);
+    expect(await explain(world, "1")).toMatchObject({ runs: [{ detail: "" }] });
+  });
+
   test("explains a wait for a pool that does not exist, or for a delay", async () => {
     await using world = await World.open();
     await world.scheduler();

@@ -33,6 +33,7 @@ export function beginTerm(
     const firstWordMs = Math.max(0, firstWordUntilMs - nowMs);
     executor.cache.follow(trialWork);
     const follower = await ClusterFollower.open(log, deps.logger);
+    follower.recorded = (event, cluster) => deps.telemetry.recorded(event, cluster);
     const identity = new LogIdentity(log);
     const guard = new Guard(
       () => deps.clock.monotonicMs(),
@@ -56,7 +57,18 @@ export function beginTerm(
         committed: () => reconciler.committed(),
       }),
       checks: [savedClusterCheck(log)],
-      loops: [{ run: (signal) => reconcile(deps, reconciler, signal) }],
+      loops: [
+        {
+          run: async (signal) => {
+            deps.telemetry.shows(follower.cluster);
+            try {
+              await reconcile(deps, reconciler, signal);
+            } finally {
+              deps.telemetry.shows(null);
+            }
+          },
+        },
+      ],
     };
   };
 }

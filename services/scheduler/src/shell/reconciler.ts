@@ -15,7 +15,9 @@ import {
   type Executor,
   type LogIdentity,
   type Logger,
+  noTracer,
   runtimeLimits,
+  type Tracer,
 } from "@trainyard/runtime";
 import type { Decision } from "../core/reconcile/decision.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
@@ -46,6 +48,7 @@ export type ReconcilerDeps = {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer;
   readonly telemetry: Telemetry;
   readonly follower: ClusterFollower;
   readonly executor: Executor;
@@ -93,8 +96,7 @@ export class Reconciler {
     const { epochOffset } = cluster;
     this.#observed = new Observed(deps.epoch + epochOffset);
     this.#committer = new Committer({
-      executor: deps.executor,
-      logger: deps.logger,
+      ...{ executor: deps.executor, logger: deps.logger, tracer: deps.tracer ?? noTracer },
       onRefused: (decision) => {
         this.#setAside.add(decision, deps.clock.monotonicMs());
         deps.telemetry.setAside(decision.on, decision.command.kind);
@@ -167,10 +169,17 @@ export class Reconciler {
     while (!signal.aborted) {
       await retrying(retry, () => {
         this.#woken = false;
-        return this.#turn();
+        return this.#timed(() => this.#turn());
       });
       await this.#wait(signal);
     }
+  }
+
+  async #timed(turn: () => Promise<void>): Promise<void> {
+    const { clock, telemetry } = this.#deps;
+    const startMs = clock.monotonicMs();
+    await turn();
+    telemetry.turned(clock.monotonicMs() - startMs);
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
@@ -296,8 +305,8 @@ export class Reconciler {
   }
 
   #beat(): void {
-    const { bus, clock, follower, telemetry } = this.#deps;
-    const { agents, pools } = follower.cluster;
+    const { bus, clock, follower } = this.#deps;
+    const { agents } = follower.cluster;
     this.#nextBeatMs = clock.monotonicMs() + limits.beatMs;
     this.#beats += 1;
     bus.publish(probeSubject("scheduler"), utf8.encode(this.#probeText()));
@@ -309,7 +318,6 @@ export class Reconciler {
       (agent, id) =>
         follower.cluster.placedOn(agent).has(id) || agents.get(agent)?.ghosts[id] !== undefined,
     );
-    telemetry.beat(pools, agents);
   }
 
   /** Answers agents that ask for another agent's name. */

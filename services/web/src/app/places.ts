@@ -1,4 +1,5 @@
 import {
+  BookOpen,
   Boxes,
   ChartSpline,
   FlaskConical,
@@ -28,4 +29,5 @@ export const places: readonly Place[] = [
   { to: "/tasks", title: "Tasks", icon: SquareTerminal, key: "k" },
   { to: "/models", title: "Models", icon: Boxes, key: "m" },
   { to: "/tokens", title: "Tokens", icon: KeyRound, key: "t", below: true },
+  { to: "/reference", title: "API", icon: BookOpen, key: "a", below: true },
 ];

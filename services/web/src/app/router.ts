@@ -5,6 +5,7 @@ import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
 import { modelRoute } from "../pages/model/route.ts";
 import { modelsRoute } from "../pages/models/route.ts";
+import { referenceRoute } from "../pages/reference/route.ts";
 import { rootRoute } from "../pages/root-route.ts";
 import { signInRoute } from "../pages/sign-in/route.ts";
 import { taskRoute } from "../pages/task/route.ts";
@@ -26,6 +27,7 @@ const pages = [
   modelsRoute,
   modelRoute,
   tokensRoute,
+  referenceRoute,
   signInRoute,
 ] as const;
 

@@ -16,6 +16,7 @@ import { endsTerm, type Logger, type Loop } from "@trainyard/runtime";
 import { subjectOf } from "../../core/triggers.ts";
 import { feedsLimits } from "../../limits.ts";
 import type { DeliveryRoom } from "./delivery-room.ts";
+import type { Telemetry } from "../../telemetry.ts";
 import type { Facts, Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
 import type { Progress } from "./progress.ts";
 import { factsNeeded, selectedBy } from "./selected.ts";
@@ -30,6 +31,7 @@ export type DispatchDeps = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly telemetry: Pick<Telemetry, "handed" | "failed">;
   readonly subscriptions: SubscriptionsView;
   readonly recent: RecentEvents;
   readonly progress: Progress;
@@ -52,6 +54,8 @@ type Running = {
   readonly stop: AbortController;
   readonly done: Promise<void>;
 };
+
+const deliveryOf = ({ name, subscription }: Target): string => subscription?.delivery ?? name;
 
 export class Dispatcher implements Loop {
   readonly #deps: DispatchDeps;
@@ -160,6 +164,7 @@ export class Dispatcher implements Loop {
       } catch (error) {
         if (endsTerm(error)) throw error;
         if (signal.aborted) return;
+        this.#deps.telemetry.failed(deliveryOf(target));
         logger.warn({ err: error, subscription: target.name }, "sink_failed");
         progress.failed(target, error instanceof Error ? error.message : String(error));
         await backoff.wait();
@@ -172,7 +177,7 @@ export class Dispatcher implements Loop {
     settled: (place: EventPlace) => void,
     outer: AbortSignal,
   ): Promise<void> {
-    const { recent, progress } = this.#deps;
+    const { recent, progress, telemetry } = this.#deps;
     const { name, subscription } = target;
     const ending = new AbortController();
     const signal = AbortSignal.any([outer, ending.signal]);
@@ -186,6 +191,7 @@ export class Dispatcher implements Loop {
         if (last === undefined) return;
         const events = subscription === null ? read : await this.#selected(subscription, read);
         await sink.take({ events, upTo: { position: last.position, event: last.id } });
+        telemetry.handed(deliveryOf(target), events.length);
         after = last.position;
       }
     } finally {

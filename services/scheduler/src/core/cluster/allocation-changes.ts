@@ -38,13 +38,14 @@ export function queuedAllocation(
 }
 
 export function grantedAllocation(
-  { position, timeMs, eventId }: RecordedEvent,
+  { position, timeMs, eventId, origin }: RecordedEvent,
   granted: EventData<"AllocationGranted">,
 ): Partial<Allocation> {
   const { placements, masterAddress, masterPort, tokenKey, borrowed = 0, passed } = granted;
   const lender = passed?.onItsSlots === true ? passed.allocation : null;
   const rendezvous = { masterAddress, masterPort, tokenKey };
-  const event = { position, eventId, atMs: timeMs };
+  const { traceparent } = origin;
+  const event = { position, eventId, atMs: timeMs, traceparent };
   const grant: Grant = { ...event, borrowed, lender, placements, ...rendezvous };
   return { grant, wait: null };
 }

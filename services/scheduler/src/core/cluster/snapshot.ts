@@ -10,7 +10,7 @@ import type { RecentFailure } from "./recent-failures.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when the shape of the fold changes: older snapshots are then ignored. */
-export const snapshotSchema = "cluster/6";
+export const snapshotSchema = "cluster/7";
 
 type Snapshot = {
   readonly position: number;

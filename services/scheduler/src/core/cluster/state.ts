@@ -83,6 +83,8 @@ export type Grant = {
   readonly position: number;
   /** The id of the event that granted it. */
   readonly eventId: string;
+  /** The traceparent of that event. */
+  readonly traceparent: string;
   readonly atMs: number;
   /** The slots that its workspace has borrowed. */
   readonly borrowed: number;

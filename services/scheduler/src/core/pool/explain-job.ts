@@ -48,10 +48,14 @@ function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanatio
   const nothing = { reason: "", detail: "", limit: "", ahead: 0, blockers: [], startsWhen: "" };
   if (grant !== null) {
     const { placements } = grant;
-    return { ...run, ...nothing, placements, ...silenceOf(moment.cluster, placements) };
+    const launch = allocation.started ? {} : { detail: launches };
+    return { ...run, ...nothing, placements, ...launch, ...silenceOf(moment.cluster, placements) };
   }
   return { ...run, ...nothing, placements: [], ...reasonOf(moment, allocation) };
 }
+
+const launches =
+  "it has its slots, and its launch has not finished; the log of the trial or task has its progress";
 
 /** Says that an agent of a placed run does not report. */
 function silenceOf(

@@ -29,7 +29,7 @@ export function LiveNote(): JSX.Element {
         )}
         {answeredAtMs !== undefined && (
           <>
-            <Unplug size={14} aria-hidden /> The scheduler does not answer
+            <Unplug size={14} aria-hidden /> The scheduler does not answer:
           </>
         )}
         {!isLost && refused.length > 0 && "Not all of this page is live: load it again for changes"}

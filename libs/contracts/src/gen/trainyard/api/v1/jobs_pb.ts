@@ -304,7 +304,8 @@ export type JobRun = Message<"trainyard.api.v1.JobRun"> & {
   reason: string;
 
   /**
-   * The reason as a sentence.
+   * The reason as a sentence. For a run with a place: that its launch has not finished, or that an agent of it does not
+   * report.
    *
    * @generated from field: string detail = 6;
    */

@@ -1,0 +1,36 @@
+import type { Tracer } from "@trainyard/runtime";
+import type { Bus } from "@trainyard/bus";
+import type { Clock } from "@trainyard/kernel";
+import type { Telemetry } from "../telemetry.ts";
+import type { SlotOffer } from "../devices/slot-offer.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Screens } from "../screens/screens.ts";
+import type { SdkHost } from "./sdk-program.ts";
+import type { CodeArchives } from "./code-archives.ts";
+import type { SchedulerEpochs } from "./scheduler-epochs.ts";
+import type { Supervisors } from "./supervisors.ts";
+import type { Packages } from "../servers/packages.ts";
+import type { WorkSettings } from "./work-saves.ts";
+
+export type RunDeps = {
+  readonly agent: string;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly events: Telemetry;
+  readonly tracer: Tracer;
+  readonly contexts: CodeArchives;
+  readonly offer: SlotOffer;
+  readonly apiUrl: string;
+  readonly metricsUrl: string;
+  readonly checkpointDir: string;
+  readonly supervisors: Supervisors;
+  readonly checkpointDiskShare: number;
+  readonly work: WorkSettings;
+  readonly tensorBoardBytes: number;
+  readonly python: SdkHost;
+  readonly runtime: Runtime;
+  readonly epochs: SchedulerEpochs;
+  readonly screens: Screens;
+  readonly packages: Packages;
+  readonly onChange: () => void;
+};
