@@ -22,11 +22,11 @@ export const short: Size = {
 };
 
 /**
- * For `npm test`, beside other suites: few connections, which leave them the machine. How long the other caller waits
+ * For `npm test`, beside other suites: one connection, which leaves them the machine. How long the other caller waits
  * is for the campaigns to judge.
  */
 export const gentle: Size = {
   ...short,
-  force: { connections: 3, forMs: 0, graceMs: 1_000 },
+  force: { connections: 1, forMs: 0, graceMs: 1_000 },
   fastMs: Infinity,
 };
