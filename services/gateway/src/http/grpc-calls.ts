@@ -52,7 +52,7 @@ export async function callOf<Name extends CallName>(
   requireKeyForm(text);
   const digest = (): string =>
     createHash("sha256").update(`grpc\n${route.call}\n`).update(bytes).digest("hex");
-  const message = await messages.read<RequestOf<Name>>(route.request, bytes);
+  const message = await asked.reading(() => messages.read<RequestOf<Name>>(route.request, bytes));
   return { route, message, context: contextOf(asked), key: { text, digest } };
 }
 
