@@ -113,6 +113,8 @@ async function* piecesOf<Name extends RawName>(
   const { body, contentType, fileName } = download.answer;
   setHeader("content-disposition", `attachment; filename="${fileName}"`);
   const left = (): void => void ("destroy" in body && (body as { destroy(): void }).destroy());
+  // The client may have left before the download was open.
+  if (signal.aborted) left();
   signal.addEventListener("abort", left);
   let isFirst = true;
   for await (const chunk of body) {
