@@ -73,6 +73,31 @@ test("a call beyond the caller's rate is repeated after the time that the answer
   expect(second - first).toBeGreaterThanOrEqual(990);
 });
 
+test("a call whose first attempt is still in progress is repeated until it has its answer", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    if (calls > 2) return void response.end("{}");
+    const busy409 = JSON.stringify({ status: 409, code: "in_progress", detail: "wait" });
+    const type = { "content-type": "application/problem+json" };
+    response.writeHead(409, { ...type, "retry-after": "0" }).end(busy409);
+  });
+  await server.client.call("pauseExperiment", { experiment: "1" }, { idempotencyKey: "k" });
+  expect(calls).toBe(3);
+});
+
+test("a call that outlasts an outage is repeated after the 502 of a proxy whose server was killed", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    if (calls > 1) return void response.end("{}");
+    response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad Gateway</html>");
+  });
+  const outlast = { idempotencyKey: "k", outlast: true };
+  await server.client.call("pauseExperiment", { experiment: "1" }, outlast);
+  expect(calls).toBe(2);
+});
+
 const createOnce = { idempotencyKey: "k" };
 const aMinuteMs = 60_000;
 

@@ -2,16 +2,20 @@ import { type Clock, pause } from "@trainyard/kernel";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { clientLimits } from "./limits.ts";
 
-/** The platform answered 503 or 429: it is overloaded or unavailable for a while. */
+/**
+ * The platform is overloaded or unavailable for a while, or still makes the call under the same idempotency key: an
+ * earlier attempt may have broken off with its gateway.
+ */
 export function isBusy(error: unknown): boolean {
-  return (
-    error instanceof ApiError && (error.problem.status === 503 || error.problem.status === 429)
-  );
+  if (!(error instanceof ApiError)) return false;
+  const { status, code } = error.problem;
+  return status === 503 || status === 429 || code === "in_progress";
 }
 
-/** The platform is busy, or did not answer. */
+/** The platform is busy, or did not answer: then a proxy in front of it answers 502 or 504. */
 export function isAway(error: unknown): boolean {
-  return error instanceof Unreachable || isBusy(error);
+  if (error instanceof Unreachable || isBusy(error)) return true;
+  return error instanceof ApiError && [502, 504].includes(error.problem.status);
 }
 
 export type Patience = {
