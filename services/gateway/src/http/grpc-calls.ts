@@ -50,9 +50,12 @@ export async function callOf<Name extends CallName>(
 ): Promise<Call<Name>> {
   const text = asked.metadata("idempotency-key");
   requireKeyForm(text);
+  const encoded = { bytes, isDigested: text !== undefined };
+  const { message, digest: own } = await asked.reading(() =>
+    messages.read<RequestOf<Name>>(route.request, encoded),
+  );
   const digest = (): string =>
-    createHash("sha256").update(`grpc\n${route.call}\n`).update(bytes).digest("hex");
-  const message = await asked.reading(() => messages.read<RequestOf<Name>>(route.request, bytes));
+    createHash("sha256").update(`grpc\n${route.call}\n${own}`).digest("hex");
   return { route, message, context: contextOf(asked), key: { text, digest } };
 }
 
