@@ -37,7 +37,11 @@ export function admission<Caller>(
   return (method, call) =>
     new ServerInterceptingCall(call, {
       start: (next) => {
-        const arriving = new ArrivingCall(deps, call, method.requestStream);
+        const arriving = new ArrivingCall(
+          deps,
+          call,
+          method.requestStream && method.responseStream,
+        );
         next({
           onReceiveMetadata: (metadata, proceed) => {
             arriving.requestId = requestIdOf(textOf(metadata, requestIdKey));
@@ -70,7 +74,8 @@ class ArrivingCall<Caller> {
   requestId = "";
   readonly #deps: GrpcServerDeps<Caller>;
   readonly #call: ServerInterceptingCallInterface;
-  readonly #hasManyMessages: boolean;
+  /** Whether messages are answered while others arrive. Otherwise all of them are one request. */
+  readonly #isDialog: boolean;
   readonly #stream: ServerHttp2Stream;
   #place: HeldBody | undefined;
   #arrivals: Arrivals | undefined;
@@ -80,17 +85,17 @@ class ArrivingCall<Caller> {
   constructor(
     deps: GrpcServerDeps<Caller>,
     call: ServerInterceptingCallInterface,
-    hasManyMessages: boolean,
+    isDialog: boolean,
   ) {
     this.#deps = deps;
     this.#call = call;
-    this.#hasManyMessages = hasManyMessages;
+    this.#isDialog = isDialog;
     this.#stream = streamOf(call);
     this.#stream.once("close", () => {
       this.limit(null);
       this.#arrivals?.closed();
     });
-    this.limit(hasManyMessages ? "pause" : "message");
+    this.limit(isDialog ? "pause" : "message");
   }
 
   refuse(error: unknown): void {
@@ -98,7 +103,7 @@ class ArrivingCall<Caller> {
     this.#call.sendStatus(statusOf(this.#deps.problemOf(error, requestId), requestId));
   }
 
-  /** Limits the time until a message is whole, or until one begins. */
+  /** Limits the time until a message or a request is whole, or until a message begins. */
   limit(what: "message" | "pause" | null): void {
     const { requestMs = runtimeLimits.requestMs, idleMs = runtimeLimits.grpcIdleMs } = this.#deps;
     if (what === null) clearTimeout(this.#due);
@@ -145,8 +150,8 @@ class ArrivingCall<Caller> {
         if (body === null) throw tooFull();
         return body;
       },
-      begun: () => this.#hasManyMessages && this.limit("message"),
-      whole: () => this.#hasManyMessages && this.limit("pause"),
+      begun: () => this.#isDialog && this.limit("message"),
+      whole: () => this.#isDialog && this.limit("pause"),
     });
     // Before the library's own listener, so that it keeps nothing of a message that is refused.
     this.#stream.prependListener("data", (chunk: Buffer) => {
@@ -188,7 +193,7 @@ export const textOf = (metadata: Metadata, name: string): string | undefined => 
 };
 
 const tooLate = (ms: number): Problem =>
-  new Problem(503, "request_too_slow", `the message did not arrive within ${ms} ms`);
+  new Problem(503, "request_too_slow", `the request did not arrive within ${ms} ms`);
 
 const tooQuiet = (ms: number): Problem =>
   new Problem(503, "stream_idle", `no message arrived for ${ms} ms; open the stream again`);

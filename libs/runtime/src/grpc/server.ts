@@ -167,6 +167,8 @@ type AnyCall = {
 /** A call that the interceptor has admitted, with what its handler gets and the metadata of its answer. */
 type Begun<Caller> = Admitted<Caller> & {
   readonly context: GrpcContext<Caller>;
+  /** The memory of the one request of a stream of answers. */
+  readonly request: HeldBody | undefined;
   readonly span: Span;
   readonly headers: Metadata;
   readonly statusOf: (error: unknown) => StatusObject;
@@ -174,7 +176,7 @@ type Begun<Caller> = Admitted<Caller> & {
 
 function begun<Caller>(
   call: AnyCall,
-  { name, parent }: DescMethod,
+  { name, parent, methodKind }: DescMethod,
   deps: GrpcServerDeps<Caller>,
   admitted: WeakMap<Metadata, Admitted<Caller>>,
 ): Begun<Caller> {
@@ -193,9 +195,11 @@ function begun<Caller>(
   const above = textOf(call.metadata, "traceparent") ?? "";
   const facts = { kind: "server", attributes } as const;
   const span = tracer.begin(`${parent.typeName}/${name}`, above, facts);
-  const context = {
+  const request = methodKind === "server_streaming" ? own.arrivals.take() : undefined;
+  const context: GrpcContext<Caller> = {
     caller,
     requestId,
+    reading: (read) => (request === undefined ? read() : request.during(read)),
     traceparent: span.traceparent,
     signal: AbortSignal.any([gone.signal, deps.draining]),
     address: call.getPeer().replace(/:\d+$/, ""),
@@ -207,6 +211,7 @@ function begun<Caller>(
   return {
     ...own,
     context,
+    request,
     span,
     headers,
     statusOf: (error) => statusOf(problemOf(error), requestId),
@@ -234,9 +239,14 @@ function handlerOf<Caller>(
         (error: unknown) => answer(own.statusOf(error)),
       );
   };
-  const stream = (own: Begun<Caller>, requests: object, call: Writable & AnyCall): void => {
+  const stream = async (
+    own: Begun<Caller>,
+    requests: object,
+    call: Writable & AnyCall,
+  ): Promise<void> => {
     const replies = handle(requests, own.context) as AsyncIterable<object>;
-    void own.place.during(() => during(own.span, () => send(call, replies, own, deps)));
+    await own.place.during(() => during(own.span, () => send(call, replies, own, deps)));
+    own.request?.closed();
   };
   switch (desc.methodKind) {
     case "unary":
@@ -255,14 +265,13 @@ function handlerOf<Caller>(
     case "server_streaming":
       return (call: ServerWritableStream<object, object>) => {
         const own = begun(call, desc, deps, admitted);
-        own.arrivals.take()?.closed();
-        stream(own, call.request, call);
+        void stream(own, call.request, call);
       };
     case "bidi_streaming":
       return (call: ServerDuplexStream<object, object>) => {
         const own = begun(call, desc, deps, admitted);
         // The end of the requests must not close the other direction.
-        stream(own, counted(call.iterator({ destroyOnReturn: false }), own.arrivals), call);
+        void stream(own, counted(call.iterator({ destroyOnReturn: false }), own.arrivals), call);
       };
   }
 }

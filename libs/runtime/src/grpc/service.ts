@@ -25,6 +25,8 @@ export type GrpcContext<Caller> = {
   readonly signal: AbortSignal;
   /** The caller's id of the request, or one that the server made. */
   readonly requestId: string;
+  /** Decodes a request that the handler got as bytes; that of a stream of answers counts in the memory until then. */
+  readonly reading: <Result>(read: () => Promise<Result>) => Promise<Result>;
   /** The network address that the call came from, perhaps a proxy's. */
   readonly address: string;
   /** Returns the first value of the request's metadata with this key. */

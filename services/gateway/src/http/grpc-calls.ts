@@ -50,9 +50,12 @@ export async function callOf<Name extends CallName>(
 ): Promise<Call<Name>> {
   const text = asked.metadata("idempotency-key");
   requireKeyForm(text);
+  const encoded = { bytes, isDigested: text !== undefined };
+  const { message, digest: own } = await asked.reading(() =>
+    messages.read<RequestOf<Name>>(route.request, encoded),
+  );
   const digest = (): string =>
-    createHash("sha256").update(`grpc\n${route.call}\n`).update(bytes).digest("hex");
-  const message = await messages.read<RequestOf<Name>>(route.request, bytes);
+    createHash("sha256").update(`grpc\n${route.call}\n${own}`).digest("hex");
   return { route, message, context: contextOf(asked), key: { text, digest } };
 }
 
@@ -113,6 +116,8 @@ async function* piecesOf<Name extends RawName>(
   const { body, contentType, fileName } = download.answer;
   setHeader("content-disposition", `attachment; filename="${fileName}"`);
   const left = (): void => void ("destroy" in body && (body as { destroy(): void }).destroy());
+  // The client may have left before the download was open.
+  if (signal.aborted) left();
   signal.addEventListener("abort", left);
   let isFirst = true;
   for await (const chunk of body) {

@@ -3,15 +3,15 @@ import { gatewayRoutes } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import { readMessageBytes } from "./message-bytes.ts";
-import type { EncodedMessage } from "./message-reader.ts";
+import type { NamedMessage } from "./message-reader.ts";
 
 const types = new Map(gatewayRoutes().map(({ request }) => [request.typeName, request]));
 
 answerCalls(
-  ({ typeName, bytes }: EncodedMessage) => {
+  ({ typeName, ...encoded }: NamedMessage) => {
     const desc = types.get(typeName);
     assert(desc !== undefined, `${typeName} is a request of the API`);
-    return readMessageBytes(desc, bytes);
+    return readMessageBytes(desc, encoded);
   },
   () => [],
 );

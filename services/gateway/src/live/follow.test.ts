@@ -50,7 +50,7 @@ function stage(texts: string[] = []) {
     const place: Place | null = from === null ? null : { position: String(from), epoch: "" };
     return follow(hub, { caller, topic, from: place }, new AbortController().signal);
   };
-  return { world, store, wake, of };
+  return { world, store, wake, of, tails: () => wakes.size };
 }
 
 /** Collects the messages of a stream. */
@@ -111,6 +111,29 @@ test("a follower that does not read delays no other one, and gets everything lat
   const { messages, done } = heard(slow);
   await done;
   expect(messages).toEqual(["3", "4", "5", "6", "7", "8", "9"]);
+});
+
+test("a new follower gets the items while one that was too slow has not left", async () => {
+  const { store, tails, of } = stage();
+  const slow = of(0);
+  store("a");
+  expect((await slow.next()).value?.message).toBe("1");
+  // The slow one waits in the hub for its next item, and then does not read what is too much for it.
+  const next = slow.next();
+  await until(() => tails() === 1);
+  store("b");
+  expect((await next).value?.message).toBe("2");
+  const text = "x".repeat(liveLimits.watchQueuedCharactersMax);
+  store(text, text);
+  await until(() => tails() === 0);
+  const { messages } = heard(of(4));
+  await until(() => tails() === 1);
+  store("c");
+  await until(() => messages.length === 1);
+  expect(messages).toEqual(["5"]);
+  await slow.return(undefined);
+  store("d");
+  await until(() => messages.length === 2);
 });
 
 test("a store that does not answer ends the streams at its place", async () => {

@@ -198,6 +198,8 @@ export class SeriesHub<Message = unknown> {
         await pause(clock, watchRetryMs);
       }
     }
+    // A follower that was dropped may leave much later, and the next one needs a loop that runs.
+    if (this.#feeds.get(feed.topic.key) === feed) this.#feeds.delete(feed.topic.key);
     try {
       await tail?.[Symbol.asyncDispose]();
     } catch (error) {
