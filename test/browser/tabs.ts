@@ -6,8 +6,9 @@ import type { Stage } from "./support/cluster-stage.ts";
 /** The number of tabs with the list of experiments. */
 const lists = 9;
 
-/** The errors of requests that fail while the gateway is down. */
-const away = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|Failed to fetch/;
+/** The errors of requests that fail while the gateway is down, or is not yet level with the log. */
+const away =
+  /status of 503|ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|Failed to fetch/;
 
 const config = `
 name: before

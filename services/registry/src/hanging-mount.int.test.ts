@@ -65,7 +65,7 @@ test("completions in a mount that hangs name it, and delay no other storage and 
   await vi.waitFor(async () => {
     const { answer } = await registry.stored(await registry.newTrial());
     expect(answer).toMatchObject({ kind: "ok" });
-  });
+  }, 9_000);
   expect(isAnswered).toBe(false);
   for (const answer of await hanging) {
     expect(answer).toMatchObject({ kind: "unavailable", detail: expect.stringContaining(root) });
