@@ -34,6 +34,8 @@ export const runtimeLimits = {
    * up within a minute after most outages.
    */
   readiness: { lookMs: 2_000, awayMs: 10_000, behindMs: 60_000, lateForMs: 60_000 },
+  /** The interval of the looks at servers of which one has never answered. */
+  firstLooksMs: 500,
   /** A refused append is forgotten after this time without another one: nobody writes any more. */
   writeForgottenMs: 60_000,
   /** The interval at which the parked events are counted, and how long a scrape waits for what is measured for it. */

@@ -25,6 +25,11 @@ export class LinkWatch {
     this.#failing = { sinceMs: this.#failing?.sinceMs ?? askedMs, why };
   }
 
+  /** Whether the server has answered at least once. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
+  }
+
   get isUp(): boolean {
     return this.reason() === null;
   }

@@ -119,6 +119,29 @@ test("a process that has never reached a server is unready at once", async () =>
   );
 });
 
+test("a server that has never answered is asked at each look, and then at its own interval", async () => {
+  let [isThere, asked] = [false, 0];
+  const answers = async (): Promise<void> => {
+    asked += 1;
+    if (!isThere) throw new Error("connect ECONNREFUSED 127.0.0.1:8080");
+  };
+  const readiness = new Readiness({
+    ...{ bus: hub.connect("agent"), clock, logger: pino({ enabled: false }), name: "agent" },
+    peers: [{ name: "the API", link: "api", everyMs: 10_000, answers }],
+    ...{ followers: () => [], decides: () => false },
+  });
+  const look = async (ms: number): Promise<number> => {
+    await clock.advance(ms);
+    await readiness.look(never);
+    return asked;
+  };
+  expect([await look(0), await look(500), await look(500)]).toEqual([1, 2, 3]);
+  isThere = true;
+  expect(await look(500)).toBe(4);
+  expect(readiness.outage()).toBeNull();
+  expect([await look(5_000), await look(5_000), await look(500)]).toEqual([4, 5, 5]);
+});
+
 test("a process is unready while a database that answers refuses every write, until it takes one", async () => {
   const { after, writes } = await watching();
   const why = "the disk of the log's database is full while appending: could not extend file";

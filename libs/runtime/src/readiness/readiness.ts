@@ -54,7 +54,7 @@ export type Peer = {
   readonly name: string;
   /** The name of the server in metrics, without an address. */
   readonly link: string;
-  /** The interval between two requests; by default that of the looks. */
+  /** The interval between two requests once it has answered; by default, and before, that of the looks. */
   readonly everyMs?: number;
   readonly answers: (signal: AbortSignal) => Promise<void>;
 };
@@ -145,10 +145,11 @@ export class Readiness implements Loop {
       this.#parked.look(),
       ...this.#peers.map(async (peer) => {
         if (askedMs < peer.nextMs) return;
-        peer.nextMs = askedMs + (peer.everyMs ?? 0);
+        if (peer.watch.hasAnswered) peer.nextMs = askedMs + (peer.everyMs ?? 0);
         try {
           await peer.answers(signal);
           peer.watch.answered();
+          peer.nextMs = askedMs + (peer.everyMs ?? 0);
         } catch (error) {
           peer.watch.failed(askedMs, retryReason(error));
         }
@@ -157,12 +158,15 @@ export class Readiness implements Loop {
     this.#late = this.#lateReader(clock.monotonicMs());
   }
 
-  /** Looks until the signal aborts. */
+  /** Looks until the signal aborts, more often while a server has never answered: they start together. */
   async run(signal: AbortSignal, looked: () => void = () => {}): Promise<void> {
     while (!signal.aborted) {
       await this.look(signal);
       looked();
-      await pause(this.#deps.clock, this.#patience.lookMs, signal);
+      const hasBegun = this.#peers.every(({ watch }) => watch.hasAnswered);
+      const { lookMs } = this.#patience;
+      const pauseMs = hasBegun ? lookMs : Math.min(lookMs, runtimeLimits.firstLooksMs);
+      await pause(this.#deps.clock, pauseMs, signal);
     }
   }
 
