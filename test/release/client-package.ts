@@ -4,20 +4,23 @@
  */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { clusterStatus } from "@trainyard/local-cluster";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { catalog } from "../../scripts/lib/release/packages.ts";
+import { root } from "../../scripts/lib/root.ts";
 import { World } from "../world/world.ts";
 import { built, version } from "./built.ts";
 
 const call = promisify(execFile);
 const oldestNode = "22.0.0";
 const programs = ["list.ts", "submit.ts", "watch.ts"];
+const ofGrpcPage = ["@grpc/grpc-js", "@grpc/proto-loader", "google-proto-files"];
 const inBrowser = `
 import { ApiError, Client } from "@trainyard/client";
 declare const settings: { readonly url: string; readonly token: string };
@@ -28,6 +31,7 @@ console.log(items.length, new ApiError({ status: 404, code: "gone", detail: "", 
 
 let project: string;
 let world: World;
+let grpcAddress: string;
 /** The compiler's messages about the programs, which it writes as JavaScript. */
 let problems: { readonly node: string; readonly browser: string };
 
@@ -40,9 +44,13 @@ beforeAll(async () => {
     join(built.out, `trainyard-${name}-${version}.tgz`),
   );
   const others = [`typescript@${typescript}`, "@types/node@22", `${nodePackage}@${oldestNode}`];
-  await npm("install", "--no-audit", "--no-fund", ...tarballs, ...others);
+  await npm("install", "--no-audit", "--no-fund", ...tarballs, ...others, ...ofGrpcPage);
   for (const [name, text] of programsOf(readFileSync(installed("README.md"), "utf8")))
     write(name, text);
+  const [, ofPage = ""] =
+    /^```js\n(.*?)^```$/ms.exec(readFileSync(join(root, "docs/integrate/grpc.md"), "utf8")) ?? [];
+  write("grpc.js", ofPage);
+  symlinkSync(join(root, "proto"), join(project, "proto"));
   write("browser.ts", inBrowser);
   write(
     "experiment.yaml",
@@ -53,6 +61,7 @@ beforeAll(async () => {
     browser: await compiles(["browser.ts"], "es2023,dom,dom.iterable", ""),
   };
   world = await World.start({ agents: 1, slots: 1 });
+  grpcAddress = (await clusterStatus(world.home))?.grpc ?? "";
   const code = world.code("steps");
   execFileSync("tar", ["-czf", join(project, "code.tar.gz"), "-C", join(world.folder, code), "."]);
 }, 300_000);
@@ -108,7 +117,7 @@ function start(...args: readonly string[]) {
   return spawn(node, args, {
     cwd: project,
     stdio: ["ignore", "pipe", "inherit"],
-    env: { TRAINYARD_URL: api, TRAINYARD_TOKEN: token },
+    env: { TRAINYARD_URL: api, TRAINYARD_TOKEN: token, HOST: grpcAddress },
   });
 }
 
@@ -153,6 +162,12 @@ describe("the client's package", () => {
     // A place is stored after its line is printed, so a line may come again after the kill, but none is missing.
     for (const { sequence } of own) expect(positions).toContain(Number(sequence));
     expect(seen.at(-1)).toContain("ExperimentEnded");
+  });
+
+  it("is not needed over gRPC: the program of the page lists and follows without it", async () => {
+    const lines = await linesOf("grpc.js");
+    expect(lines.some((line) => line.includes(" nightly "))).toBe(true);
+    expect(lines.some((line) => line.includes("ExperimentEnded"))).toBe(true);
   });
 
   it("is bundled for a browser without a module of Node.js", async () => {

@@ -32,7 +32,11 @@ export {
   recordedContainer,
 } from "./container.ts";
 export type { LogAction, LogPolicy } from "./log-policies.ts";
-export { type RequestedResources, requestedResources } from "./requested-resources.ts";
+export {
+  type RequestedResources,
+  requestedResources,
+  withoutAgents,
+} from "./requested-resources.ts";
 export { type Continuation, continuedConfig, recordedLength } from "./searcher/continued.ts";
 export { searcherFacts } from "./searcher/searcher.ts";
 export { recordedSource, type WarmStartSource } from "./searcher/warm-start-source.ts";

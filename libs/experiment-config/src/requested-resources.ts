@@ -58,3 +58,31 @@ export function requestedResources({
 function rulesOf(rules: LabelRules): LabelRule[] {
   return Object.entries(rules).map(([label, values]) => ({ label, values: [...values] }));
 }
+
+type Rules = readonly { readonly label: string; readonly values: readonly string[] }[];
+
+type Constraints = {
+  readonly device: string;
+  readonly deviceMemoryBytes: number;
+  readonly required: Rules;
+  readonly preferred: Rules;
+  readonly forbidden: Rules;
+  readonly excludedAgents: readonly string[];
+  readonly sameLabel: string;
+};
+
+/** Returns the resources for a run that is not placed on these agents. */
+export function withoutAgents<Asked extends { readonly constraints?: Constraints | undefined }>(
+  resources: Asked,
+  agents: readonly string[],
+): Asked {
+  if (agents.length === 0) return resources;
+  const { constraints = unconstrained } = resources;
+  const excludedAgents = [...new Set([...constraints.excludedAgents, ...agents])];
+  return { ...resources, constraints: { ...constraints, excludedAgents } };
+}
+
+const unconstrained: Constraints = {
+  ...{ device: "", deviceMemoryBytes: 0, sameLabel: "" },
+  ...{ required: [], preferred: [], forbidden: [], excludedAgents: [] },
+};

@@ -26,6 +26,7 @@ import type { RecentEvents } from "@trainyard/outbound";
 import type { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { SchedulerWatch } from "./api/cluster/scheduler-watch.ts";
 import { apiLimits } from "./api/limits.ts";
+import { nobody } from "./http/caller.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
 import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
 import type { RequestContext } from "./http/request-context.ts";
@@ -65,16 +66,7 @@ export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
 
 /** The identity of reads that several callers share. */
 export const asGateway = (): Asker => ({
-  caller: {
-    kind: "user",
-    authid: "",
-    owner: "",
-    run: null,
-    token: "",
-    ancestors: [],
-    session: null,
-    tokenExpiresAtMs: undefined,
-  },
+  caller: nobody,
   commitId: randomUUID(),
   traceparent: "",
 });

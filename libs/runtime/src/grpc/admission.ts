@@ -177,13 +177,15 @@ class ArrivingCall<Caller> {
   }
 }
 
+type OwnFields = {
+  readonly stream?: ServerHttp2Stream;
+  /** The call of an interceptor that is nearer to the client. */
+  readonly nextCall: ServerInterceptingCallInterface;
+};
+
 /** Returns the stream of a call, a private field: the public part of the library shows only whole messages. */
 function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream {
-  const { stream, nextCall } = call as unknown as {
-    readonly stream?: ServerHttp2Stream;
-    /** The call of an interceptor that is nearer to the client. */
-    readonly nextCall: ServerInterceptingCallInterface;
-  };
+  const { stream, nextCall } = call as unknown as OwnFields; // The library's types hide these fields.
   return stream ?? streamOf(nextCall);
 }
 

@@ -202,7 +202,6 @@ function begun<Caller>(
     reading: (read) => (request === undefined ? read() : request.during(read)),
     traceparent: span.traceparent,
     signal: AbortSignal.any([gone.signal, deps.draining]),
-    address: call.getPeer().replace(/:\d+$/, ""),
     metadata: (key: string) => textOf(call.metadata, key),
     setHeader: (key: string, value: string) => headers.set(key, value),
   };

@@ -27,8 +27,6 @@ export type GrpcContext<Caller> = {
   readonly requestId: string;
   /** Decodes a request that the handler got as bytes; that of a stream of answers counts in the memory until then. */
   readonly reading: <Result>(read: () => Promise<Result>) => Promise<Result>;
-  /** The network address that the call came from, perhaps a proxy's. */
-  readonly address: string;
   /** Returns the first value of the request's metadata with this key. */
   readonly metadata: (key: string) => string | undefined;
   /** Adds to the metadata of the answer, until its first message is sent. */

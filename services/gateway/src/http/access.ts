@@ -6,13 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import {
-  type Caller,
-  type Credentials,
-  countedAs,
-  type RunCaller,
-  type UserCaller,
-} from "./caller.ts";
+import { type Caller, type Credentials, countedAs, type RunCaller, nobody } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { refuseCrossOrigin, refuseForeignCookie } from "./origin.ts";
 import { noRights } from "./owner-runs.ts";
@@ -33,17 +27,6 @@ export type AccessDeps = {
   readonly bodies: BodyBudget;
   /** Returns why the read model cannot be read; null if it can. */
   readonly unreadable: () => string | null;
-};
-
-const nobody: UserCaller = {
-  kind: "user",
-  authid: "",
-  owner: "",
-  run: null,
-  token: "",
-  ancestors: [],
-  session: null,
-  tokenExpiresAtMs: undefined,
 };
 
 /** Returns the memory of a gateway's bodies. */

@@ -72,6 +72,18 @@ export function countedAs(caller: Caller): string {
   return caller.run === null ? `token-${caller.token}` : caller.run.authid;
 }
 
+/** The caller of a call without a token, and of reads that several callers share. */
+export const nobody: UserCaller = {
+  kind: "user",
+  authid: "",
+  owner: "",
+  run: null,
+  token: "",
+  ancestors: [],
+  session: null,
+  tokenExpiresAtMs: undefined,
+};
+
 /** Returns the bucket that limits a caller's rate; null for a caller without a token. */
 export function bucketOf(caller: Caller): Bucket | null {
   const name = countedAs(caller);

@@ -59,7 +59,7 @@ export async function callOf<Name extends CallName>(
   return { route, message, context: contextOf(asked), key: { text, digest } };
 }
 
-function contextOf({ caller, traceparent, signal, address, metadata }: Asked): RequestContext {
+function contextOf({ caller, traceparent, signal, metadata }: Asked): RequestContext {
   return {
     caller,
     commitId: randomUUID(),
@@ -67,7 +67,7 @@ function contextOf({ caller, traceparent, signal, address, metadata }: Asked): R
     signal,
     lastEventId: metadata("last-event-id"),
     ifMatch: metadata("if-match"),
-    address,
+    address: "",
     origin: "",
     cookie: null,
   };

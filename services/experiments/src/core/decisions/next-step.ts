@@ -19,6 +19,7 @@ import {
   StopWhy,
   TrialOutcome,
 } from "@trainyard/contracts/events";
+import { withoutAgents } from "@trainyard/experiment-config/recorded";
 import { limits } from "../../limits.ts";
 import type { ExperimentState } from "../experiment/state.ts";
 import type { LogSignals } from "../foreign/log-signals.ts";
@@ -26,7 +27,7 @@ import { type SearchWant, stopOf } from "../foreign/search.ts";
 import type { TrialCommand } from "../trial/commands.ts";
 import type { LastEnd, Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
-import { noHostText, type TryDelays, tryDelayMs, withoutAgents } from "../trial/tries.ts";
+import { noHostText, type TryDelays, tryDelayMs } from "../trial/tries.ts";
 
 /**
  * The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted or

@@ -1,8 +1,9 @@
 import { StopMode, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
+import { withoutAgents } from "@trainyard/experiment-config/recorded";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import { awaitedUntilMs } from "../trial/decide.ts";
-import { rowAfter, tryDelayMs, withoutAgents } from "../trial/tries.ts";
+import { rowAfter, tryDelayMs } from "../trial/tries.ts";
 import type { EndTaskRun, RequestTaskRun, TaskCommand } from "./commands.ts";
 import { afterRun } from "./end.ts";
 import { evolveTask, initialTask } from "./evolve.ts";

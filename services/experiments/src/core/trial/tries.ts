@@ -13,7 +13,7 @@
  * then ends its host would be repeated without end.
  */
 import type { EventData, Plain } from "@trainyard/contracts";
-import { Fault, type LaunchFailure, type Resources, RunEndWhy } from "@trainyard/contracts/events";
+import { Fault, type LaunchFailure, RunEndWhy } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 
 export type Tries = {
@@ -101,27 +101,6 @@ export function afterLack(
 export function noHostText({ lacking }: Tries, what: string): string {
   return `no agent that could hold the run has what it needs (${lacking.join(", ")}); ${what}`;
 }
-
-/** Returns the resources for a run that is not placed on these agents. */
-export function withoutAgents(
-  resources: Plain<Resources>,
-  agents: readonly string[],
-): Plain<Resources> {
-  if (agents.length === 0) return resources;
-  const constraints = resources.constraints ?? unconstrained;
-  const excludedAgents = [...new Set([...constraints.excludedAgents, ...agents])];
-  return { ...resources, constraints: { ...constraints, excludedAgents } };
-}
-
-const unconstrained = {
-  device: "",
-  deviceMemoryBytes: 0,
-  required: [],
-  preferred: [],
-  forbidden: [],
-  excludedAgents: [],
-  sameLabel: "",
-};
 
 /** Returns the delay of the next run after a try. */
 export function tryDelayMs({ row }: Tries, fault: Fault, { firstMs, lastMs }: TryDelays): number {

@@ -2,7 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { PlaceCheck } from "@trainyard/contracts/commands";
 import type { Resources } from "@trainyard/contracts/events";
-import { defaultPool } from "@trainyard/experiment-config/recorded";
+import { defaultPool, withoutAgents } from "@trainyard/experiment-config/recorded";
 import { couldEverHold } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 
@@ -30,17 +30,8 @@ export function hasOtherPlace(
   resources: Plain<Resources>,
   agents: readonly string[],
 ): boolean {
-  const constraints = resources.constraints ?? unconstrained;
-  const excludedAgents = [...constraints.excludedAgents, ...agents];
-  return checkPlace(cluster, { ...resources, constraints: { ...constraints, excludedAgents } })
-    .possible;
+  return checkPlace(cluster, withoutAgents(resources, agents)).possible;
 }
-
-const unconstrained = {
-  ...{ device: "", deviceMemoryBytes: 0, sameLabel: "" },
-  ...{ required: [], preferred: [], forbidden: [] },
-  excludedAgents: [],
-};
 
 function noPool(cluster: Cluster, pool: string): Plain<PlaceCheck> {
   const names = [...new Set([defaultPool, ...cluster.configured.keys()])].toSorted();
