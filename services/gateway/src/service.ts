@@ -50,6 +50,8 @@ import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { SharedLookups } from "./http/shared-lookups.ts";
+import { UserDirectory } from "./people/directory.ts";
+import { CurrentAccess, Guard } from "./rights/guard.ts";
 import { findToken } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -100,13 +102,30 @@ export async function createService(
     moved.notify([event]);
     openCalls.observed(event);
     room.tunnels.observed(event);
+    directory.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
+  const access = new CurrentAccess(executor.cache);
+  const directory = new UserDirectory({ pool, clock, logger });
   const backend = new Backend({
-    ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
+    ...{
+      access,
+      directory,
+      disk,
+      log,
+      bus,
+      pool,
+      clock,
+      logger,
+      documents,
+      view,
+      blobs,
+      executor,
+      follower,
+    },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
     analyses: stack.use(new AnalysisThread(log)),
@@ -116,7 +135,7 @@ export async function createService(
   const idempotency = new IdempotencyStore(pool);
   const known = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
   const state = await openState(config.redisUrl, parts);
-  const door = doorOf({ ...parts, state }, callers, executor.cache, known, config);
+  const door = doorOf({ ...parts, state, access }, callers, executor.cache, known, config);
   const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
@@ -124,6 +143,7 @@ export async function createService(
   const pages = taskPageRoom({ ...rooms, ...room, serving, token: known });
   const face = {
     costs: new Costs(),
+    guard: new Guard(access, backend),
     bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
@@ -149,6 +169,7 @@ export async function createService(
     // Done before the read model starts, so that it includes the first token once it has caught up.
     prepare: async () => {
       await sessions.prepare();
+      await directory.prepare();
       if (firstTokenFile !== null) await issueFirstToken(backend, firstTokenFile);
     },
     listen: async (serving) => {
@@ -179,7 +200,15 @@ export async function createService(
 
 /** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */
 function doorOf(
-  { log, clock, state }: Pick<BackendParts, "log" | "clock"> & { readonly state: SharedState },
+  {
+    log,
+    clock,
+    state,
+    access,
+  }: Pick<BackendParts, "log" | "clock"> & {
+    readonly state: SharedState;
+    readonly access: CurrentAccess;
+  },
   callers: Pool,
   cache: FoldCache,
   token: TokenLookup,
@@ -193,6 +222,7 @@ function doorOf(
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
+    requireEnabled: (user: string) => access.requireEnabled(user),
   };
   const clusterId = (): string => sessions.clusterId;
   return {

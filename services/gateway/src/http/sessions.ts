@@ -68,8 +68,13 @@ export class Sessions {
   async find(secret: string): Promise<OpenSession | undefined> {
     if (!secretPattern.test(secret)) return undefined;
     const digest = digestOfSecret(secret);
-    const { rows } = await this.#pool.query<{ token: string; ends: number; stale: boolean }>(
-      `select token, ${endMs} as ends, used_at < now() - make_interval(secs => $3) as stale
+    const { rows } = await this.#pool.query<{
+      token: string;
+      user: string;
+      ends: number;
+      stale: boolean;
+    }>(
+      `select token, user_id as user, ${endMs} as ends, used_at < now() - make_interval(secs => $3) as stale
        from gateway.sessions
        where digest = $1 and used_at > now() - make_interval(hours => $2)`,
       [digest, idleHours, sessionUsedSeconds],
@@ -77,7 +82,7 @@ export class Sessions {
     const [row] = rows;
     if (row === undefined) return undefined;
     if (row.stale) await this.touch([digest]);
-    return { digest, token: row.token, expiresAtMs: row.ends };
+    return { digest, token: row.token, user: row.user, expiresAtMs: row.ends };
   }
 
   /** Returns those of the sessions that are open, and marks them as used. */

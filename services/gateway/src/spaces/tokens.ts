@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { TokenLimit } from "@trainyard/access";
 import { isRejection } from "@trainyard/kernel";
 import type { CommitIdentity } from "@trainyard/runtime";
 import type { Backend, BackendParts } from "../backend.ts";
@@ -18,9 +19,10 @@ export async function issueToken(
     readonly owner: string;
     readonly expiresAtMs: number;
     readonly ancestors: readonly string[];
+    readonly limits: readonly TokenLimit[];
   },
 ): Promise<number> {
-  const { label, owner, expiresAtMs, ancestors } = token;
+  const { label, owner, expiresAtMs, ancestors, limits } = token;
   const result = await backend.parts.executor.execute(identity, async (work) => {
     const decided = await work.decide(tokens, token.id, {
       type: "IssueToken",
@@ -28,6 +30,7 @@ export async function issueToken(
       owner,
       expiresAtMs,
       ancestors,
+      limits,
       secretDigest: digestOfSecret(token.secret),
     });
     return isRejection(decided) ? decided : undefined;
