@@ -1,69 +1,12 @@
 /** Second replicas of services, behind nginx with the configuration that docs/operate/deploy.md gives for them. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { programFile } from "@trainyard/kernel/program-file";
 import { checkout } from "@trainyard/local-cluster";
-import { parseEnvFile } from "@trainyard/runtime/environment";
-import { freePort, hasNginx, runNginx } from "@trainyard/testing";
-import { eventually } from "../../world/eventually.ts";
+import { hasNginx, runNginx } from "@trainyard/testing";
+import { newPorts, type Ports, Replica, settingsOf } from "../../world/replica.ts";
 import { world } from "./cluster.ts";
 
-export type Ports = { readonly http: number; readonly grpc: number };
-
 const guide = join(checkout, "docs/operate/deploy.md");
-
-const newPorts = async (): Promise<Ports> => ({ http: await freePort(), grpc: await freePort() });
-
-/** Returns the settings of a process of the cluster. */
-const settingsOf = (service: string): Readonly<Record<string, string>> =>
-  parseEnvFile(readFileSync(join(world.home, "run/environment", `${service}.env`), "utf8"));
-
-/** Another process of a service, with the settings of the cluster's own and ports of its own. */
-class Replica implements AsyncDisposable {
-  readonly service: string;
-  readonly ports: Ports;
-  #child: ChildProcess | null = null;
-
-  constructor(service: string, ports: Ports) {
-    this.service = service;
-    this.ports = ports;
-  }
-
-  /** Starts it, or starts it again, and resolves when it is ready. */
-  async start(): Promise<void> {
-    const file = join(world.folder, `${this.service}-replica.env`);
-    const { http, grpc } = this.ports;
-    const own = { TRAINYARD_HTTP_PORT: http, TRAINYARD_GRPC_PORT: grpc };
-    const lines = Object.entries({ ...settingsOf(this.service), ...own });
-    writeFileSync(file, lines.map(([name, value]) => `${name}=${value}\n`).join(""), {
-      mode: 0o600,
-    });
-    const program = programFile(join(checkout, "services", this.service, "src/main.ts"));
-    const child = spawn(process.execPath, [program], {
-      env: { ...process.env, TRAINYARD_ENV_FILE: file },
-      stdio: "ignore",
-    });
-    this.#child = child;
-    await eventually(`the other ${this.service} is ready`, async () => {
-      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
-      return (await fetch(`http://127.0.0.1:${http}/readyz`)).ok;
-    });
-  }
-
-  /** Sends kill -9, and resolves when it has ended. */
-  async kill(): Promise<void> {
-    const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    if (child.kill("SIGKILL")) await ended;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.kill();
-  }
-}
 
 /** Returns the documented configuration for the services, whose first ports are nginx's own. */
 function directives(ports: Readonly<Record<string, readonly [Ports, Ports, Ports]>>): string {
@@ -106,7 +49,7 @@ export async function stageOf(
     skip("nginx, from the distribution");
   }
   const portsOf = async (service: string): Promise<[Ports, Ports, Ports]> => {
-    const own = settingsOf(service);
+    const own = settingsOf(world, service);
     const first = {
       http: Number(own["TRAINYARD_HTTP_PORT"]),
       grpc: Number(own["TRAINYARD_GRPC_PORT"]),
@@ -116,7 +59,9 @@ export async function stageOf(
   const ports = { gateway: await portsOf("gateway"), metrics: await portsOf("metrics") };
   const others = await Promise.all(
     services.map(async (service) =>
-      stack.use(new Replica(service, service === "logs" ? await newPorts() : ports[service][2])),
+      stack.use(
+        new Replica(world, service, service === "logs" ? await newPorts() : ports[service][2]),
+      ),
     ),
   );
   const startOthers = async (): Promise<void> => {

@@ -18,8 +18,8 @@ import {
   violationsOf,
 } from "../../metrics/stored.ts";
 import { subscribe } from "../../metrics/subscribers.ts";
+import type { Ports } from "../../world/replica.ts";
 import { world } from "./cluster.ts";
-import type { Ports } from "./replicas.ts";
 
 const config = (url: string, reportsUrl: string, enough: string): string => `
 name: replicated

@@ -5,8 +5,9 @@ import { EventService } from "@trainyard/contracts/api";
 import { GrpcClient } from "@trainyard/runtime/grpc";
 import { expect, test } from "vitest";
 import { eventually } from "../../world/eventually.ts";
+import type { Ports } from "../../world/replica.ts";
 import { world } from "./cluster.ts";
-import { type Ports, stageOf } from "./replicas.ts";
+import { stageOf } from "./replicas.ts";
 import { startReplicatedRun } from "./replicated-run.ts";
 
 const ofWorkspaces = { types: ["WorkspaceCreated"] };
