@@ -49,10 +49,10 @@ import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
-import { SharedLookups } from "./http/shared-lookups.ts";
+import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
 import { CurrentAccess, Guard } from "./rights/guard.ts";
-import { findToken } from "./spaces/tokens.ts";
+import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
@@ -60,6 +60,7 @@ import { keepRecent, openLeaving } from "./live/keep-recent.ts";
 import { DocumentStore, documentsView } from "./read-model/document-store.ts";
 import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
+import type { TokenDocument } from "./read-model/core/views/documents.ts";
 import { removalLoop } from "./read-model/removed.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
@@ -133,14 +134,14 @@ export async function createService(
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
-  const known = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
+  const known = tokenLookup(freshness, (ids) => findTokens({ documents, pool: callers }, ids));
   const state = await openState(config.redisUrl, parts);
   const door = doorOf({ ...parts, state, access }, callers, executor.cache, known, config);
   const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
   const serving = servingRuns(backend, runTokenKeys);
-  const pages = taskPageRoom({ ...rooms, ...room, serving, token: known });
+  const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, token: known });
   const face = {
     costs: new Costs(),
     guard: new Guard(access, backend),
@@ -216,7 +217,7 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
-  const found = new SharedLookups((secret: string) => sessions.find(secret));
+  const found = new SharedLookups((secrets) => sessions.find(secrets));
   const lookups = {
     ...{ runTokenKeys, token },
     grants: new RunGrants(log, clock),
@@ -242,7 +243,7 @@ function braked(disk: StorageDisk, clock: Clock): StorageDisk {
 /**
  * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
  */
-function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+function tokenLookup(freshness: Freshness, find: Lookup<TokenDocument>): TokenLookup {
   const tokens = new SharedLookups(find);
   return async (id) => {
     const unready = freshness.unready();
