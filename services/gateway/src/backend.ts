@@ -31,7 +31,7 @@ import { nobody } from "./http/caller.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
 import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
 import type { RequestContext } from "./http/request-context.ts";
-import type { CurrentAccess } from "./rights/guard.ts";
+import type { CurrentAccess } from "./people/current-access.ts";
 import type {
   DocumentKind,
   Documents,
@@ -61,7 +61,7 @@ export type BackendParts = {
   readonly executor: Executor;
   /** Keeps the folds of single streams current, independently of the read model. */
   readonly follower: LogFollower;
-  /** Who has which role. */
+  /** The roles of the moment. */
   readonly access: CurrentAccess;
   /** The names of the users. */
   readonly directory: UserDirectory;

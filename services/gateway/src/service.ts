@@ -51,7 +51,8 @@ import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
-import { CurrentAccess, Guard } from "./rights/guard.ts";
+import { CurrentAccess } from "./people/current-access.ts";
+import { Guard } from "./api/rights/guard.ts";
 import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
@@ -109,24 +110,10 @@ export async function createService(
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
-  const access = new CurrentAccess(executor.cache);
-  const directory = new UserDirectory({ pool, clock, logger });
+  const { access, directory } = peopleOf({ pool, clock, logger, cache: executor.cache });
   const backend = new Backend({
-    ...{
-      access,
-      directory,
-      disk,
-      log,
-      bus,
-      pool,
-      clock,
-      logger,
-      documents,
-      view,
-      blobs,
-      executor,
-      follower,
-    },
+    ...{ access, directory, disk, log, bus, pool, clock, logger, documents, view, blobs },
+    ...{ executor, follower },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
     analyses: stack.use(new AnalysisThread(log)),
@@ -197,6 +184,11 @@ export async function createService(
     unready: () => freshness.unready(),
     followers: () => [viewFollower(view), { name: "gateway", position: follower.position }],
   });
+}
+
+/** Returns what is known about users: their roles and their names. */
+function peopleOf(deps: Pick<BackendParts, "pool" | "clock" | "logger"> & { cache: FoldCache }) {
+  return { access: new CurrentAccess(deps.cache), directory: new UserDirectory(deps) };
 }
 
 /** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */
