@@ -6,7 +6,12 @@ import { Failure, UsageError } from "./usage-error.ts";
 
 /** Connects to the cluster that `requireAccess` finds. */
 export function connect(): Client {
-  return new Client(requireAccess());
+  return clientAt(requireAccess());
+}
+
+/** Returns a client whose calls are in the trace of the command's environment, if that names one. */
+export function clientAt(access: Access): Client {
+  return new Client({ ...access, traceparent: process.env["TRACEPARENT"] });
 }
 
 /** Returns the address and token of the cluster. Throws a Failure without a cluster. */
@@ -31,7 +36,7 @@ export function taskPage(task: string): string {
 /** Connects to the cluster; null if none is named and none runs. */
 export function connectIfUp(): Client | null {
   const access = accessIfUp();
-  return access === null ? null : new Client(access);
+  return access === null ? null : clientAt(access);
 }
 
 /**
