@@ -1,6 +1,6 @@
 import { Client } from "@trainyard/client";
 import { clusterAccess } from "@trainyard/local-cluster/access";
-import { namedCluster } from "./environment.ts";
+import { namedCluster, namedTraceparent } from "./environment.ts";
 import { type Access, currentLogin, loginAt, loginNamed, sameAddress } from "./logins.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
@@ -11,7 +11,7 @@ export function connect(): Client {
 
 /** Returns a client whose calls are in the trace of the command's environment, if that names one. */
 export function clientAt(access: Access): Client {
-  return new Client({ ...access, traceparent: process.env["TRACEPARENT"] });
+  return new Client({ ...access, traceparent: namedTraceparent() });
 }
 
 /** Returns the address and token of the cluster. Throws a Failure without a cluster. */
