@@ -51,6 +51,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "chain_single_commands",
     "latency_2000_vs_direct",
     "latency_2000_p99",
+    "chain_traced",
   ],
   feeds: [
     ...(hasKcat() ? ["kafka_vs_kafkajs"] : []),

@@ -66,6 +66,7 @@ export async function createService(
       clock,
       logger,
       count: telemetry.attempted,
+      tracer: parts.tracer,
       ...outgoing,
     };
     const webhooks = openWebhooks(sending);

@@ -4,14 +4,16 @@
  * is recorded after the answer: a process that dies in between sends the event again, with the same id.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, retrying, storableText } from "@trainyard/kernel";
+import { type Clock, Fault, retrying, storableText } from "@trainyard/kernel";
 import { LeavingEvent } from "@trainyard/outbound";
 import {
   EffectLoop,
   endsTerm,
   type LogEpoch,
   type Logger,
+  noTracer,
   runtimeLimits,
+  type Tracer,
 } from "@trainyard/runtime";
 import {
   disablingReason,
@@ -39,6 +41,8 @@ export type OutboxDeps = {
   readonly count: (result: "delivered" | "failed") => void;
   /** Draws a number from 0 to 1, for the spread of waits. */
   readonly draw: () => number;
+  /** Begins a span for each attempt, under the append of its event. Default: attempts are no spans. */
+  readonly tracer?: Tracer;
 };
 
 export class Outbox {
@@ -127,7 +131,7 @@ export class Outbox {
   ): Promise<void> {
     const { clock, count, draw } = this.#deps;
     const startMs = clock.nowMs();
-    const posted = event === null ? lost : await this.#deps.post(webhook, event, signal);
+    const posted = event === null ? lost : await this.#post(webhook, event, signal);
     // The answer is unknown, so the event is sent again.
     if (signal.aborted) return;
     const attempt = attemptOf(webhook, posted, startMs);
@@ -143,6 +147,17 @@ export class Outbox {
     count(outcome.state === "DELIVERED" ? "delivered" : "failed");
     this.#failed(outcome.state === "DELIVERED" ? null : failureOf(attempt));
     if (event !== null) await this.#judge(webhook, posted, nowMs, signal);
+  }
+
+  async #post(webhook: WebhookRow, event: LeavingEvent, signal: AbortSignal): Promise<Posted> {
+    const { post, tracer = noTracer } = this.#deps;
+    const { meta, position } = event.stored;
+    const attributes = { "trainyard.event": event.name, "trainyard.position": position };
+    const span = tracer.under("deliver", meta.traceparent, { kind: "client", attributes });
+    const posted = await post(webhook, event, signal);
+    const none = new Fault("no_answer", "the receiver did not answer", { retry: "later" });
+    span.end(isDelivered(posted) ? {} : { error: posted.status ?? none });
+    return posted;
   }
 
   /** Notes the success or failure at the webhook, which is disabled after too many failures. */
