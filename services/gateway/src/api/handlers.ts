@@ -15,6 +15,7 @@ import { experimentHandlers } from "./experiments/experiments.ts";
 import { jobHandlers } from "./jobs/jobs.ts";
 import { followedLines, logHandlers } from "./logs/trial-logs.ts";
 import { metricStreamHandlers } from "./metric-stream/metric-stream.ts";
+import { SeriesAnswers } from "./metrics/series-answers.ts";
 import { metricHandlers } from "./metrics/trial-metrics.ts";
 import { modelHandlers } from "./models/models.ts";
 import { poolHandlers } from "./pools/pools.ts";
@@ -27,6 +28,7 @@ import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { subscriptionHandlers } from "./subscriptions/subscriptions.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
+import type { SharedState } from "../rates/shared-state.ts";
 import type { TaskSessions } from "../task-pages/task-sessions.ts";
 import type { Tunnels } from "../tunnels/tunnels.ts";
 import { taskSessionHandlers } from "./tasks/task-sessions.ts";
@@ -45,10 +47,13 @@ export function apiHandlers(
   door: Door & {
     readonly taskSessions: TaskSessions;
     readonly tunnels: Pick<Tunnels, "open">;
+    readonly state: SharedState;
+    readonly clusterId: () => string;
   },
-  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain">,
+  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl">,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
+  const answers = config.redisUrl === null ? null : new SeriesAnswers({ backend, ...door });
   const cluster = clusterHandlers(backend);
   const events = eventHandlers(backend);
   const lines = followedLines(backend, moved);
@@ -68,7 +73,7 @@ export function apiHandlers(
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
       ...codeHandlers(backend),
-      ...metricHandlers(backend),
+      ...metricHandlers(backend, answers),
       ...comparisonHandlers(backend),
       ...profiles.unary,
       ...boards.unary,

@@ -1,6 +1,8 @@
 /** The contract of SharedState, for each adapter. */
+import { randomBytes } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { rateLimits } from "./limits.ts";
 import type { SharedState } from "./shared-state.ts";
 import { leftIn } from "./token-bucket.ts";
 
@@ -72,5 +74,35 @@ export function sharedStateContract(
       expect(second.fullInMicros).toBeGreaterThan(1_000_000);
       expect(second.fullInMicros).toBeLessThanOrEqual(2_000_000);
     });
+
+    test("returns to each replica the bytes that were put last under a key", async () => {
+      const name = key();
+      expect(await one.get(name)).toBeNull();
+      const bytes = randomBytes(rateLimits.keptOneBytesMax);
+      await one.put(name, Uint8Array.of(1), 60_000);
+      await one.put(name, bytes, 60_000);
+      await one.put(key(), Uint8Array.of(2), 60_000);
+      for (const state of [one, other]) expect(sameBytes(await state.get(name), bytes)).toBe(true);
+    });
+
+    test("forgets bytes after their time", async () => {
+      const name = key();
+      await one.put(name, Uint8Array.of(1), 100);
+      const began = clock.monotonicMs();
+      await vi.waitFor(async () => expect(await other.get(name)).toBeNull(), {
+        timeout: 20_000,
+        interval: 10,
+      });
+      expect(clock.monotonicMs() - began).toBeGreaterThan(50);
+    });
+
+    test("keeps no bytes beyond the limit of one answer", async () => {
+      const name = key();
+      await one.put(name, new Uint8Array(rateLimits.keptOneBytesMax + 1), 60_000);
+      expect(await other.get(name)).toBeNull();
+    });
   });
 }
+
+const sameBytes = (bytes: Uint8Array | null, others: Uint8Array): boolean =>
+  bytes !== null && Buffer.compare(bytes, others) === 0;
