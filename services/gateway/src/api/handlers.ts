@@ -15,8 +15,7 @@ import { experimentHandlers } from "./experiments/experiments.ts";
 import { jobHandlers } from "./jobs/jobs.ts";
 import { followedLines, logHandlers } from "./logs/trial-logs.ts";
 import { metricStreamHandlers } from "./metric-stream/metric-stream.ts";
-import { SeriesAnswers } from "./metrics/series-answers.ts";
-import { metricHandlers } from "./metrics/trial-metrics.ts";
+import { type AnswersDoor, metricHandlers } from "./metrics/trial-metrics.ts";
 import { modelHandlers } from "./models/models.ts";
 import { poolHandlers } from "./pools/pools.ts";
 import { profileHandlers } from "./profile/profile.ts";
@@ -28,7 +27,6 @@ import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { subscriptionHandlers } from "./subscriptions/subscriptions.ts";
 import { submissionHandlers } from "./submissions/submissions.ts";
-import type { SharedState } from "../rates/shared-state.ts";
 import type { TaskSessions } from "../task-pages/task-sessions.ts";
 import type { Tunnels } from "../tunnels/tunnels.ts";
 import { taskSessionHandlers } from "./tasks/task-sessions.ts";
@@ -44,16 +42,14 @@ import { workspaceHandlers } from "./workspaces/workspaces.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
-  door: Door & {
-    readonly taskSessions: TaskSessions;
-    readonly tunnels: Pick<Tunnels, "open">;
-    readonly state: SharedState;
-    readonly clusterId: () => string;
-  },
+  door: Door &
+    AnswersDoor & {
+      readonly taskSessions: TaskSessions;
+      readonly tunnels: Pick<Tunnels, "open">;
+    },
   config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl">,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
-  const answers = config.redisUrl === null ? null : new SeriesAnswers({ backend, ...door });
   const cluster = clusterHandlers(backend);
   const events = eventHandlers(backend);
   const lines = followedLines(backend, moved);
@@ -73,7 +69,7 @@ export function apiHandlers(
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
       ...codeHandlers(backend),
-      ...metricHandlers(backend, answers),
+      ...metricHandlers(backend, door, config),
       ...comparisonHandlers(backend),
       ...profiles.unary,
       ...boards.unary,

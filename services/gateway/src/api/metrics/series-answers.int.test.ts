@@ -206,6 +206,7 @@ test("while Redis is frozen or away each gateway answers, and asks metrics for i
   for (const url of [one, other]) await query(url, "1.1");
   expect(asked).toHaveLength(2);
   redis.thaw();
+  store.disconnect();
   await redis[Symbol.asyncDispose]();
   head += 1;
   for (const url of [one, other]) await query(url, "1.1");

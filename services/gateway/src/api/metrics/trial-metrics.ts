@@ -3,6 +3,7 @@ import type { MetricPoint } from "@trainyard/contracts/api";
 import type { Point, Series } from "@trainyard/contracts/commands";
 import { isTrialId, mapConcurrently, parseTrialId } from "@trainyard/kernel";
 import { type Backend, isDeleted } from "../../backend.ts";
+import type { GatewayConfig } from "../../config.ts";
 import { FairQueue } from "../../http/fair-queue.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
@@ -10,7 +11,7 @@ import type { TrialDocument } from "../../read-model/core/views/documents.ts";
 import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
-import { onlyExperiment, type SeriesAnswers } from "./series-answers.ts";
+import { onlyExperiment, SeriesAnswers, type SeriesAnswersDeps } from "./series-answers.ts";
 import { questionsOf } from "./series-questions.ts";
 
 const seriesBucketsDefault = 1_000;
@@ -118,7 +119,14 @@ export function shownPoint(trial: string, point: Plain<Point>): Plain<MetricPoin
   };
 }
 
-export function metricHandlers(backend: Backend, answers: SeriesAnswers | null) {
+export type AnswersDoor = Omit<SeriesAnswersDeps, "backend">;
+
+export function metricHandlers(
+  backend: Backend,
+  door: AnswersDoor,
+  { redisUrl }: Pick<GatewayConfig, "redisUrl">,
+) {
+  const answers = redisUrl === null ? null : new SeriesAnswers({ backend, ...door });
   const queues: SeriesQueues = {
     single: new FairQueue(apiLimits.seriesQueries),
     combined: new FairQueue(apiLimits.combinedQueries),
