@@ -1,4 +1,4 @@
-import { hasKcat } from "@trainyard/testing";
+import { hasKcat, hasRedis } from "@trainyard/testing";
 import { afterAll, expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { findChromium } from "../browser/support/chromium.ts";
@@ -45,6 +45,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "fold_queued_runs_flatness_1k_100k",
     "trial_list_heavy",
     "followers_1000",
+    ...(hasRedis() ? ["series_shared_vs_alone"] : []),
   ],
   delivery: [
     "chain_saturated",

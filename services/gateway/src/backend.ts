@@ -96,8 +96,17 @@ export class Backend {
     message: CommandRequestOf<Service, Name>,
     context: Asker,
   ): Promise<CommandReplyOf<Service, Name>> {
-    const body = await this.#request(service, name, encodeRequest(service, name, message), context);
-    return decodeReply(service, name, body);
+    return decodeReply(service, name, await this.reply(service, name, message, context));
+  }
+
+  /** Sends a command to a service. Returns its answer as it is encoded. */
+  reply<Service extends Exclude<CommandService, "common">, Name extends CommandName<Service>>(
+    service: Service,
+    name: Name,
+    message: CommandRequestOf<Service, Name>,
+    context: Asker,
+  ): Promise<Uint8Array> {
+    return this.#request(service, name, encodeRequest(service, name, message), context);
   }
 
   /** Sends one of the commands that several services answer. */

@@ -134,7 +134,7 @@ export async function createService(
     guard: new Guard(access, backend),
     bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
-    handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
+    handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room, state }, config),
     ...{ idempotency, ...door },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
