@@ -1071,6 +1071,8 @@ export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
  */
 export const ClusterService: GenService<{
   /**
+   * Returns the version of the platform, and the id of the cluster's log.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.GetVersion
    */
   getVersion: {
@@ -1079,6 +1081,8 @@ export const ClusterService: GenService<{
     output: typeof GetVersionResponseSchema;
   },
   /**
+   * Lists the agents with their slots and states.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListAgents
    */
   listAgents: {
@@ -1087,6 +1091,8 @@ export const ClusterService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
+   * Lists the events and actions that a service could not process, each with the reason.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListParked
    */
   listParked: {
@@ -1095,6 +1101,8 @@ export const ClusterService: GenService<{
     output: typeof ListParkedResponseSchema;
   },
   /**
+   * Processes what a service has parked for one key, such as an experiment, again. For a view it rebuilds the view.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.RetryParked
    */
   retryParked: {
@@ -1123,6 +1131,8 @@ export const ClusterService: GenService<{
     output: typeof LogAnchorSchema;
   },
   /**
+   * Creates a token for the caller, which ends with the token that the caller uses. Only the answer has its secret.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.CreateToken
    */
   createToken: {
@@ -1131,6 +1141,8 @@ export const ClusterService: GenService<{
     output: typeof CreateTokenResponseSchema;
   },
   /**
+   * Lists the tokens without their secrets, also those that have ended.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListTokens
    */
   listTokens: {
@@ -1139,6 +1151,9 @@ export const ClusterService: GenService<{
     output: typeof ListTokensResponseSchema;
   },
   /**
+   * Revokes a token and the tokens that were created with it. Their sessions and open streams end, and their
+   * subscriptions stop.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.RevokeToken
    */
   revokeToken: {
