@@ -1,5 +1,5 @@
 """The part of Optuna's interface that docs/integrate/searcher.md uses, for machines without Optuna. It draws points
-at random and is as strict as Optuna: a trial is told once, with a value or with a state.
+at random and is as strict as Optuna: a trial gets one result, a value or a state.
 """
 
 import random
@@ -18,7 +18,7 @@ class TPESampler:
 class _Trial:
     def __init__(self, number, sampler):
         self.number = number
-        self.told = False
+        self.ended = False
         self.sampler = sampler
 
     def suggest_float(self, name, low, high, log):
@@ -37,9 +37,9 @@ class _Study:
         return trial
 
     def tell(self, trial, values=None, state=None):
-        assert not trial.told
+        assert not trial.ended
         assert (values is None) == (state == _State.FAIL)
-        trial.told = True
+        trial.ended = True
 
 
 def create_study(*, sampler, direction):

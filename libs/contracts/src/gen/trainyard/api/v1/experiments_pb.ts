@@ -1677,7 +1677,8 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
-   * Continues a paused experiment: its trials are queued again and continue from their latest checkpoints.
+   * Queues the trials of a paused experiment again, or starts an experiment that was created paused. A pause whose runs
+   * have not read the request yet is taken back.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ActivateExperiment
    */
