@@ -6,11 +6,13 @@
 import type { DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
 import type { HttpBody } from "./gen/google/api/httpbody_pb.ts";
+import { AccessService } from "./gen/trainyard/api/v1/access_pb.ts";
 import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
 import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { CodeService } from "./gen/trainyard/api/v1/code_pb.ts";
 import { ComparisonService } from "./gen/trainyard/api/v1/comparison_pb.ts";
+import { DeviceLoginService } from "./gen/trainyard/api/v1/device_logins_pb.ts";
 import { EventService } from "./gen/trainyard/api/v1/events_pb.ts";
 import { ExperimentLifeService } from "./gen/trainyard/api/v1/experiment_life_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
@@ -28,6 +30,7 @@ import { SubmissionService } from "./gen/trainyard/api/v1/submissions_pb.ts";
 import { SubscriptionService } from "./gen/trainyard/api/v1/subscriptions_pb.ts";
 import { TaskService } from "./gen/trainyard/api/v1/tasks_pb.ts";
 import { TensorBoardService } from "./gen/trainyard/api/v1/tensorboard_pb.ts";
+import { UserService } from "./gen/trainyard/api/v1/users_pb.ts";
 import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
 import { WatchService } from "./gen/trainyard/api/v1/watch_pb.ts";
 import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
@@ -63,6 +66,9 @@ export const gatewayServices = [
   SubmissionService,
   WorkspaceService,
   SessionService,
+  UserService,
+  AccessService,
+  DeviceLoginService,
 ] as const satisfies readonly DescService[];
 
 type MethodsOf<Service> =

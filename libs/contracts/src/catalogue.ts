@@ -1,6 +1,7 @@
 /** Every event type: its message, the aggregate whose streams contain it, and the service that owns these streams. */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { categoryOwners } from "@trainyard/kernel/services";
+import * as access from "./gen/trainyard/event/v1/access_pb.ts";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 import * as content from "./gen/trainyard/event/v1/content_pb.ts";
@@ -15,6 +16,7 @@ import * as space from "./gen/trainyard/event/v1/space_pb.ts";
 import * as subscription from "./gen/trainyard/event/v1/subscription_pb.ts";
 import * as task from "./gen/trainyard/event/v1/task_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
+import * as user from "./gen/trainyard/event/v1/user_pb.ts";
 import type { Plain } from "./plain.ts";
 
 const byAggregate = {
@@ -167,6 +169,23 @@ const byAggregate = {
     subscription.QueueWaitExceededSchema,
   ],
   token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
+  user: [
+    user.UserCreatedSchema,
+    user.UserDescribedSchema,
+    user.UserDisabledSchema,
+    user.UserEnabledSchema,
+    user.UserSignedOutSchema,
+  ],
+  access: [
+    access.GroupCreatedSchema,
+    access.GroupRenamedSchema,
+    access.GroupDeletedSchema,
+    access.GroupMembersChangedSchema,
+    access.RoleDefinedSchema,
+    access.RoleDeletedSchema,
+    access.RoleGivenSchema,
+    access.RoleTakenSchema,
+  ],
   environment: [environment.EnvironmentRecordedSchema],
   content: [
     content.ContentDeletionStartedSchema,

@@ -14,11 +14,16 @@ import {
 import { http } from "./gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "./gen/google/api/http_pb.ts";
 import { HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";
-import { BodyLimit, Cost, call as callOptions } from "./gen/trainyard/options/v1/call_pb.ts";
+import {
+  BodyLimit,
+  Cost,
+  call as callOptions,
+  Permission,
+} from "./gen/trainyard/options/v1/call_pb.ts";
 import type { CallOptions } from "./gen/trainyard/options/v1/call_pb.ts";
 import type { Plain } from "./plain.ts";
 
-export { BodyLimit, Cost, gatewayServices };
+export { BodyLimit, Cost, gatewayServices, Permission };
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -50,12 +55,16 @@ export type CallFacts = Plain<CallOptions>;
 
 /**
  * Returns all routes of the gateway; a method with additional bindings has several. Throws if a call does not say what
- * it costs.
+ * it costs, or which permission its caller needs.
  */
 export function gatewayRoutes(): readonly Route[] {
   const routes = routesOf(gatewayServices);
   for (const { name, facts } of routes) {
     assert(facts.cost !== Cost.UNSPECIFIED, `${name} says what it costs`);
+    const isOfUsers = !facts.open && !facts.signsIn;
+    const saysWho = facts.permission !== Permission.UNSPECIFIED;
+    assert(isOfUsers === saysWho, `${name} says which permission it needs`);
+    assert(!facts.narrows || facts.objects.length === 0, `${name} has objects or narrows`);
   }
   return routes;
 }

@@ -216,6 +216,41 @@ const spaces = {
   createSessionCode: {},
 } as const satisfies Partial<Record<CallName, Example>>;
 
+const user = "ada";
+const group = "vision-team";
+const password = "b109f3bbbc244eb8".repeat(8);
+
+const people = {
+  getMe: {},
+  createUser: { name: user, displayName: "Ada Lovelace", email: "ada@example.org", password },
+  listUsers: { ...page, prefix: "a" },
+  getUser: { user },
+  updateUser: { user, displayName: "Ada King" },
+  disableUser: { user: "bo", reason: "left the lab" },
+  enableUser: { user: "bo" },
+  setPassword: { current: password, password: "9b71d224bd62f378".repeat(8) },
+  resetPassword: { user },
+  listGroups: {},
+  createGroup: { name: group, members: [user] },
+  renameGroup: { group, name: "vision" },
+  changeGroupMembers: { group, join: ["bo"], leave: [user] },
+  deleteGroup: { group },
+  listRoles: {},
+  defineRole: {
+    role: "annotator",
+    description: "labels experiments",
+    permissions: ["workspace_view", "experiment_view", "experiment_edit"],
+  },
+  deleteRole: { role: "annotator" },
+  listGrants: { workspace },
+  giveRole: { role: "editor", group, workspace },
+  takeRole: { grant: "everyone-default" },
+  startDeviceLogin: { program: "yard 0.1.0 on laptop" },
+  finishDeviceLogin: { secret: "0123456789abcdef0123456789abcdef0123456789a" },
+  getDeviceLogin: { code: "BCDF-GHJK" },
+  answerDeviceLogin: { code: "BCDF-GHJK", confirm: true },
+} as const satisfies Partial<Record<CallName, Example>>;
+
 export const examples: Readonly<Record<CallName, Example>> = {
   ...experiments,
   ...results,
@@ -225,4 +260,5 @@ export const examples: Readonly<Record<CallName, Example>> = {
   ...events,
   ...cluster,
   ...spaces,
+  ...people,
 };

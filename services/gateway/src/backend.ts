@@ -26,10 +26,12 @@ import type { RecentEvents } from "@trainyard/outbound";
 import type { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { SchedulerWatch } from "./api/cluster/scheduler-watch.ts";
 import { apiLimits } from "./api/limits.ts";
+import type { UserDirectory } from "./people/directory.ts";
 import { nobody } from "./http/caller.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
 import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
 import type { RequestContext } from "./http/request-context.ts";
+import type { CurrentAccess } from "./rights/guard.ts";
 import type {
   DocumentKind,
   Documents,
@@ -59,6 +61,10 @@ export type BackendParts = {
   readonly executor: Executor;
   /** Keeps the folds of single streams current, independently of the read model. */
   readonly follower: LogFollower;
+  /** Who has which role. */
+  readonly access: CurrentAccess;
+  /** The names of the users. */
+  readonly directory: UserDirectory;
 };
 
 /** The caller and the ids that a command to a service carries. */

@@ -49,8 +49,10 @@ import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
-import { SharedLookups } from "./http/shared-lookups.ts";
-import { findToken } from "./spaces/tokens.ts";
+import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
+import { UserDirectory } from "./people/directory.ts";
+import { CurrentAccess, Guard } from "./rights/guard.ts";
+import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
@@ -58,6 +60,7 @@ import { keepRecent, openLeaving } from "./live/keep-recent.ts";
 import { DocumentStore, documentsView } from "./read-model/document-store.ts";
 import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
+import type { TokenDocument } from "./read-model/core/views/documents.ts";
 import { removalLoop } from "./read-model/removed.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
@@ -100,13 +103,30 @@ export async function createService(
     moved.notify([event]);
     openCalls.observed(event);
     room.tunnels.observed(event);
+    directory.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
+  const access = new CurrentAccess(executor.cache);
+  const directory = new UserDirectory({ pool, clock, logger });
   const backend = new Backend({
-    ...{ disk, log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
+    ...{
+      access,
+      directory,
+      disk,
+      log,
+      bus,
+      pool,
+      clock,
+      logger,
+      documents,
+      view,
+      blobs,
+      executor,
+      follower,
+    },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
     analyses: stack.use(new AnalysisThread(log)),
@@ -114,16 +134,17 @@ export async function createService(
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
-  const known = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
+  const known = tokenLookup(freshness, (ids) => findTokens({ documents, pool: callers }, ids));
   const state = await openState(config.redisUrl, parts);
-  const door = doorOf({ ...parts, state }, callers, executor.cache, known, config);
+  const door = doorOf({ ...parts, state, access }, callers, executor.cache, known, config);
   const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
   const serving = servingRuns(backend, runTokenKeys);
-  const pages = taskPageRoom({ ...rooms, ...room, serving, token: known });
+  const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, token: known });
   const face = {
     costs: new Costs(),
+    guard: new Guard(access, backend),
     bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
@@ -149,6 +170,7 @@ export async function createService(
     // Done before the read model starts, so that it includes the first token once it has caught up.
     prepare: async () => {
       await sessions.prepare();
+      await directory.prepare();
       if (firstTokenFile !== null) await issueFirstToken(backend, firstTokenFile);
     },
     listen: async (serving) => {
@@ -179,7 +201,15 @@ export async function createService(
 
 /** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */
 function doorOf(
-  { log, clock, state }: Pick<BackendParts, "log" | "clock"> & { readonly state: SharedState },
+  {
+    log,
+    clock,
+    state,
+    access,
+  }: Pick<BackendParts, "log" | "clock"> & {
+    readonly state: SharedState;
+    readonly access: CurrentAccess;
+  },
   callers: Pool,
   cache: FoldCache,
   token: TokenLookup,
@@ -187,12 +217,13 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
-  const found = new SharedLookups((secret: string) => sessions.find(secret));
+  const found = new SharedLookups((secrets) => sessions.find(secrets));
   const lookups = {
     ...{ runTokenKeys, token },
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
+    requireEnabled: (user: string) => access.requireEnabled(user),
   };
   const clusterId = (): string => sessions.clusterId;
   return {
@@ -212,7 +243,7 @@ function braked(disk: StorageDisk, clock: Clock): StorageDisk {
 /**
  * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
  */
-function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+function tokenLookup(freshness: Freshness, find: Lookup<TokenDocument>): TokenLookup {
   const tokens = new SharedLookups(find);
   return async (id) => {
     const unready = freshness.unready();

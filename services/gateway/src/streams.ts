@@ -1,4 +1,10 @@
 /** The streams that this service owns, and foreign streams that its answers depend on. */
+import {
+  type AccessCommand,
+  accessDecider,
+  type AccessEvent,
+  type AccessState,
+} from "@trainyard/access";
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { StopMode, type StopWhy, TaskOutcome } from "@trainyard/contracts/events";
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
@@ -7,6 +13,12 @@ import {
   initialSearchClient,
   type SearchClient,
 } from "./api/core/search-client.ts";
+import {
+  type UserCommand,
+  userDecider,
+  type UserEvent,
+  type UserState,
+} from "./people/core/user.ts";
 import {
   type ContentCommand,
   type ContentEvent,
@@ -45,6 +57,18 @@ export const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
   name: "token",
   category: "token",
   decider: tokenDecider,
+};
+
+export const users: Aggregate<UserState, UserCommand, UserEvent> = {
+  name: "user",
+  category: "user",
+  decider: userDecider,
+};
+
+export const access: Aggregate<AccessState, AccessCommand, AccessEvent> = {
+  name: "access",
+  category: "access",
+  decider: accessDecider,
 };
 
 export const names: Aggregate<NameState, Reserved, NameEvent> = {

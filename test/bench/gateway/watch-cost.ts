@@ -69,6 +69,7 @@ export async function tokensOf(url: string, count: number): Promise<readonly str
       secretDigest,
       expiresAtMs: 0,
       ancestors: [],
+      limits: [],
     };
     await appendNew(log, [{ stream: `token-${id}`, events: [{ type: "TokenIssued", data }] }]);
     tokens.push(`ty_${id}_${secret}`);

@@ -1,4 +1,5 @@
 // Written by npm run generate.
+export * from "./trainyard/event/v1/access_pb.ts";
 export * from "./trainyard/event/v1/allocation_pb.ts";
 export * from "./trainyard/event/v1/checkpoint_pb.ts";
 export * from "./trainyard/event/v1/content_pb.ts";
@@ -13,6 +14,7 @@ export * from "./trainyard/event/v1/space_pb.ts";
 export * from "./trainyard/event/v1/subscription_pb.ts";
 export * from "./trainyard/event/v1/task_pb.ts";
 export * from "./trainyard/event/v1/token_pb.ts";
+export * from "./trainyard/event/v1/user_pb.ts";
 export * from "./trainyard/common/v1/checkpoints_pb.ts";
 export * from "./trainyard/common/v1/envelope_pb.ts";
 export * from "./trainyard/common/v1/events_pb.ts";

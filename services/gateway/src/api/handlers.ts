@@ -5,10 +5,12 @@ import type { PositionSignal } from "../live/position-signal.ts";
 import { analysisHandlers } from "./analysis/analysis.ts";
 import { searchPictureHandlers } from "./analysis/search-picture.ts";
 import { checkpointHandlers } from "./checkpoints/checkpoints.ts";
+import { accessHandlers } from "./access/access.ts";
 import { agentHandlers } from "./cluster/agents.ts";
 import { clusterHandlers } from "./cluster/cluster.ts";
 import { codeHandlers } from "./code/code.ts";
 import { comparisonHandlers } from "./comparison/comparison.ts";
+import { deviceLoginHandlers } from "./device-logins/device-logins.ts";
 import { eventHandlers } from "./events/events.ts";
 import { experimentLifeHandlers } from "./experiment-life/experiment-life.ts";
 import { experimentHandlers } from "./experiments/experiments.ts";
@@ -34,6 +36,7 @@ import { taskUseHandlers } from "./tasks/task-use.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
 import { BoardPlaces } from "./tensorboard/board-places.ts";
 import { tensorBoardHandlers } from "./tensorboard/tensorboard.ts";
+import { userHandlers } from "./users/users.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
 import { workspaceHandlers } from "./workspaces/workspaces.ts";
@@ -94,6 +97,9 @@ export function apiHandlers(
       ...viewHandlers(backend),
       ...workspaceHandlers(backend),
       ...sessionHandlers(backend, door),
+      ...userHandlers(backend),
+      ...accessHandlers(backend),
+      ...deviceLoginHandlers(backend),
     },
     streams: {
       ...logs.streams,

@@ -1,19 +1,10 @@
 import { expect, test } from "vitest";
-import type { Caller } from "../http/caller.ts";
+import { type Caller, nobody } from "../http/caller.ts";
 import { FairQueue } from "../http/fair-queue.ts";
 import { inTurn } from "./in-turn.ts";
 
 const caller = (token: string): Caller => {
-  return {
-    kind: "user",
-    authid: "ada",
-    owner: "ada",
-    run: null,
-    token,
-    ancestors: [],
-    session: null,
-    tokenExpiresAtMs: undefined,
-  };
+  return { ...nobody, authid: "ada", owner: "ada", user: "local", token };
 };
 
 test("requests wait by token, and one whose client leaves gives up its turn", async () => {

@@ -153,9 +153,11 @@ export function shownProject(
 export function shownToken({
   secretDigest: _secretDigest,
   ancestors: _ancestors,
+  limits,
   ...shown
 }: TokenDocument): Plain<Token> {
-  return shown;
+  const { role = "", workspaces = [] } = limits[0] ?? {};
+  return { ...shown, role, workspaces: [...workspaces] };
 }
 
 /** Shows an agent, with the disabled state of its slots. A draining slot is drained when no run uses it. */

@@ -1,3 +1,4 @@
+import { nobody } from "./caller.ts";
 import type { IncomingMessage } from "node:http";
 import { gatewayRoutes } from "@trainyard/contracts/routes";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -47,8 +48,8 @@ describe("nothing but the headers of a request is read", () => {
 test("only callers that may read lists can watch them", async () => {
   const access = new Access({
     authenticate: async () => ({
-      ...{ kind: "user", authid: "1", owner: "1", run: null, token: "1" },
-      ...{ ancestors: [], session: null, tokenExpiresAtMs: undefined },
+      ...nobody,
+      ...{ authid: "1", owner: "1", user: "local", token: "1" },
     }),
     hasEnded: async () => false,
     clusterId: () => "1",

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
+import { authidOf, localUser, type TokenLimit, userOf } from "@trainyard/access";
 import { parseRunId, parseTaskRunId } from "@trainyard/kernel";
 import { readRunToken, type RunGrants } from "@trainyard/runtime";
 import type { Bucket } from "../rates/rates.ts";
@@ -9,8 +10,10 @@ import { Problem } from "./problem.ts";
 export type OpenSession = {
   /** The key of the session's row: the SHA-256 of its secret. */
   readonly digest: string;
-  /** The id of the session's token. */
+  /** The id of the session's token; empty for a person who signed in without one. */
   readonly token: string;
+  /** The id of the person; empty for a session of a token. */
+  readonly user: string;
   readonly expiresAtMs: number;
 };
 
@@ -24,6 +27,10 @@ export type UserCaller = {
   readonly authid: string;
   /** The owner of what the caller creates. */
   readonly owner: string;
+  /** The id of the user; empty for a call without a token. */
+  readonly user: string;
+  /** What limits the caller's token below the rights of its user. */
+  readonly limits: readonly TokenLimit[];
   /** The run that makes the call for its task's owner; null for a person. */
   readonly run: TaskRunCaller | null;
   /** The id of the token; empty for a call without a token. */
@@ -64,12 +71,14 @@ export type RunCaller = TrialRunCaller | TaskRunCaller;
 export type Caller = UserCaller | RunCaller;
 
 /**
- * Returns the name under which limits count a caller: its token, because all tokens of a cluster may have one owner (a
- * new token gets its creator's owner), or its run.
+ * Returns the name under which limits count a caller: its user, or its run. Tokens of the service account `local` count
+ * each for itself, because all tokens of a cluster without users are its own.
  */
 export function countedAs(caller: Caller): string {
   if (caller.kind === "run") return caller.authid;
-  return caller.run === null ? `token-${caller.token}` : caller.run.authid;
+  if (caller.run !== null) return caller.run.authid;
+  const isLocal = caller.user === localUser || caller.user === "";
+  return isLocal ? `token-${caller.token}` : `user-${caller.user}`;
 }
 
 /** The caller of a call without a token, and of reads that several callers share. */
@@ -77,6 +86,8 @@ export const nobody: UserCaller = {
   kind: "user",
   authid: "",
   owner: "",
+  user: "",
+  limits: [],
   run: null,
   token: "",
   ancestors: [],
@@ -88,7 +99,7 @@ export const nobody: UserCaller = {
 export function bucketOf(caller: Caller): Bucket | null {
   const name = countedAs(caller);
   if (caller.kind === "run" || caller.run !== null) return { kind: "run", name };
-  return caller.token === "" ? null : { kind: "user", name };
+  return caller.user === "" ? null : { kind: "user", name };
 }
 
 /** Returns the owner of what the caller creates. */
@@ -114,6 +125,8 @@ export type CallerLookups = {
   readonly grants: RunGrants;
   readonly token: TokenLookup;
   readonly session: (secret: string) => Promise<OpenSession | undefined>;
+  /** Throws a Problem of 401 if the user is disabled. */
+  readonly requireEnabled: (user: string) => Promise<void>;
   readonly ownerRuns: {
     userOf(run: TaskRunCaller): Promise<UserCaller>;
     requireOpen(allocation: string): Promise<void>;
@@ -146,7 +159,9 @@ export async function authenticate(
     throw new Problem(401, "no_token", "send a token in the header Authorization: Bearer …");
   }
   if (token.startsWith("ty1.")) return runCaller(token, lookups);
-  return userCaller(token, lookups.token, nowMs);
+  const caller = await userCaller(token, lookups.token, nowMs);
+  await lookups.requireEnabled(caller.user);
+  return caller;
 }
 
 async function sessionCaller(
@@ -158,8 +173,18 @@ async function sessionCaller(
   if (session === undefined) {
     throw new Problem(401, "session_ended", "this session has ended; sign in again");
   }
-  const caller = callerOfToken(await lookups.token(session.token), nowMs);
+  const caller =
+    session.user === ""
+      ? callerOfToken(await lookups.token(session.token), nowMs)
+      : callerOfPerson(session.user);
+  await lookups.requireEnabled(caller.user);
   return { ...caller, session };
+}
+
+/** Returns the caller that a signed-in person is. */
+export function callerOfPerson(user: string): UserCaller {
+  const authid = authidOf(user);
+  return { ...nobody, authid, owner: authid, user };
 }
 
 async function runCaller(
@@ -210,7 +235,7 @@ export function notOfTask(caller: Caller): UserCaller | TrialRunCaller {
   throw new Error("a call without for_tasks was admitted for the run of a task");
 }
 
-async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Promise<Caller> {
+async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Promise<UserCaller> {
   const [, id, secret] = userTokenPattern.exec(token) ?? [];
   if (id === undefined || secret === undefined) throw invalidToken();
   const known = await lookUp(id);
@@ -224,7 +249,7 @@ async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Pr
 export function callerOfToken(known: TokenDocument | undefined, nowMs: number): UserCaller {
   if (known === undefined) throw invalidToken();
   if (known.revoked) throw new Problem(401, "token_revoked", "this token was revoked");
-  const { id, owner, expiresAtMs, ancestors } = known;
+  const { id, owner, expiresAtMs, ancestors, limits } = known;
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     const expired = new Date(expiresAtMs).toISOString();
     throw new Problem(401, "token_expired", `this token expired at ${expired}; create a new one`);
@@ -234,6 +259,8 @@ export function callerOfToken(known: TokenDocument | undefined, nowMs: number): 
     kind: "user",
     authid,
     owner: authid,
+    user: userOf(owner),
+    limits,
     run: null,
     token: id,
     ancestors,

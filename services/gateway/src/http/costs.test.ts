@@ -1,11 +1,11 @@
 import { Cost, gatewayRoutes } from "@trainyard/contracts/routes";
 import { expect, test, vi } from "vitest";
-import type { Caller } from "./caller.ts";
+import { type Caller, nobody } from "./caller.ts";
 import { costRows, Costs } from "./costs.ts";
 
 const callerOf = (token: string): Caller => ({
-  ...{ kind: "user", authid: "ada", owner: "ada", run: null, token, ancestors: [] },
-  ...{ session: null, tokenExpiresAtMs: undefined },
+  ...nobody,
+  ...{ authid: "ada", owner: "ada", user: "local", token },
 });
 const signal = new AbortController().signal;
 const asked = (token: string) => ({ caller: callerOf(token), signal });

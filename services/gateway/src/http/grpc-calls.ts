@@ -14,6 +14,7 @@ import type { AnyHandler, GrpcContext } from "@trainyard/runtime/grpc";
 import type { Caller } from "./caller.ts";
 import {
   type Call,
+  type CallContext,
   type CallDeps,
   callUnary,
   openDownload,
@@ -22,7 +23,6 @@ import {
 } from "./make-call.ts";
 import type { MessageReader } from "./message-reader.ts";
 import { Problem } from "./problem.ts";
-import type { RequestContext } from "./request-context.ts";
 
 type Asked = GrpcContext<Caller>;
 
@@ -59,7 +59,7 @@ export async function callOf<Name extends CallName>(
   return { route, message, context: contextOf(asked), key: { text, digest } };
 }
 
-function contextOf({ caller, traceparent, signal, metadata }: Asked): RequestContext {
+function contextOf({ caller, traceparent, signal, metadata }: Asked): CallContext {
   return {
     caller,
     commitId: randomUUID(),

@@ -13,6 +13,7 @@ import {
 } from "@trainyard/contracts";
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
 import { countedAs } from "./caller.ts";
+import type { Guard } from "../rights/guard.ts";
 import type { Costs } from "./costs.ts";
 import { type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -25,6 +26,7 @@ export type CallDeps = {
   readonly idempotency: IdempotencyStore;
   readonly openCalls: OpenCalls;
   readonly costs: Costs;
+  readonly guard: Pick<Guard, "require">;
   /** Waits until the read model has reached a position, before a call has its turn. */
   readonly reached: (position: string) => Promise<void>;
 };
@@ -34,9 +36,12 @@ export type CallRoute = Pick<Route, "method" | "reply"> & { readonly facts: Call
 export type Call<Name extends keyof Requests> = {
   readonly route: CallRoute;
   readonly message: RequestOf<Name>;
-  readonly context: RequestContext;
+  readonly context: CallContext;
   readonly key: IdempotencyKey;
 };
+
+/** The context of a call before the guard has looked at it. */
+export type CallContext = Omit<RequestContext, "rights">;
 
 type Requests = { readonly [Name in UnaryName | StreamName | RawName]: unknown };
 
@@ -61,11 +66,13 @@ export function requireKeyForm(key: string | undefined): void {
 
 export async function callUnary<Name extends UnaryName>(
   name: Name,
-  { handlers, idempotency, costs, reached }: CallDeps,
-  { route, message, context, key }: Call<Name>,
+  { handlers, idempotency, costs, guard, reached }: CallDeps,
+  { route, message, context: asked, key }: Call<Name>,
 ): Promise<UnaryAnswer<Name>> {
   if ("minPosition" in message) await reached(String(message.minPosition));
   const { facts, method } = route;
+  const rights = await guard.require(facts, message, asked.caller);
+  const context: RequestContext = { ...asked, rights };
   const attempt = (commitId: string): Promise<ReplyOf<Name>> =>
     handlers.unary[name](message, { ...context, commitId });
   const { text } = key;
@@ -115,9 +122,11 @@ export type OpenedStream<Name extends StreamName> = Disposable & {
 /** Opens a stream, which counts until it is disposed. */
 export async function openStream<Name extends StreamName>(
   name: Name,
-  { handlers, openCalls, costs }: CallDeps,
-  { route, message, context }: Call<Name>,
+  { handlers, openCalls, costs, guard }: CallDeps,
+  { route, message, context: asked }: Call<Name>,
 ): Promise<OpenedStream<Name>> {
+  const rights = await guard.require(route.facts, message, asked.caller);
+  const context: RequestContext = { ...asked, rights };
   using opening = new DisposableStack();
   opening.use(await costs.enter(route.facts.cost, context));
   const open = opening.use(await openCalls.open(context.caller));
@@ -131,9 +140,11 @@ export async function openStream<Name extends StreamName>(
 /** Opens a download, which counts until it is disposed. */
 export async function openDownload<Name extends RawName>(
   name: Name,
-  { handlers, costs }: CallDeps,
-  { route, message, context }: Call<Name>,
+  { handlers, costs, guard }: CallDeps,
+  { route, message, context: asked }: Call<Name>,
 ): Promise<Disposable & { readonly answer: RawAnswer }> {
+  const rights = await guard.require(route.facts, message, asked.caller);
+  const context: RequestContext = { ...asked, rights };
   using opening = new DisposableStack();
   opening.use(await costs.enter(route.facts.cost, context));
   const answer = await handlers.raw[name](message, context);

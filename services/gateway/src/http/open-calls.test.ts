@@ -1,25 +1,17 @@
 import { createLogger } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
-import type { UserCaller } from "./caller.ts";
+import { nobody, type UserCaller } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { OpenCalls } from "./open-calls.ts";
 
 const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
-  ...{
-    kind: "user",
-    authid: "ada",
-    owner: "ada",
-    run: null,
-    token,
-    ancestors: [],
-    session: null,
-    tokenExpiresAtMs: undefined,
-  },
+  ...nobody,
+  ...{ authid: "ada", owner: "ada", user: "local", token },
   ...more,
 });
 const inSession = (digest: string) =>
-  caller("t", { session: { digest, token: "t", expiresAtMs: 0 } });
+  caller("t", { session: { digest, token: "t", user: "", expiresAtMs: 0 } });
 
 /** Simulated tokens and sessions, by which calls are admitted. */
 class Door {
@@ -30,7 +22,7 @@ class Door {
     clock: this.clock,
     token: async (id) => ({
       ...{ id, label: "", owner: "ada", secretDigest: "", ancestors: [], createdAtMs: 0 },
-      ...{ expiresAtMs: undefined, revoked: this.revoked.has(id) },
+      ...{ expiresAtMs: undefined, limits: [], revoked: this.revoked.has(id) },
     }),
     sessions: {
       touch: async (digests) => this.touch(digests),

@@ -1,3 +1,4 @@
+import type { Rights } from "@trainyard/access";
 import type { RawName, ReplyOf, RequestOf, StreamName, UnaryName } from "@trainyard/contracts";
 import type { Caller } from "./caller.ts";
 import type { SessionCookie } from "./session-cookie.ts";
@@ -5,6 +6,8 @@ import type { SessionCookie } from "./session-cookie.ts";
 /** The facts of a request that its handler gets beside the message. */
 export type RequestContext = {
   readonly caller: Caller;
+  /** What the caller may do, at the begin of the call. */
+  readonly rights: Rights;
   /** The commit id of the request's effect, from its idempotency key; random without a key. */
   readonly commitId: string;
   readonly traceparent: string;

@@ -24,6 +24,7 @@ import { etagOf } from "./etag.ts";
 import { httpLimits } from "./limits.ts";
 import {
   type Call,
+  type CallContext,
   type CallDeps,
   callUnary,
   jsonOf,
@@ -33,7 +34,6 @@ import {
 } from "./make-call.ts";
 import { Problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
-import type { RequestContext } from "./request-context.ts";
 import { sendStream } from "./server-sent-events.ts";
 import { cutWhenStalled } from "./stalled-download.ts";
 import { cameByHttps, sessionCookie } from "./session-cookie.ts";
@@ -118,7 +118,7 @@ type Asked = {
   readonly route: Pick<Route, "method" | "request" | "reply" | "facts">;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly context: RequestContext;
+  readonly context: CallContext;
 };
 
 function callOf<Name extends CallName>(asked: Asked): Call<Name> {
@@ -232,7 +232,7 @@ function contextOf(
   reply: FastifyReply,
   { traceparent }: Span,
   deps: RouterDeps,
-): RequestContext {
+): CallContext {
   const { draining, clusterId } = deps;
   requireKeyForm(keyOf(request));
   const gone = new AbortController();

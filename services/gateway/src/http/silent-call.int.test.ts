@@ -1,3 +1,4 @@
+import { allRights } from "@trainyard/access";
 import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
 import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import fastifyCookie from "@fastify/cookie";
@@ -11,7 +12,7 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { here, withoutRates } from "../testing/without-rates.ts";
 import { Access, type AccessDeps, callerOf, gatewayBodies } from "./access.ts";
 import { acceptJson } from "./bodies.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, nobody } from "./caller.ts";
 import { Costs } from "./costs.ts";
 import { IdempotencyStore } from "./idempotency.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -20,14 +21,8 @@ import type { Handlers } from "./request-context.ts";
 import { registerRoutes } from "./router.ts";
 
 const user: Caller = {
-  kind: "user",
-  authid: "ada",
-  owner: "ada",
-  run: null,
-  token: "1",
-  ancestors: [],
-  session: null,
-  tokenExpiresAtMs: undefined,
+  ...nobody,
+  ...{ authid: "ada", owner: "ada", user: "local", token: "1" },
 };
 const run: Caller = {
   kind: "run",
@@ -97,6 +92,7 @@ beforeAll(async () => {
     draining: new AbortController().signal,
     openCalls: {} as OpenCalls,
     costs: new Costs(),
+    guard: { require: async () => allRights("ada") },
     reached: async () => {},
     clock: systemClock,
     problemText: String,

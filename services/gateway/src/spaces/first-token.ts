@@ -21,7 +21,15 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
     commitId: deriveCommitId("first token", id),
     meta: serviceMeta("gateway", { authid: "cluster" }),
   };
-  const token = { id, secret, label: "first", owner: "admin", expiresAtMs: 0, ancestors: [] };
+  const token = {
+    id,
+    secret,
+    label: "first",
+    owner: "admin",
+    expiresAtMs: 0,
+    ancestors: [],
+    limits: [],
+  };
   try {
     await issueToken(backend, identity, token);
   } catch (error) {

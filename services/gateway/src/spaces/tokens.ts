@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { TokenLimit } from "@trainyard/access";
 import { isRejection } from "@trainyard/kernel";
 import type { CommitIdentity } from "@trainyard/runtime";
 import type { Backend, BackendParts } from "../backend.ts";
@@ -18,9 +19,10 @@ export async function issueToken(
     readonly owner: string;
     readonly expiresAtMs: number;
     readonly ancestors: readonly string[];
+    readonly limits: readonly TokenLimit[];
   },
 ): Promise<number> {
-  const { label, owner, expiresAtMs, ancestors } = token;
+  const { label, owner, expiresAtMs, ancestors, limits } = token;
   const result = await backend.parts.executor.execute(identity, async (work) => {
     const decided = await work.decide(tokens, token.id, {
       type: "IssueToken",
@@ -28,6 +30,7 @@ export async function issueToken(
       owner,
       expiresAtMs,
       ancestors,
+      limits,
       secretDigest: digestOfSecret(token.secret),
     });
     return isRejection(decided) ? decided : undefined;
@@ -36,15 +39,16 @@ export async function issueToken(
   return result.position;
 }
 
-/** Finds a token. It counts as revoked if one that it descends from was revoked. */
-export async function findToken(
+/** Finds tokens by their ids. One counts as revoked if one that it descends from was revoked. */
+export async function findTokens(
   parts: Pick<BackendParts, "documents" | "pool">,
-  id: string,
-): Promise<TokenDocument | undefined> {
-  const found = await parts.documents.get(parts.pool, "token", id);
-  if (found === undefined) return undefined;
-  const [token] = await endedWithAncestors(parts, [found]);
-  return token;
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TokenDocument>> {
+  const keys = ids.map((id) => ({ kind: "token", id }) as const);
+  const rows = await parts.documents.fetch(parts.pool, keys);
+  const found = rows.flatMap((row) => (row.kind === "token" ? [row.doc] : []));
+  const tokens = await endedWithAncestors(parts, found);
+  return new Map(tokens.map((token) => [token.id, token]));
 }
 
 /** Returns the tokens, with those as revoked that descend from a revoked one. */

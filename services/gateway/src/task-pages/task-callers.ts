@@ -52,7 +52,10 @@ export class TaskCallers {
   async #callerOf({ token, session, sessionEndsAtMs }: TaskSession): Promise<UserCaller> {
     const caller = callerOfToken(await this.#deps.token(token), this.#deps.clock.nowMs());
     if (session === null) return caller;
-    return { ...caller, session: { digest: session, token, expiresAtMs: sessionEndsAtMs ?? 0 } };
+    return {
+      ...caller,
+      session: { digest: session, token, user: "", expiresAtMs: sessionEndsAtMs ?? 0 },
+    };
   }
 
   /** Registers a request until it is disposed. Its signal aborts when the session or its token ends. */

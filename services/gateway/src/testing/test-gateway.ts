@@ -11,7 +11,7 @@ import type { CommandService } from "@trainyard/contracts/command-services";
 import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
-import { assert } from "@trainyard/kernel";
+import { assert, categoryOf } from "@trainyard/kernel";
 import { categoryOwners } from "@trainyard/kernel/services";
 import {
   type CommandFunctions,
@@ -129,6 +129,7 @@ export async function startTestGateway(
   if (overrides.pool !== undefined) stack.adopt(overrides.pool, (pool) => pool.end());
   const url = await start(overrides);
   const log = stack.use(createPostgresLog({ connectionString: database.url() }));
+  const ownLog = stack.use(createPostgresLog({ connectionString: database.url("ty_gateway") }));
   const admin = new pg.Pool({ connectionString: database.url(), max: 2 });
   stack.defer(() => admin.end());
   return {
@@ -150,7 +151,8 @@ export async function startTestGateway(
       const key = { id: "1", secret: Buffer.from(runTokenKey, "hex") };
       return runToken(key, { allocation, grantPosition, grantId: granted.id });
     },
-    append: (stream, ...events) => append(log, stream, events),
+    append: (stream, ...events) =>
+      append(categoryOwners[categoryOf(stream)] === "gateway" ? ownLog : log, stream, events),
     call: (method, path, options) => call(url, token, method, path, options ?? {}),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

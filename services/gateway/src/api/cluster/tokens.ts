@@ -33,7 +33,8 @@ export function tokenHandlers(backend: Backend) {
       const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
       const { authid: owner } = context.caller;
       const ancestors = ancestorsFor(context.caller);
-      const drawn = { ...token, label, owner, expiresAtMs, ancestors };
+      const limits = context.caller.kind === "user" ? context.caller.limits : [];
+      const drawn = { ...token, label, owner, expiresAtMs, ancestors, limits };
       const position = await issueToken(backend, ownCommit(context), drawn).catch(
         (error: unknown) => {
           throw isTaken(error) ? unseen(token.id) : error;

@@ -28,11 +28,13 @@ type SignIn = { readonly token: string; readonly code: string };
 export function sessionHandlers(backend: Backend, { sessions, openCalls, authenticate }: Door) {
   const wrongCodes = new WrongCodes();
   const shown = async (caller: UserCaller): Promise<Plain<Session>> => {
-    const { id, label, owner } = await backend.get("token", caller.token);
+    const isOfToken = caller.token !== "";
+    const label = isOfToken ? (await backend.get("token", caller.token)).label : "";
     return {
-      token: id,
+      token: caller.token,
       label,
-      owner,
+      owner: backend.parts.directory.nameOf(caller.owner),
+      user: caller.user,
       expiresAtMs: caller.session?.expiresAtMs,
       tokenExpiresAtMs: caller.tokenExpiresAtMs,
       clusterId: sessions.clusterId,

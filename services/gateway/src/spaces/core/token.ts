@@ -1,3 +1,4 @@
+import type { TokenLimit } from "@trainyard/access";
 import type { EventOf } from "@trainyard/contracts";
 import { type Decider, reject } from "@trainyard/kernel";
 
@@ -15,6 +16,8 @@ export type TokenCommand =
       readonly expiresAtMs: number;
       /** The ids of the tokens that this one descends from, its creator first. */
       readonly ancestors: readonly string[];
+      /** Its own limit and those of its ancestors. */
+      readonly limits: readonly TokenLimit[];
     }
   | { readonly type: "RevokeToken"; readonly reason: string };
 
@@ -23,8 +26,11 @@ export const tokenDecider: Decider<TokenState, TokenCommand, TokenEvent> = {
   decide(state, command) {
     if (command.type === "IssueToken") {
       if (state !== "none") return reject("token_exists", "a token with this id exists already");
-      const { type: _type, ancestors, ...data } = command;
-      return [{ type: "TokenIssued", data: { ...data, ancestors: [...ancestors] } }];
+      const { type: _type, ancestors, limits, ...data } = command;
+      const copied = limits.map(({ role, workspaces }) => ({ role, workspaces: [...workspaces] }));
+      return [
+        { type: "TokenIssued", data: { ...data, ancestors: [...ancestors], limits: copied } },
+      ];
     }
     if (state === "none") return reject("token_not_found", "the token does not exist");
     return state === "revoked" ? [] : [{ type: "TokenRevoked", data: { reason: command.reason } }];

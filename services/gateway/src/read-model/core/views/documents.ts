@@ -1,3 +1,4 @@
+import type { TokenLimit } from "@trainyard/access";
 import type { Plain } from "@trainyard/contracts";
 import type {
   Agent,
@@ -215,10 +216,12 @@ export type AgentDocument = Plain<Agent> & {
 
 export type DisabledSlot = Plain<Disabled> & { readonly slot: string };
 
-export type TokenDocument = Plain<Token> & {
+export type TokenDocument = Omit<Plain<Token>, "role" | "workspaces" | "lastUsedAtMs"> & {
   readonly secretDigest: string;
   /** The ids of the tokens that it descends from, its creator first: it ends with each of them. */
   readonly ancestors: readonly string[];
+  /** Its own limit and those of its ancestors. */
+  readonly limits: readonly TokenLimit[];
 };
 
 export type Documents = {

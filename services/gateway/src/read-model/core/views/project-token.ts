@@ -2,7 +2,7 @@ import type { Projections } from "./projections.ts";
 
 export const tokenProjections: Projections = {
   TokenIssued({ id, data, timeMs }, documents) {
-    const { label, owner, secretDigest, expiresAtMs, ancestors } = data;
+    const { label, owner, secretDigest, expiresAtMs, ancestors, limits } = data;
     documents.put({
       kind: "token",
       id,
@@ -16,6 +16,7 @@ export const tokenProjections: Projections = {
         revoked: false,
         secretDigest,
         ancestors,
+        limits,
         ...(expiresAtMs > 0 ? { expiresAtMs } : {}),
       },
     });

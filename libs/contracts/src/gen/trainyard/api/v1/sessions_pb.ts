@@ -12,14 +12,15 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/sessions.proto.
  */
 export const file_trainyard_api_v1_sessions: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL3Nlc3Npb25zLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIjMKFENyZWF0ZVNlc3Npb25SZXF1ZXN0Eg0KBXRva2VuGAEgASgJEgwKBGNvZGUYAiABKAkisgEKB1Nlc3Npb24SDQoFdG9rZW4YASABKAkSDQoFbGFiZWwYAiABKAkSDQoFb3duZXIYAyABKAkSGgoNZXhwaXJlc19hdF9tcxgEIAEoAUgAiAEBEiAKE3Rva2VuX2V4cGlyZXNfYXRfbXMYBSABKAFIAYgBARISCgpjbHVzdGVyX2lkGAYgASgJQhAKDl9leHBpcmVzX2F0X21zQhYKFF90b2tlbl9leHBpcmVzX2F0X21zIhoKGEdldEN1cnJlbnRTZXNzaW9uUmVxdWVzdCIdChtEZWxldGVDdXJyZW50U2Vzc2lvblJlcXVlc3QiHgocRGVsZXRlQ3VycmVudFNlc3Npb25SZXNwb25zZSIaChhDcmVhdGVTZXNzaW9uQ29kZVJlcXVlc3QiMgoLU2Vzc2lvbkNvZGUSDAoEY29kZRgBIAEoCRIVCg1leHBpcmVzX2F0X21zGAIgASgBMsUECg5TZXNzaW9uU2VydmljZRJ9Cg1DcmVhdGVTZXNzaW9uEiYudHJhaW55YXJkLmFwaS52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBoZLnRyYWlueWFyZC5hcGkudjEuU2Vzc2lvbiIpirUYChgBKAEwAUgBaAiC0+STAhU6ASoiEC9hcGkvdjEvc2Vzc2lvbnMShAEKEUdldEN1cnJlbnRTZXNzaW9uEioudHJhaW55YXJkLmFwaS52MS5HZXRDdXJyZW50U2Vzc2lvblJlcXVlc3QaGS50cmFpbnlhcmQuYXBpLnYxLlNlc3Npb24iKIq1GAQ4AWgBgtPkkwIaEhgvYXBpL3YxL3Nlc3Npb25zL2N1cnJlbnQSnwEKFERlbGV0ZUN1cnJlbnRTZXNzaW9uEi0udHJhaW55YXJkLmFwaS52MS5EZWxldGVDdXJyZW50U2Vzc2lvblJlcXVlc3QaLi50cmFpbnlhcmQuYXBpLnYxLkRlbGV0ZUN1cnJlbnRTZXNzaW9uUmVzcG9uc2UiKIq1GAQwAWgIgtPkkwIaKhgvYXBpL3YxL3Nlc3Npb25zL2N1cnJlbnQSigEKEUNyZWF0ZVNlc3Npb25Db2RlEioudHJhaW55YXJkLmFwaS52MS5DcmVhdGVTZXNzaW9uQ29kZVJlcXVlc3QaHS50cmFpbnlhcmQuYXBpLnYxLlNlc3Npb25Db2RlIiqKtRgGKAEwAWgIgtPkkwIaOgEqIhUvYXBpL3YxL3Nlc3Npb24tY29kZXNiBnByb3RvMw", [file_google_api_annotations, file_trainyard_options_v1_call]);
+  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL3Nlc3Npb25zLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIlMKFENyZWF0ZVNlc3Npb25SZXF1ZXN0Eg0KBXRva2VuGAEgASgJEgwKBGNvZGUYAiABKAkSDAoEbmFtZRgDIAEoCRIQCghwYXNzd29yZBgEIAEoCSLAAQoHU2Vzc2lvbhINCgV0b2tlbhgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIaCg1leHBpcmVzX2F0X21zGAQgASgBSACIAQESIAoTdG9rZW5fZXhwaXJlc19hdF9tcxgFIAEoAUgBiAEBEhIKCmNsdXN0ZXJfaWQYBiABKAkSDAoEdXNlchgHIAEoCUIQCg5fZXhwaXJlc19hdF9tc0IWChRfdG9rZW5fZXhwaXJlc19hdF9tcyIaChhHZXRDdXJyZW50U2Vzc2lvblJlcXVlc3QiHQobRGVsZXRlQ3VycmVudFNlc3Npb25SZXF1ZXN0Ih4KHERlbGV0ZUN1cnJlbnRTZXNzaW9uUmVzcG9uc2UiGgoYQ3JlYXRlU2Vzc2lvbkNvZGVSZXF1ZXN0IjIKC1Nlc3Npb25Db2RlEgwKBGNvZGUYASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoATLUBAoOU2Vzc2lvblNlcnZpY2USfQoNQ3JlYXRlU2Vzc2lvbhImLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaGS50cmFpbnlhcmQuYXBpLnYxLlNlc3Npb24iKYq1GAoYASgBMAFIAWgIgtPkkwIVOgEqIhAvYXBpL3YxL3Nlc3Npb25zEokBChFHZXRDdXJyZW50U2Vzc2lvbhIqLnRyYWlueWFyZC5hcGkudjEuR2V0Q3VycmVudFNlc3Npb25SZXF1ZXN0GhkudHJhaW55YXJkLmFwaS52MS5TZXNzaW9uIi2KtRgJOAFoAXABgAEBgtPkkwIaEhgvYXBpL3YxL3Nlc3Npb25zL2N1cnJlbnQSpAEKFERlbGV0ZUN1cnJlbnRTZXNzaW9uEi0udHJhaW55YXJkLmFwaS52MS5EZWxldGVDdXJyZW50U2Vzc2lvblJlcXVlc3QaLi50cmFpbnlhcmQuYXBpLnYxLkRlbGV0ZUN1cnJlbnRTZXNzaW9uUmVzcG9uc2UiLYq1GAkwAWgIcAGAAQGC0+STAhoqGC9hcGkvdjEvc2Vzc2lvbnMvY3VycmVudBKPAQoRQ3JlYXRlU2Vzc2lvbkNvZGUSKi50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVNlc3Npb25Db2RlUmVxdWVzdBodLnRyYWlueWFyZC5hcGkudjEuU2Vzc2lvbkNvZGUiL4q1GAsoATABaAhwAYABAYLT5JMCGjoBKiIVL2FwaS92MS9zZXNzaW9uLWNvZGVzYgZwcm90bzM", [file_google_api_annotations, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.CreateSessionRequest
  */
 export type CreateSessionRequest = Message<"trainyard.api.v1.CreateSessionRequest"> & {
   /**
-   * The text of a token. The request has a token, a code, or the header Authorization: Bearer; only one of the three.
+   * The text of a token. The request has a token, a code, a name with a password, or the header Authorization: Bearer;
+   * only one of the four.
    *
    * @generated from field: string token = 1;
    */
@@ -31,6 +32,20 @@ export type CreateSessionRequest = Message<"trainyard.api.v1.CreateSessionReques
    * @generated from field: string code = 2;
    */
   code: string;
+
+  /**
+   * The name of a person.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * The person's password, in the form of CreateUserRequest.password.
+   *
+   * @generated from field: string password = 4;
+   */
+  password: string;
 };
 
 /**
@@ -45,7 +60,7 @@ export const CreateSessionRequestSchema: GenMessage<CreateSessionRequest> = /*@_
  */
 export type Session = Message<"trainyard.api.v1.Session"> & {
   /**
-   * The id of the token.
+   * The id of the token; empty for a person who signed in without one.
    *
    * @generated from field: string token = 1;
    */
@@ -83,6 +98,13 @@ export type Session = Message<"trainyard.api.v1.Session"> & {
    * @generated from field: string cluster_id = 6;
    */
   clusterId: string;
+
+  /**
+   * The id of the user; empty while the cluster has no users.
+   *
+   * @generated from field: string user = 7;
+   */
+  user: string;
 };
 
 /**
@@ -170,15 +192,15 @@ export const SessionCodeSchema: GenMessage<SessionCode> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_sessions, 6);
 
 /**
- * Sessions of browsers. A session is a cookie with the rights of a token. It ends with the token, or 12 hours after its
- * last request.
+ * Sessions of browsers. A session is a cookie with the rights of a token or a person. It ends with the token, with the
+ * person's password, or 12 hours after its last request.
  *
  * @generated from service trainyard.api.v1.SessionService
  */
 export const SessionService: GenService<{
   /**
-   * Sets the cookie of a new session. Takes a token, in the body or as Authorization: Bearer, or a code that works
-   * once.
+   * Sets the cookie of a new session. Takes a token, in the body or as Authorization: Bearer, a code that works once, or
+   * the name and password of a person.
    *
    * @generated from rpc trainyard.api.v1.SessionService.CreateSession
    */

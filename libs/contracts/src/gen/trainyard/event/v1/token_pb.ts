@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/token.proto.
  */
 export const file_trainyard_event_v1_token: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvdG9rZW4ucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSJsCgtUb2tlbklzc3VlZBINCgVsYWJlbBgBIAEoCRINCgVvd25lchgCIAEoCRIVCg1zZWNyZXRfZGlnZXN0GAMgASgJEhUKDWV4cGlyZXNfYXRfbXMYBCABKAESEQoJYW5jZXN0b3JzGAUgAygJIh4KDFRva2VuUmV2b2tlZBIOCgZyZWFzb24YASABKAliBnByb3RvMw");
+  fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvdG9rZW4ucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSKcAQoLVG9rZW5Jc3N1ZWQSDQoFbGFiZWwYASABKAkSDQoFb3duZXIYAiABKAkSFQoNc2VjcmV0X2RpZ2VzdBgDIAEoCRIVCg1leHBpcmVzX2F0X21zGAQgASgBEhEKCWFuY2VzdG9ycxgFIAMoCRIuCgZsaW1pdHMYBiADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuVG9rZW5MaW1pdCIeCgxUb2tlblJldm9rZWQSDgoGcmVhc29uGAEgASgJIi4KClRva2VuTGltaXQSDAoEcm9sZRgBIAEoCRISCgp3b3Jrc3BhY2VzGAIgAygJYgZwcm90bzM");
 
 /**
  * A person or program may call the API with this token.
@@ -49,6 +49,13 @@ export type TokenIssued = Message<"trainyard.event.v1.TokenIssued"> & {
    * @generated from field: repeated string ancestors = 5;
    */
   ancestors: string[];
+
+  /**
+   * What limits the token below the rights of its owner: its own limit, and those of its ancestors.
+   *
+   * @generated from field: repeated trainyard.event.v1.TokenLimit limits = 6;
+   */
+  limits: TokenLimit[];
 };
 
 /**
@@ -76,4 +83,32 @@ export type TokenRevoked = Message<"trainyard.event.v1.TokenRevoked"> & {
  */
 export const TokenRevokedSchema: GenMessage<TokenRevoked> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_token, 1);
+
+/**
+ * A limit of a token: it does no more than a role permits, in some workspaces.
+ *
+ * @generated from message trainyard.event.v1.TokenLimit
+ */
+export type TokenLimit = Message<"trainyard.event.v1.TokenLimit"> & {
+  /**
+   * The id of the role; empty for no limit.
+   *
+   * @generated from field: string role = 1;
+   */
+  role: string;
+
+  /**
+   * The names of the workspaces; empty for no limit.
+   *
+   * @generated from field: repeated string workspaces = 2;
+   */
+  workspaces: string[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.TokenLimit.
+ * Use `create(TokenLimitSchema)` to create a new message.
+ */
+export const TokenLimitSchema: GenMessage<TokenLimit> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_token, 2);
 

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/options/v1/call.proto.
  */
 export const file_trainyard_options_v1_call: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSLGAgoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgSEQoJZm9yX293bmVyGAwgASgIEigKBGNvc3QYDSABKA4yGi50cmFpbnlhcmQub3B0aW9ucy52MS5Db3N0KpoCCgRDb3N0EhQKEENPU1RfVU5TUEVDSUZJRUQQABINCglDT1NUX1JFQUQQARINCglDT1NUX0xJU1QQAhIPCgtDT1NUX1NFUklFUxADEhEKDUNPU1RfQU5BTFlTSVMQBBITCg9DT1NUX0NPTVBBUklTT04QBRINCglDT1NUX0NPREUQBhINCglDT1NUX0RJRkYQBxIQCgxDT1NUX0NPTU1BTkQQCBITCg9DT1NUX1NVQk1JU1NJT04QCRIRCg1DT1NUX0RPV05MT0FEEAoSDAoIQ09TVF9SVU4QCxIPCgtDT1NUX1NUUkVBTRAMEg4KCkNPU1RfV0FUQ0gQDRINCglDT1NUX1BBU1MQDhIPCgtDT1NUX1NJR05BTBAPKlMKCUJvZHlMaW1pdBIaChZCT0RZX0xJTUlUX1VOU1BFQ0lGSUVEEAASFAoQQk9EWV9MSU1JVF9TTUFMTBABEhQKEEJPRFlfTElNSVRfTEFSR0UQAjpXCgRjYWxsEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCzIhLnRyYWlueWFyZC5vcHRpb25zLnYxLkNhbGxPcHRpb25zUgRjYWxsYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch90cmFpbnlhcmQvb3B0aW9ucy92MS9jYWxsLnByb3RvEhR0cmFpbnlhcmQub3B0aW9ucy52MSKeAwoLQ2FsbE9wdGlvbnMSDAoEb3BlbhgBIAEoCBIQCghmb3JfcnVucxgCIAEoCBIQCghzaWduc19pbhgDIAEoCBIVCg1zdG9yZXNfYW5zd2VyGAQgASgIEg4KBnNlY3JldBgFIAEoCBITCgtpZ25vcmVzX2tleRgGIAEoCBIaChJ3aXRob3V0X3JlYWRfbW9kZWwYByABKAgSEwoLcG9zdGVkX3JlYWQYCCABKAgSMwoKYm9keV9saW1pdBgJIAEoDjIfLnRyYWlueWFyZC5vcHRpb25zLnYxLkJvZHlMaW1pdBITCgthZnRlcl90cmlhbBgKIAEoCBIRCglmb3JfdGFza3MYCyABKAgSEQoJZm9yX293bmVyGAwgASgIEigKBGNvc3QYDSABKA4yGi50cmFpbnlhcmQub3B0aW9ucy52MS5Db3N0EjQKCnBlcm1pc3Npb24YDiABKA4yIC50cmFpbnlhcmQub3B0aW9ucy52MS5QZXJtaXNzaW9uEg8KB29iamVjdHMYDyADKAkSDwoHbmFycm93cxgQIAEoCCqOBQoKUGVybWlzc2lvbhIaChZQRVJNSVNTSU9OX1VOU1BFQ0lGSUVEEAASGAoUUEVSTUlTU0lPTl9TSUdORURfSU4QARIdChlQRVJNSVNTSU9OX1dPUktTUEFDRV9WSUVXEAISGwoXUEVSTUlTU0lPTl9QUk9KRUNUX0VESVQQAxIeChpQRVJNSVNTSU9OX1dPUktTUEFDRV9BRE1JThAEEh4KGlBFUk1JU1NJT05fRVhQRVJJTUVOVF9WSUVXEAUSIAocUEVSTUlTU0lPTl9FWFBFUklNRU5UX0NSRUFURRAGEh4KGlBFUk1JU1NJT05fRVhQRVJJTUVOVF9FRElUEAcSJQohUEVSTUlTU0lPTl9FWFBFUklNRU5UX0NPTlRST0xfT1dOEAgSIQodUEVSTUlTU0lPTl9FWFBFUklNRU5UX0NPTlRST0wQCRIYChRQRVJNSVNTSU9OX1RBU0tfVklFVxAKEhoKFlBFUk1JU1NJT05fVEFTS19DUkVBVEUQCxIfChtQRVJNSVNTSU9OX1RBU0tfQ09OVFJPTF9PV04QDBIbChdQRVJNSVNTSU9OX1RBU0tfQ09OVFJPTBANEhkKFVBFUk1JU1NJT05fTU9ERUxfVklFVxAOEhkKFVBFUk1JU1NJT05fTU9ERUxfRURJVBAPEiAKHFBFUk1JU1NJT05fTU9ERUxfQ09OVFJPTF9PV04QEBIcChhQRVJNSVNTSU9OX01PREVMX0NPTlRST0wQERIfChtQRVJNSVNTSU9OX1dPUktTUEFDRV9DUkVBVEUQEhIcChhQRVJNSVNTSU9OX0NMVVNURVJfQURNSU4QExIZChVQRVJNSVNTSU9OX1VTRVJfQURNSU4QFCqaAgoEQ29zdBIUChBDT1NUX1VOU1BFQ0lGSUVEEAASDQoJQ09TVF9SRUFEEAESDQoJQ09TVF9MSVNUEAISDwoLQ09TVF9TRVJJRVMQAxIRCg1DT1NUX0FOQUxZU0lTEAQSEwoPQ09TVF9DT01QQVJJU09OEAUSDQoJQ09TVF9DT0RFEAYSDQoJQ09TVF9ESUZGEAcSEAoMQ09TVF9DT01NQU5EEAgSEwoPQ09TVF9TVUJNSVNTSU9OEAkSEQoNQ09TVF9ET1dOTE9BRBAKEgwKCENPU1RfUlVOEAsSDwoLQ09TVF9TVFJFQU0QDBIOCgpDT1NUX1dBVENIEA0SDQoJQ09TVF9QQVNTEA4SDwoLQ09TVF9TSUdOQUwQDypTCglCb2R5TGltaXQSGgoWQk9EWV9MSU1JVF9VTlNQRUNJRklFRBAAEhQKEEJPRFlfTElNSVRfU01BTEwQARIUChBCT0RZX0xJTUlUX0xBUkdFEAI6VwoEY2FsbBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyIS50cmFpbnlhcmQub3B0aW9ucy52MS5DYWxsT3B0aW9uc1IEY2FsbGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * A call that says only its cost takes a user's token only, a read of it waits for the read model, a repeat under an
@@ -113,6 +113,30 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
    * @generated from field: trainyard.options.v1.Cost cost = 13;
    */
   cost: Cost;
+
+  /**
+   * The permission that a user needs. The gateway does not start while a call that users may make has none.
+   *
+   * @generated from field: trainyard.options.v1.Permission permission = 14;
+   */
+  permission: Permission;
+
+  /**
+   * The fields of the request that name the objects of the call, for each of which the user needs the permission: their
+   * kind is the field's name without a plural s, or stands behind a colon (other:experiment). A call without objects
+   * needs the permission everywhere.
+   *
+   * @generated from field: repeated string objects = 15;
+   */
+  objects: string[];
+
+  /**
+   * Whether the handler asks for the rights itself, since the request does not name the objects: the call lists what its
+   * caller may see, or names its place in a configuration. Excludes objects.
+   *
+   * @generated from field: bool narrows = 16;
+   */
+  narrows: boolean;
 };
 
 /**
@@ -121,6 +145,173 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
  */
 export const CallOptionsSchema: GenMessage<CallOptions> = /*@__PURE__*/
   messageDesc(file_trainyard_options_v1_call, 0);
+
+/**
+ * What a role permits: on the objects of a workspace, or of the cluster. The name of a permission is the value in lower
+ * case without its prefix, for example experiment_view.
+ *
+ * @generated from enum trainyard.options.v1.Permission
+ */
+export const Permission = {
+  /**
+   * @generated from enum value: PERMISSION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Every user has it.
+   *
+   * @generated from enum value: PERMISSION_SIGNED_IN = 1;
+   */
+  SIGNED_IN: 1,
+
+  /**
+   * See that the workspace and its projects exist.
+   *
+   * @generated from enum value: PERMISSION_WORKSPACE_VIEW = 2;
+   */
+  WORKSPACE_VIEW: 2,
+
+  /**
+   * Create and describe projects.
+   *
+   * @generated from enum value: PERMISSION_PROJECT_EDIT = 3;
+   */
+  PROJECT_EDIT: 3,
+
+  /**
+   * Describe and archive the workspace and its projects, and give roles in it.
+   *
+   * @generated from enum value: PERMISSION_WORKSPACE_ADMIN = 4;
+   */
+  WORKSPACE_ADMIN: 4,
+
+  /**
+   * See experiments with their trials, metrics, logs, checkpoints, code, events and jobs.
+   *
+   * @generated from enum value: PERMISSION_EXPERIMENT_VIEW = 5;
+   */
+  EXPERIMENT_VIEW: 5,
+
+  /**
+   * Create experiments, also as forks.
+   *
+   * @generated from enum value: PERMISSION_EXPERIMENT_CREATE = 6;
+   */
+  EXPERIMENT_CREATE: 6,
+
+  /**
+   * Change names, descriptions, notes and labels of experiments, archive them, and pin checkpoints.
+   *
+   * @generated from enum value: PERMISSION_EXPERIMENT_EDIT = 7;
+   */
+  EXPERIMENT_EDIT: 7,
+
+  /**
+   * Pause, stop, continue, move and delete one's own experiments, their trials and checkpoints.
+   *
+   * @generated from enum value: PERMISSION_EXPERIMENT_CONTROL_OWN = 8;
+   */
+  EXPERIMENT_CONTROL_OWN: 8,
+
+  /**
+   * The same for all experiments.
+   *
+   * @generated from enum value: PERMISSION_EXPERIMENT_CONTROL = 9;
+   */
+  EXPERIMENT_CONTROL: 9,
+
+  /**
+   * See tasks and their logs.
+   *
+   * @generated from enum value: PERMISSION_TASK_VIEW = 10;
+   */
+  TASK_VIEW: 10,
+
+  /**
+   * Start tasks.
+   *
+   * @generated from enum value: PERMISSION_TASK_CREATE = 11;
+   */
+  TASK_CREATE: 11,
+
+  /**
+   * Pause, resume, end and delete one's own tasks. Only its owner opens a task.
+   *
+   * @generated from enum value: PERMISSION_TASK_CONTROL_OWN = 12;
+   */
+  TASK_CONTROL_OWN: 12,
+
+  /**
+   * The same for all tasks.
+   *
+   * @generated from enum value: PERMISSION_TASK_CONTROL = 13;
+   */
+  TASK_CONTROL: 13,
+
+  /**
+   * See models and their versions, and read the files of versions.
+   *
+   * @generated from enum value: PERMISSION_MODEL_VIEW = 14;
+   */
+  MODEL_VIEW: 14,
+
+  /**
+   * Create and describe models, register versions and move aliases.
+   *
+   * @generated from enum value: PERMISSION_MODEL_EDIT = 15;
+   */
+  MODEL_EDIT: 15,
+
+  /**
+   * Archive and move one's own models, and remove their versions.
+   *
+   * @generated from enum value: PERMISSION_MODEL_CONTROL_OWN = 16;
+   */
+  MODEL_CONTROL_OWN: 16,
+
+  /**
+   * The same for all models.
+   *
+   * @generated from enum value: PERMISSION_MODEL_CONTROL = 17;
+   */
+  MODEL_CONTROL: 17,
+
+  /**
+   * Create workspaces. Only everywhere.
+   *
+   * @generated from enum value: PERMISSION_WORKSPACE_CREATE = 18;
+   */
+  WORKSPACE_CREATE: 18,
+
+  /**
+   * Manage agents, pools, the queue, storages, views and the log. Only everywhere.
+   *
+   * @generated from enum value: PERMISSION_CLUSTER_ADMIN = 19;
+   */
+  CLUSTER_ADMIN: 19,
+
+  /**
+   * Manage users, groups, roles, and the tokens and subscriptions of all. Only everywhere.
+   *
+   * @generated from enum value: PERMISSION_USER_ADMIN = 20;
+   */
+  USER_ADMIN: 20,
+} as const;
+
+/**
+ * What a role permits: on the objects of a workspace, or of the cluster. The name of a permission is the value in lower
+ * case without its prefix, for example experiment_view.
+ *
+ * @generated from enum trainyard.options.v1.Permission
+ */
+export type Permission = (typeof Permission)[keyof typeof Permission] | UnknownEnum;
+
+/**
+ * Describes the enum trainyard.options.v1.Permission.
+ */
+export const PermissionSchema: GenEnum<Permission> = /*@__PURE__*/
+  enumDesc(file_trainyard_options_v1_call, 0);
 
 /**
  * The classes of cost. The gateway has a row of limits for each: how many calls run at once, and of one caller.
@@ -250,7 +441,7 @@ export type Cost = (typeof Cost)[keyof typeof Cost] | UnknownEnum;
  * Describes the enum trainyard.options.v1.Cost.
  */
 export const CostSchema: GenEnum<Cost> = /*@__PURE__*/
-  enumDesc(file_trainyard_options_v1_call, 0);
+  enumDesc(file_trainyard_options_v1_call, 1);
 
 /**
  * How large the body of a request may be.
@@ -291,7 +482,7 @@ export type BodyLimit = (typeof BodyLimit)[keyof typeof BodyLimit] | UnknownEnum
  * Describes the enum trainyard.options.v1.BodyLimit.
  */
 export const BodyLimitSchema: GenEnum<BodyLimit> = /*@__PURE__*/
-  enumDesc(file_trainyard_options_v1_call, 1);
+  enumDesc(file_trainyard_options_v1_call, 2);
 
 /**
  * Facts about a call of the public API, beside its HTTP rule. The gateway reads and enforces them.

@@ -1,0 +1,13 @@
+/** The owners that events record, and the users that they are. */
+
+/** The id of the service account to which the tokens belong that a cluster had before its first user. */
+export const localUser = "local";
+
+const prefix = "user:";
+
+/** Returns how events record a user. */
+export const authidOf = (user: string): string => `${prefix}${user}`;
+
+/** Returns the id of the user that an owner is. Owners of tokens from before the first user are the account `local`. */
+export const userOf = (owner: string): string =>
+  owner.startsWith(prefix) ? owner.slice(prefix.length) : localUser;

@@ -1,0 +1,59 @@
+-- What is known about users, which is in no event: the log has their ids only.
+create table gateway.users (
+  id text collate "C" primary key,
+  name text not null,
+  -- The name in lower case.
+  name_key text collate "C" not null unique,
+  display_name text not null default '',
+  email text not null default '',
+  -- person, service
+  kind text not null,
+  created_at timestamptz not null default now(),
+  -- argon2id with its parameters and salt; null for a user without a password.
+  password_hash text
+);
+
+-- The identities of identity providers that sign users in.
+create table gateway.identities (
+  issuer text collate "C" not null,
+  subject text collate "C" not null,
+  user_id text collate "C" not null references gateway.users,
+  created_at timestamptz not null default now(),
+  primary key (issuer, subject)
+);
+create index identities_by_user on gateway.identities (user_id);
+
+-- Wrong passwords, counted for accounts, for addresses, and for both together.
+create table gateway.wrong_passwords (
+  -- SHA-256 of what is counted: no name and no address is stored.
+  counted bytea primary key,
+  failures int not null,
+  last_at timestamptz not null default now()
+);
+create index wrong_passwords_by_time on gateway.wrong_passwords (last_at);
+
+-- Sign-ins of programs that wait for a person (RFC 8628).
+create table gateway.device_logins (
+  -- SHA-256 of the program's secret.
+  digest text primary key,
+  -- The code that the person confirms.
+  code text collate "C" not null unique,
+  program text not null,
+  address text not null,
+  started_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  asked_at timestamptz,
+  -- waiting, confirmed, refused
+  state text not null default 'waiting',
+  user_id text collate "C" not null default ''
+);
+
+-- The last use of tokens, to the minute.
+create table gateway.token_uses (
+  token text collate "C" primary key,
+  used_at timestamptz not null
+);
+
+-- A session of a person has no token.
+alter table gateway.sessions add column user_id text collate "C" not null default '';
+create index sessions_by_user on gateway.sessions (user_id, used_at) where user_id <> '';

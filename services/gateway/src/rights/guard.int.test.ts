@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { created } from "../testing/example-events.ts";
+import { addToken, addUser, type TestUser } from "../testing/people.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+let viewer: TestUser;
+let editor: TestUser;
+let admin: TestUser;
+let stranger: TestUser;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  const position = await gateway.append(
+    "experiment-1",
+    created({ name: "hidden", workspace: "vision" }),
+  );
+  await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
+  admin = await addUser(gateway, "ada", { role: "cluster-admin" });
+  viewer = await addUser(gateway, "vi", { role: "viewer", workspace: "vision" });
+  editor = await addUser(gateway, "ed", { role: "editor", workspace: "vision" });
+  stranger = await addUser(gateway, "sy", { role: "editor", workspace: "default" });
+}, 60_000);
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const get = ({ token }: Pick<TestUser, "token">, path: string) =>
+  gateway.call("GET", path, { token });
+
+describe("the guard", () => {
+  test("an object that the caller may not see is answered as if it were not there", async () => {
+    const hidden = await get(stranger, "/api/v1/experiments/1");
+    const none = await get(stranger, "/api/v1/experiments/9");
+    expect(hidden.status).toBe(404);
+    expect(JSON.stringify(hidden.body).replaceAll("1", "9")).toBe(
+      JSON.stringify(none.body).replaceAll("1", "9"),
+    );
+    expect((await get(viewer, "/api/v1/experiments/1")).status).toBe(200);
+    expect((await get(admin, "/api/v1/experiments/9")).body).toMatchObject({
+      code: "experiment_not_found",
+    });
+  });
+
+  test("what the caller sees but may not change is refused with the permission's name", async () => {
+    const answer = await gateway.call("PATCH", "/api/v1/experiments/1", {
+      body: { name: "mine" },
+      token: viewer.token,
+    });
+    expect(answer).toMatchObject({ status: 403, body: { code: "not_allowed" } });
+    expect(answer.body["detail"]).toContain('experiment_edit in the workspace "vision"');
+    const kill = await gateway.call("POST", "/api/v1/experiments/1/kill", {
+      body: {},
+      token: editor.token,
+    });
+    expect(kill.body["detail"]).toContain("experiment_control");
+  });
+
+  test("a call of the cluster needs its permission everywhere", async () => {
+    expect((await get(editor, "/api/v1/log:anchor")).body["detail"]).toContain(
+      "cluster_admin everywhere",
+    );
+    expect((await get(admin, "/api/v1/log:anchor")).status).toBe(200);
+  });
+
+  test("a limited token does less than its owner", async () => {
+    const limits = [{ role: "viewer", workspaces: ["vision"] }];
+    const token = await addToken(gateway, `user:${admin.id}`, limits);
+    expect((await get({ token }, "/api/v1/experiments/1")).status).toBe(200);
+    expect((await get({ token }, "/api/v1/log:anchor")).status).toBe(403);
+  });
+
+  test("a disabled user's tokens fail", async () => {
+    const gone = await addUser(gateway, "go", { role: "viewer", workspace: "vision" });
+    expect((await get(gone, "/api/v1/experiments/1")).status).toBe(200);
+    await gateway.append(`user-${gone.id}`, {
+      type: "UserDisabled",
+      data: { reason: "", by: "user:ada" },
+    });
+    await expect
+      .poll(async () => (await get(gone, "/api/v1/experiments/1")).body["code"])
+      .toBe("user_disabled");
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * The guard before every handler: whether the caller has the permission that the options of the call name, for each
+ * object that the request names. What the caller may not see is answered as if it were not there.
+ */
+import {
+  accessId,
+  type AccessState,
+  allRights,
+  noRights,
+  permissionName,
+  type PermissionName,
+  type Rights,
+  rightsOf,
+} from "@trainyard/access";
+import type { CallFacts } from "@trainyard/contracts/routes";
+import { type FoldCache, foldOf } from "@trainyard/runtime";
+import type { Backend } from "../backend.ts";
+import type { Caller } from "../http/caller.ts";
+import { Problem } from "../http/problem.ts";
+import { access, users } from "../streams.ts";
+import { findObject, type Found, missing, type ObjectKind } from "./objects.ts";
+
+const accessFold = foldOf(access);
+const userFold = foldOf(users);
+
+/** Who has which role, of the moment. It is in memory and follows the log. */
+export class CurrentAccess {
+  readonly #cache: FoldCache;
+
+  constructor(cache: FoldCache) {
+    this.#cache = cache;
+  }
+
+  async state(): Promise<AccessState> {
+    return (await this.#cache.load(accessFold, accessId)).state;
+  }
+
+  /** Throws a Problem of 401 if the user is disabled. */
+  async requireEnabled(user: string): Promise<void> {
+    if (user === "" || !(await this.state()).hasUsers) return;
+    const { state } = await this.#cache.load(userFold, user);
+    if (!state.disabled) return;
+    throw new Problem(401, "user_disabled", "this user is disabled: ask an admin");
+  }
+
+  /** Returns what a caller may do now. A run may do nothing beyond the calls that admit it. */
+  async rightsOf(caller: Caller): Promise<Rights> {
+    if (caller.kind === "run" || caller.user === "") return noRights(caller.authid);
+    return rightsOf(await this.state(), caller.user, caller.owner, caller.limits);
+  }
+}
+
+/** The rights of reads that the gateway makes for several callers. */
+export const gatewayRights: Rights = allRights("");
+
+export class Guard {
+  readonly #access: CurrentAccess;
+  readonly #backend: Backend;
+
+  constructor(access: CurrentAccess, backend: Backend) {
+    this.#access = access;
+    this.#backend = backend;
+  }
+
+  /** Returns the caller's rights. Throws a Problem if the caller may not make the call, or not see one of its objects. */
+  async require(facts: CallFacts, message: object, caller: Caller): Promise<Rights> {
+    const rights = await this.#access.rightsOf(caller);
+    if (caller.kind === "run" || facts.open || facts.signsIn || facts.narrows) return rights;
+    const permission = permissionName(facts.permission);
+    if (rights.everywhere(permission)) return rights;
+    if (facts.objects.length === 0) throw notAllowed(permission, "");
+    for (const { kind, id } of namedObjects(facts.objects, message)) {
+      requireFor(rights, permission, kind, id, await findObject(this.#backend, kind, id));
+    }
+    return rights;
+  }
+}
+
+/** Throws a Problem if the caller may not see the object, or has not the permission for it. */
+export function requireFor(
+  rights: Rights,
+  permission: PermissionName,
+  kind: ObjectKind,
+  id: string,
+  found: Found | undefined,
+): void {
+  if (found === undefined || !rights.has(found.sight, found.workspace)) throw missing(kind, id);
+  const needed = forKind(permission, found);
+  if (!rights.hasFor(needed, found)) throw notAllowed(needed, found.workspace);
+}
+
+/** A job, a run and a checkpoint may be of a task, whose permissions have the same names. */
+function forKind(permission: PermissionName, { sight }: Found): PermissionName {
+  if (sight !== "task_view") return permission;
+  if (permission === "experiment_view") return "task_view";
+  return permission === "experiment_control" || permission === "experiment_edit"
+    ? "task_control"
+    : permission;
+}
+
+/** Throws a Problem if the caller has not the permission in the workspace. */
+export function requireIn(rights: Rights, permission: PermissionName, workspace: string): void {
+  if (rights.has(permission, workspace)) return;
+  if (!rights.has("workspace_view", workspace)) throw missing("workspace", workspace);
+  throw notAllowed(permission, workspace);
+}
+
+/** The refusal of a caller who sees the object. An empty workspace means everywhere. */
+export function notAllowed(permission: PermissionName, workspace: string): Problem {
+  const where = workspace === "" ? "everywhere" : `in the workspace ${JSON.stringify(workspace)}`;
+  const detail = `this needs the permission ${permission} ${where}: ask an admin for a role that has it`;
+  return new Problem(403, "not_allowed", detail);
+}
+
+type Named = { readonly kind: ObjectKind; readonly id: string };
+
+/** Returns the objects that a request names, in the order of the options. */
+function namedObjects(objects: readonly string[], message: object): readonly Named[] {
+  return objects.flatMap((object) => {
+    const [field = "", kind = field.replace(/s$/, "")] = object.split(":");
+    const value = (message as Readonly<Record<string, unknown>>)[field];
+    const ids = Array.isArray(value) ? value : [value];
+    return ids.map((id) => ({ kind: kind as ObjectKind, id: String(id ?? "") }));
+  });
+}

@@ -1,0 +1,59 @@
+/** Users in tests: appended to the log with their roles, without the calls that create them. */
+import { createHash, randomBytes } from "node:crypto";
+import { accessId, authidOf } from "@trainyard/access";
+import type { AnyEvent } from "@trainyard/contracts";
+import type { TestGateway } from "./test-gateway.ts";
+
+export type TestUser = {
+  readonly id: string;
+  readonly name: string;
+  /** The text of a token of the user. */
+  readonly token: string;
+};
+
+export type TestRole = {
+  /** The id of the role. */
+  readonly role: string;
+  /** The name of the workspace; empty for everywhere. */
+  readonly workspace?: string;
+};
+
+const by = "user:test";
+
+/** Adds a user with roles of its own, and a token. From the first one on, the cluster has users. */
+export async function addUser(
+  gateway: Pick<TestGateway, "append" | "sql" | "call">,
+  name: string,
+  ...roles: readonly TestRole[]
+): Promise<TestUser> {
+  const id = name;
+  await gateway.sql(
+    `insert into gateway.users (id, name, name_key, kind) values ($1, $2, lower($2), 'person')
+     on conflict do nothing`,
+    [id, name],
+  );
+  await gateway.append(`user-${id}`, { type: "UserCreated", data: { kind: "person", by } });
+  const given = roles.map(
+    ({ role, workspace = "" }): AnyEvent => ({
+      type: "RoleGiven",
+      data: { grant: randomBytes(4).toString("hex"), role, user: id, group: "", workspace, by },
+    }),
+  );
+  if (given.length > 0) await gateway.append(`access-${accessId}`, ...given);
+  return { id, name, token: await addToken(gateway, authidOf(id)) };
+}
+
+/** Issues a token of an owner, and waits until the gateway knows it. Returns its text. */
+export async function addToken(
+  gateway: Pick<TestGateway, "append" | "call">,
+  owner: string,
+  limits: { readonly role: string; readonly workspaces: string[] }[] = [],
+): Promise<string> {
+  const [id, secret] = [randomBytes(8).toString("hex"), randomBytes(32).toString("base64url")];
+  const secretDigest = createHash("sha256").update(secret).digest("hex");
+  const data = { label: "", owner, secretDigest, expiresAtMs: 0, ancestors: [], limits };
+  const position = await gateway.append(`token-${id}`, { type: "TokenIssued", data });
+  const token = `ty_${id}_${secret}`;
+  await gateway.call("GET", `/api/v1/tokens?minPosition=${position}`);
+  return token;
+}
