@@ -31,12 +31,12 @@ export class SeriesAnswers {
 
   constructor(deps: SeriesAnswersDeps) {
     this.#deps = deps;
-    this.#positions = new SharedLookups((experiment) => this.#positionOf(experiment));
+    this.#positions = new SharedLookups((experiments) => this.#positionsOf(experiments));
   }
 
   /** Returns the answer to a query for trials of one experiment, with all points that were stored before the call. */
   async of(experiment: string, query: Query): Promise<Answer> {
-    const position = await this.#positions.get(experiment);
+    const position = (await this.#positions.get(experiment)) ?? 0;
     const key = this.#keyOf(query, position);
     return shared(this.#running, key, async () => {
       const kept = read(await this.#deps.state.get(key));
@@ -52,6 +52,13 @@ export class SeriesAnswers {
     const key = this.#keyOf(query, answer.streamPositions[experiment] ?? 0);
     void state.put(key, bytes, apiLimits.seriesKeptMs);
     return answer;
+  }
+
+  async #positionsOf(experiments: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const positions = experiments.map(
+      async (experiment) => [experiment, await this.#positionOf(experiment)] as const,
+    );
+    return new Map(await Promise.all(positions));
   }
 
   async #positionOf(experiment: string): Promise<number> {
