@@ -51,6 +51,7 @@ import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
+import { expiredDeviceLogins } from "./people/device-logins.ts";
 import { CurrentAccess } from "./people/current-access.ts";
 import { Guard } from "./api/rights/guard.ts";
 import { findTokens } from "./spaces/tokens.ts";
@@ -79,7 +80,7 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
-const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions];
+const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions, expiredDeviceLogins];
 
 export async function createService(
   config: GatewayConfig,
