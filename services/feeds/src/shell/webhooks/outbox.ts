@@ -20,6 +20,7 @@ import {
   outcomeOf,
 } from "../../core/deliveries/outcome.ts";
 import { feedsLimits } from "../../limits.ts";
+import type { Readers } from "../dispatch/readers.ts";
 import type { Attempt, Delivery, DeliveryTable } from "./delivery-table.ts";
 import { maskerOf } from "./masked-text.ts";
 import type { Post, Posted } from "./post.ts";
@@ -33,6 +34,7 @@ export type OutboxDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly post: Post;
+  readonly readers: Pick<Readers, "mayStillRead">;
   /** Disables a webhook, for a reason in one sentence. May be repeated. */
   readonly disable: (webhook: string, reason: string) => Promise<void>;
   /** Counts an attempt by its result. */
@@ -127,11 +129,11 @@ export class Outbox {
   ): Promise<void> {
     const { clock, count, draw } = this.#deps;
     const startMs = clock.nowMs();
-    const posted = event === null ? lost : await this.#deps.post(webhook, event, signal);
+    const { posted, isSent } = await this.#post(webhook, event, signal);
     // The answer is unknown, so the event is sent again.
     if (signal.aborted) return;
     const attempt = attemptOf(webhook, posted, startMs);
-    const outcome = event === null ? failedForGood : outcomeOf(posted, delivery.failures, draw());
+    const outcome = isSent ? outcomeOf(posted, delivery.failures, draw()) : failedForGood;
     const nowMs = clock.nowMs();
     const failures = delivery.failures + (outcome.state === "DELIVERED" ? 0 : 1);
     const atMs = outcome.state === "WAITING" ? nowMs + outcome.waitMs : nowMs;
@@ -142,7 +144,16 @@ export class Outbox {
     );
     count(outcome.state === "DELIVERED" ? "delivered" : "failed");
     this.#failed(outcome.state === "DELIVERED" ? null : failureOf(attempt));
-    if (event !== null) await this.#judge(webhook, posted, nowMs, signal);
+    if (isSent) await this.#judge(webhook, posted, nowMs, signal);
+  }
+
+  /** Sends an event that is still there and that the webhook's creator may still read. */
+  async #post(webhook: WebhookRow, event: LeavingEvent | null, signal: AbortSignal) {
+    const { post, readers } = this.#deps;
+    if (event === null) return { posted: lost, isSent: false };
+    if (!(await readers.mayStillRead(webhook.name, event)))
+      return { posted: hidden, isSent: false };
+    return { posted: await post(webhook, event, signal), isSent: true };
   }
 
   /** Notes the success or failure at the webhook, which is disabled after too many failures. */
@@ -185,6 +196,11 @@ const lost: Posted = {
   error: "the log no longer has the event: it was restored from a backup",
   answer: "",
   request: "",
+};
+
+const hidden: Posted = {
+  ...lost,
+  error: "the creator of the webhook may not see the object of the event any more",
 };
 
 /** Returns what the delivery log keeps of an attempt: without the secrets of the webhook. */
