@@ -69,6 +69,7 @@ export async function createService(
       logger,
       readers,
       count: telemetry.attempted,
+      tracer: parts.tracer,
       ...outgoing,
     };
     const webhooks = openWebhooks(sending);

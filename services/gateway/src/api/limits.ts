@@ -35,6 +35,8 @@ export const apiLimits = {
    * several.
    */
   seriesQueries: { max: 8, ofOneMax: 4 },
+  /** The time for which an answer is kept: the points that it has may be removed meanwhile. */
+  seriesKeptMs: 10_000,
   /**
    * The same for combined series, of up to 200 trials: two of them, each for a second or two, end before their
    * deadline.

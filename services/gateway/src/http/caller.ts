@@ -29,7 +29,7 @@ export type UserCaller = {
   readonly owner: string;
   /** The id of the user; empty for a call without a token. */
   readonly user: string;
-  /** What limits the caller's token below the rights of its user. */
+  /** The limits of the caller's token below the rights of its user. */
   readonly limits: readonly TokenLimit[];
   /** The run that makes the call for its task's owner; null for a person. */
   readonly run: TaskRunCaller | null;

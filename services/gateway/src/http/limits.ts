@@ -59,8 +59,6 @@ export const httpLimits = {
   sessionCodeMinutes: 10,
   /** The most wrong codes of one address in a minute, and the most addresses that are remembered. */
   wrongCodesMax: 20,
-  /** The time after which a client that takes no byte of its download is disconnected. */
-  downloadStalledMs: 300_000,
   /** The timeout of a question to an object store before a download begins. */
   storeAnswerMs: 15_000,
 } as const;

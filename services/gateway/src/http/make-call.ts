@@ -3,6 +3,7 @@
  * that it asks for, once per idempotency key. A protocol reads the message and the caller before, and sends the answer.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { Rights } from "@trainyard/access";
 import {
   codecOf,
   type RawName,
@@ -12,8 +13,7 @@ import {
   type UnaryName,
 } from "@trainyard/contracts";
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
-import { countedAs } from "./caller.ts";
-import type { Guard } from "../rights/guard.ts";
+import { type Caller, countedAs } from "./caller.ts";
 import type { Costs } from "./costs.ts";
 import { type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -26,7 +26,10 @@ export type CallDeps = {
   readonly idempotency: IdempotencyStore;
   readonly openCalls: OpenCalls;
   readonly costs: Costs;
-  readonly guard: Pick<Guard, "require">;
+  /** The guard before every handler, which returns the caller's rights or throws a Problem. */
+  readonly guard: {
+    require(facts: CallFacts, message: object, caller: Caller): Promise<Rights>;
+  };
   /** Waits until the read model has reached a position, before a call has its turn. */
   readonly reached: (position: string) => Promise<void>;
 };

@@ -4,14 +4,16 @@
  * is recorded after the answer: a process that dies in between sends the event again, with the same id.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, retrying, storableText } from "@trainyard/kernel";
+import { type Clock, Fault, retrying, storableText } from "@trainyard/kernel";
 import { LeavingEvent } from "@trainyard/outbound";
 import {
   EffectLoop,
   endsTerm,
   type LogEpoch,
   type Logger,
+  noTracer,
   runtimeLimits,
+  type Tracer,
 } from "@trainyard/runtime";
 import {
   disablingReason,
@@ -41,6 +43,8 @@ export type OutboxDeps = {
   readonly count: (result: "delivered" | "failed") => void;
   /** Draws a number from 0 to 1, for the spread of waits. */
   readonly draw: () => number;
+  /** Begins a span for each attempt, under the append of its event. Default: attempts are no spans. */
+  readonly tracer?: Tracer;
 };
 
 export class Outbox {
@@ -129,7 +133,7 @@ export class Outbox {
   ): Promise<void> {
     const { clock, count, draw } = this.#deps;
     const startMs = clock.nowMs();
-    const { posted, isSent } = await this.#post(webhook, event, signal);
+    const { posted, isSent } = await this.#send(webhook, event, signal);
     // The answer is unknown, so the event is sent again.
     if (signal.aborted) return;
     const attempt = attemptOf(webhook, posted, startMs);
@@ -148,12 +152,22 @@ export class Outbox {
   }
 
   /** Sends an event that is still there and that the webhook's creator may still read. */
-  async #post(webhook: WebhookRow, event: LeavingEvent | null, signal: AbortSignal) {
-    const { post, readers } = this.#deps;
+  async #send(webhook: WebhookRow, event: LeavingEvent | null, signal: AbortSignal) {
     if (event === null) return { posted: lost, isSent: false };
-    if (!(await readers.mayStillRead(webhook.name, event)))
-      return { posted: hidden, isSent: false };
-    return { posted: await post(webhook, event, signal), isSent: true };
+    const isReadable = await this.#deps.readers.mayStillRead(webhook.name, event);
+    if (!isReadable) return { posted: hidden, isSent: false };
+    return { posted: await this.#post(webhook, event, signal), isSent: true };
+  }
+
+  async #post(webhook: WebhookRow, event: LeavingEvent, signal: AbortSignal): Promise<Posted> {
+    const { post, tracer = noTracer } = this.#deps;
+    const { meta, position } = event.stored;
+    const attributes = { "trainyard.event": event.name, "trainyard.position": position };
+    const span = tracer.under("deliver", meta.traceparent, { kind: "client", attributes });
+    const posted = await post(webhook, event, signal);
+    const none = new Fault("no_answer", "the receiver did not answer", { retry: "later" });
+    span.end(isDelivered(posted) ? {} : { error: posted.status ?? none });
+    return posted;
   }
 
   /** Notes the success or failure at the webhook, which is disabled after too many failures. */

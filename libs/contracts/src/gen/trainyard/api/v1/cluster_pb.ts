@@ -1120,6 +1120,8 @@ export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
  */
 export const ClusterService: GenService<{
   /**
+   * Returns the version of the platform, and the id of the cluster's log.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.GetVersion
    */
   getVersion: {
@@ -1128,6 +1130,8 @@ export const ClusterService: GenService<{
     output: typeof GetVersionResponseSchema;
   },
   /**
+   * Lists the agents with their slots and states.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListAgents
    */
   listAgents: {
@@ -1136,6 +1140,8 @@ export const ClusterService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
+   * Lists the events and actions that a service could not process, each with the reason.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListParked
    */
   listParked: {
@@ -1144,6 +1150,8 @@ export const ClusterService: GenService<{
     output: typeof ListParkedResponseSchema;
   },
   /**
+   * Processes what a service has parked for one key, such as an experiment, again. For a view it rebuilds the view.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.RetryParked
    */
   retryParked: {
@@ -1172,6 +1180,8 @@ export const ClusterService: GenService<{
     output: typeof LogAnchorSchema;
   },
   /**
+   * Creates a token for the caller, which ends with the token that the caller uses. Only the answer has its secret.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.CreateToken
    */
   createToken: {
@@ -1180,6 +1190,8 @@ export const ClusterService: GenService<{
     output: typeof CreateTokenResponseSchema;
   },
   /**
+   * Lists the tokens without their secrets, also those that have ended.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListTokens
    */
   listTokens: {
@@ -1188,6 +1200,9 @@ export const ClusterService: GenService<{
     output: typeof ListTokensResponseSchema;
   },
   /**
+   * Revokes a token and the tokens that were created with it. Their sessions and open streams end, and their
+   * subscriptions stop.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.RevokeToken
    */
   revokeToken: {

@@ -1,11 +1,11 @@
-/** Where the objects are that requests name: their workspace of the moment, and their owner. */
+/** The places of the objects that requests name: their workspace of the moment, and their owner. */
 import type { Owned, Sight } from "@trainyard/access";
 import { isExperimentId, isTaskId, parseRunId, parseTaskRunId } from "@trainyard/kernel";
-import type { Backend } from "../backend.ts";
-import { wholeCheckpointId } from "../api/short-checkpoint-ids.ts";
-import { placeOf } from "../api/shown.ts";
-import { notFound, Problem } from "../http/problem.ts";
-import { findWorkspace } from "../spaces/spaces.ts";
+import type { Backend } from "../../backend.ts";
+import { wholeCheckpointId } from "../short-checkpoint-ids.ts";
+import { placeOf } from "../shown.ts";
+import { notFound, Problem } from "../../http/problem.ts";
+import { findWorkspace } from "../../spaces/spaces.ts";
 
 /** The kinds of objects that options of calls name. */
 export type ObjectKind =
@@ -22,7 +22,7 @@ export type ObjectKind =
 export type Found = Owned & {
   /** The permission without which it is answered as if it were not there. */
   readonly sight: Sight;
-  /** The models of which it is a version. Whoever may see one of them may see it, too. */
+  /** The models of which it is a version. A caller who may see one of them may see it, too. */
   readonly models?: readonly string[];
 };
 
