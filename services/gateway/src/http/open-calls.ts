@@ -1,8 +1,9 @@
 /**
  * The open streams and downloads with their callers: each ends with the token, session or run of a task that opened it,
- * and with its user. Every replica sees revocations and disabled users in the log. Expired tokens, ended runs and ended sessions of other replicas are found by a
- * check every second. A request is authenticated by its headers, but its body may arrive much later. So the caller is
- * checked again when the stream opens, and the interval check also finds missed revocations.
+ * and with its user. Every replica sees revocations and disabled users in the log. Expired tokens, ended runs and ended
+ * sessions of other replicas are found by a check every second. A request is authenticated by its headers, but its body
+ * may arrive much later. So the caller is checked again when the stream opens, and the interval check also finds missed
+ * revocations.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";

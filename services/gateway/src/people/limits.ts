@@ -22,6 +22,6 @@ export const peopleLimits = {
   wrongOfBothFree: 5,
   wrongOfOneFree: 100,
   wrongWaitSecondsMax: 900,
-  /** The interval after which one wrong password is forgotten: at most the longest wait, or a guess a day would add up. */
+  /** The interval after which one wrong password is forgotten, so that the typing errors of days do not add up. */
   wrongForgottenSeconds: 900,
 } as const;

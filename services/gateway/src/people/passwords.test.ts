@@ -41,7 +41,7 @@ test.each(["", "password", "A".repeat(128), "0".repeat(127)])(
   },
 );
 
-test("a random password can be typed and is drawn anew", () => {
+test("a random password can be typed, and each one is another", () => {
   expect(randomPassword()).toMatch(/^([a-hjkmnp-z2-9]{5}-){3}[a-hjkmnp-z2-9]{5}$/);
   expect(randomPassword()).not.toBe(randomPassword());
 });

@@ -51,8 +51,8 @@ export class Passwords {
   }
 
   /**
-   * Runs a check of a password in its turn. `check` gets the comparison with a stored hash, which is null for an unknown
-   * name. Throws a Problem of 429 if many hashes wait.
+   * Runs a check of a password in its turn. `check` gets the comparison with a stored hash, which is null for an
+   * unknown name. Throws a Problem of 429 if many hashes wait.
    */
   checking<Result>(
     from: string,

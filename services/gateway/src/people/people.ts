@@ -70,7 +70,7 @@ export class People {
     });
   }
 
-  /** Hashes a password anew whose stored hash has lower parameters than those of today. */
+  /** Hashes a password again whose stored hash has lower parameters than those of today. */
   async refresh({ id, hash }: Verified, password: string, address: string): Promise<void> {
     if (!isOutdated(hash)) return;
     const by = await this.passwords.hash(password, siteOf(address));

@@ -71,13 +71,13 @@ describe("a group", () => {
 });
 
 describe("a role", () => {
-  test("is defined, defined anew, given and deleted, and not given by its old id again", async () => {
+  test("is defined, changed, given and deleted, and one of its name is another role", async () => {
     const permissions = ["workspace_view", "experiment_view", "experiment_edit"];
     const made = await api("PUT", "roles/annotator", { description: "labels", permissions });
     expect(made.body["role"]).toMatchObject({ name: "annotator", builtIn: false });
     const { id } = made.body["role"] as { id: string };
-    const anew = await api("PUT", "roles/annotator", { description: "more", permissions });
-    expect(anew.body["role"]).toMatchObject({ id, description: "more" });
+    const changed = await api("PUT", "roles/annotator", { description: "more", permissions });
+    expect(changed.body["role"]).toMatchObject({ id, description: "more" });
     await api("POST", "grants", { role: "annotator", user: "vi", workspace: "language" });
     expect((await api("DELETE", "roles/annotator")).status).toBe(200);
     expect(grantsIn(await api("GET", "grants?workspace=language"))).toEqual([]);

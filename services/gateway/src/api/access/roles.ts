@@ -11,7 +11,7 @@ export function roleHandlers({ parts: { access } }: Backend, change: ChangeAcces
   return {
     listRoles: async () => ({ items: allRoles(await access.state()).map(shown) }),
     defineRole: async ({ role: name, description, permissions }, context) => {
-      // A role that is defined anew after its deletion is another one, which nobody has.
+      // A role with the name of a deleted one is another role, which nobody has.
       const idIn = (state: AccessState): string =>
         findRole(state, name)?.id ?? idFor("role", context);
       const { position, state } = await change((before) => {
