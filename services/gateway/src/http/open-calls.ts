@@ -11,10 +11,10 @@ import { type Clock, idOf, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
 import { type Caller, callerOfToken, type TokenLookup } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
-import { Problem } from "./problem.ts";
+import { Problem, userDisabled } from "./problem.ts";
 
 export type OpenCall = Disposable & {
-  /** Aborts when the caller's token or session has ended. */
+  /** Aborts when the caller's token or session has ended; with a Problem if its user was disabled. */
   readonly signal: AbortSignal;
 };
 
@@ -62,7 +62,9 @@ export class OpenCalls {
 
   observed({ type, stream }: Pick<StoredEvent, "type" | "stream">): void {
     const name = shortNameOf(type);
-    if (name === "UserDisabled") return this.#end((one) => stream === `user-${userOf(one)}`);
+    if (name === "UserDisabled") {
+      return this.#end((one) => stream === `user-${userOf(one)}`, userDisabled());
+    }
     if (name === "UserSignedOut") return this.#signedOut(idOf(stream));
     if (name !== "TokenRevoked") return;
     this.#end(
@@ -141,11 +143,9 @@ export class OpenCalls {
 
   async #lookAtUsers(): Promise<void> {
     for (const user of known([...this.#open].map(userOf))) {
-      const isOver = await this.#deps.requireEnabled(user).then(
-        () => false,
-        (error: unknown) => isRefusal(error),
-      );
-      if (isOver) this.#end((one) => userOf(one) === user);
+      await this.#deps.requireEnabled(user).catch((error: unknown) => {
+        if (isRefusal(error)) this.#end((one) => userOf(one) === user, error);
+      });
     }
   }
 
@@ -160,8 +160,8 @@ export class OpenCalls {
     }
   }
 
-  #end(isOver: (one: Open) => boolean): void {
-    for (const one of this.#open) if (isOver(one)) one.ended.abort();
+  #end(isOver: (one: Open) => boolean, refusal?: Problem): void {
+    for (const one of this.#open) if (isOver(one)) one.ended.abort(refusal);
   }
 }
 
@@ -178,7 +178,8 @@ function userOf({ caller }: Open): string | undefined {
   return caller.kind === "user" ? caller.user : undefined;
 }
 
-const isRefusal = (error: unknown): boolean => error instanceof Problem && error.status !== 503;
+const isRefusal = (error: unknown): error is Problem =>
+  error instanceof Problem && error.status !== 503;
 
 function known(ids: readonly (string | undefined)[]): ReadonlySet<string> {
   return new Set(ids.filter((id) => id !== undefined));

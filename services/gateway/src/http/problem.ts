@@ -63,6 +63,10 @@ export function unavailable(detail: string): Problem {
   return new Problem(503, "unavailable", detail);
 }
 
+export function userDisabled(): Problem {
+  return new Problem(401, "user_disabled", "this user is disabled: ask an admin");
+}
+
 export function notFound(what: string, id: string): Problem {
   return new Problem(404, `${what}_not_found`, `there is no ${what} ${id}`);
 }
