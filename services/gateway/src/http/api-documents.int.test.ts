@@ -32,6 +32,9 @@ const refused: Readonly<Record<string, string>> = {
   TaskService_GetTaskUse: "task_not_running",
   ClusterService_RevokeToken: "token_not_found",
   UserService_SetPassword: "no_password",
+  DeviceLoginService_FinishDeviceLogin: "expired_token",
+  DeviceLoginService_GetDeviceLogin: "no_such_code",
+  DeviceLoginService_AnswerDeviceLogin: "needs_session",
 };
 
 const stack = new AsyncDisposableStack();
