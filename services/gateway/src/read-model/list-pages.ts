@@ -1,4 +1,5 @@
 /** Reads pages of lists from their rows. */
+import type { Rights } from "@trainyard/access";
 import { inTransaction } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { type ConditionContext, conditionOf } from "./core/lists/conditions.ts";
@@ -20,6 +21,8 @@ export type ListQuery = {
   readonly columns: Readonly<Record<string, string>>;
   /** Whether the list has the deleted rows that can be restored, instead of the existing ones. */
   readonly deleted?: boolean;
+  /** What the caller may see. */
+  readonly rights: Pick<Rights, "workspacesWith">;
 };
 
 export type ListTotal = { readonly rows: number; readonly isEstimate: boolean };
@@ -91,7 +94,19 @@ function whereOf(
   const condition = query.filter === null ? "true" : conditionOf(query.filter, context);
   const canBeDeleted = query.list.fields.some(({ column }) => column === "deleted");
   const there = canBeDeleted ? `r.deleted is ${query.deleted === true} and ` : "";
-  return { scope, sql: `r.scope = ${scope} and ${there}${condition}` };
+  return { scope, sql: `r.scope = ${scope} and ${there}${seenRows(query, values)}${condition}` };
+}
+
+/** The condition that leaves out the rows of workspaces that the caller may not see; empty for none. */
+function seenRows({ list, rights }: ListQuery, values: SqlValues): string {
+  if (list.sights === undefined) return "";
+  const seen = list.sights.map(({ permission, column, where = "true" }) => {
+    const workspaces = rights.workspacesWith(permission);
+    if (workspaces === null) return where;
+    const names = workspaces.map((name) => name.toLowerCase());
+    return `(${where} and r.${column} = any(${values.add(names, "text[]")}))`;
+  });
+  return `(${seen.join(" or ")}) and `;
 }
 
 /** Returns those of the ids that are in the list. */

@@ -15,6 +15,7 @@ import { readModelLimits } from "../../read-model/limits.ts";
 import { inTurn } from "../in-turn.ts";
 import { rowsPage } from "../lists.ts";
 import { shownJob } from "../shown.ts";
+import { maskedExplanation } from "./hidden-blockers.ts";
 import { jobsAhead } from "./job-places.ts";
 
 /**
@@ -28,14 +29,15 @@ export function jobHandlers(backend: Backend) {
     listJobs: (request, context) => listJobs(backend, request, context),
     explainJob: async ({ job }, context) => {
       try {
-        return await explaining(backend, [job], () =>
+        const explained = await explaining(backend, [job], () =>
           backend.command("scheduler", "ExplainJob", { job }, context),
         );
+        return await maskedExplanation(backend, context.rights, explained);
       } catch (error) {
         if (!(error instanceof Problem) || error.status !== 503) throw error;
         const old = await lastExplained(backend, job);
         if (old === null) throw error;
-        return old;
+        return maskedExplanation(backend, context.rights, old);
       }
     },
     updateJob: (request, context) =>

@@ -29,6 +29,7 @@ import {
 } from "../../read-model/core/lists/lists.ts";
 import { projectKey } from "../../read-model/core/views/project-space.ts";
 import { idsInState, rowsAmong } from "../../read-model/list-pages.ts";
+import { gatewayRights } from "../../rights/guard.ts";
 import { findProject, findWorkspace } from "../../spaces/spaces.ts";
 import { allOf, readable, requireKnown, shownColumns, withoutArchived } from "../lists.ts";
 import { clientIds, shownDocuments } from "../shown-documents.ts";
@@ -314,7 +315,7 @@ async function changesOf(
   const wanted = [...names.keys()];
   const { filter, nowMs } = topic;
   const columns = await shownColumns(backend, list, scope);
-  const query = { list, scope, filter, nowMs, columns };
+  const query = { list, scope, filter, nowMs, columns, rights: gatewayRights };
   const { pool } = backend.parts;
   const members = await readable(() => rowsAmong(pool, query, wanted));
   const documents = await shownDocuments(backend, list, scope, members);

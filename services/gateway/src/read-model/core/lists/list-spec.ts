@@ -1,5 +1,6 @@
 /** The specification of a list: its table, and the columns by which it can be filtered and sorted. */
 
+import type { Sight } from "@trainyard/access";
 import { type Attribute, isAttribute } from "../views/attributes.ts";
 import type { DocumentKind, Documents } from "../views/documents.ts";
 import { indexedText } from "../views/text.ts";
@@ -28,6 +29,15 @@ export type ListField<Doc> = {
   readonly values?: readonly string[];
 };
 
+/** The rows that a caller sees who has a permission in the row's workspace. */
+export type ListSight = {
+  readonly permission: Sight;
+  /** The column that has the name of the workspace in lower case. */
+  readonly column: string;
+  /** The rows to which it applies, as SQL; absent for all. */
+  readonly where?: string;
+};
+
 export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly kind: Kind;
   /** The list's table in the schema `gateway`. */
@@ -39,6 +49,8 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly order?: string;
   /** Whether a document is in the list; absent if every document is. */
   readonly isListed?: Of<Documents[Kind], boolean>;
+  /** The rows that a caller sees; absent if everybody who may ask for the list sees all of its rows. */
+  readonly sights?: readonly ListSight[];
   /** Returns the experiment or workspace whose list the document is in; empty for a list without a parent. */
   scope(doc: Documents[Kind], parent: string): string;
   readonly fields: readonly ListField<Documents[Kind]>[];

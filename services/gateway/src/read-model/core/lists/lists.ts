@@ -13,6 +13,7 @@ export const experimentList: ListSpec<"experiment"> = {
   table: "experiment_rows",
   plural: "experiments",
   newestFirst: true,
+  sights: [{ permission: "experiment_view", column: "workspace" }],
   scope: () => "",
   fields: [
     { name: "id", column: "ordinal", type: "number", value: ({ id }) => Number(id) },
@@ -152,6 +153,7 @@ export const modelList: ListSpec<"model"> = {
   table: "model_rows",
   plural: "models",
   newestFirst: true,
+  sights: [{ permission: "model_view", column: "workspace" }],
   scope: () => "",
   fields: [
     { name: "name", column: "name", type: "text", value: ({ name }) => name },
@@ -218,6 +220,11 @@ export const jobList: ListSpec<"job"> = {
   newestFirst: false,
   order: "queue",
   isListed: ({ runsWaiting, runsPlaced }) => runsWaiting + runsPlaced > 0,
+  // The ids of tasks begin with a letter.
+  sights: [
+    { permission: "experiment_view", column: "workspace", where: "r.job not like 't%'" },
+    { permission: "task_view", column: "workspace", where: "r.job like 't%'" },
+  ],
   scope: () => "",
   fields: [
     { name: "job", column: "job", type: "text", value: ({ job }) => job },
@@ -270,6 +277,7 @@ export const taskList: ListSpec<"task"> = {
   table: "task_rows",
   plural: "tasks",
   newestFirst: true,
+  sights: [{ permission: "task_view", column: "workspace" }],
   scope: () => "",
   fields: [
     { name: "id", column: "task", type: "text", value: ({ id }) => id },
@@ -322,6 +330,7 @@ export const workspaceList: ListSpec<"workspace"> = {
   table: "workspace_rows",
   plural: "workspaces",
   newestFirst: false,
+  sights: [{ permission: "workspace_view", column: "name" }],
   scope: () => "",
   fields: spaceFields,
   labels: null,
