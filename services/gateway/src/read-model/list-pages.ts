@@ -97,17 +97,21 @@ function whereOf(
   return { scope, sql: `r.scope = ${scope} and ${there}${seenRows(query, values)}${condition}` };
 }
 
-/** The condition that leaves out the rows of workspaces that the caller may not see; empty for none. */
+/** The condition that leaves out the rows that the caller may not see; empty for a list of which it sees all. */
 function seenRows({ list, rights }: ListQuery, values: SqlValues): string {
-  if (list.sights === undefined) return "";
-  const seen = list.sights.map(({ permission, column, where = "true" }) => {
-    const workspaces = rights.workspacesWith(permission);
-    if (workspaces === null) return where;
-    const names = workspaces.map((name) => name.toLowerCase());
-    return `(${where} and r.${column} = any(${values.add(names, "text[]")}))`;
+  const sights = (list.sights ?? []).map(({ permission, in: within }) => {
+    return { workspaces: rights.workspacesWith(permission), within };
+  });
+  if (sights.every(({ workspaces }) => workspaces === null)) return "";
+  const seen = sights.map(({ workspaces, within }) => {
+    const names = workspaces?.map((name) => name.toLowerCase()) ?? null;
+    return names === null ? within(everyWorkspace) : within(values.add(names, "text[]"));
   });
   return `(${seen.join(" or ")}) and `;
 }
+
+/** A caller may see the tasks of all workspaces and the experiments of some. */
+const everyWorkspace = "array(select name from gateway.workspace_rows)";
 
 /** Returns those of the ids that are in the list. */
 export async function rowsAmong(

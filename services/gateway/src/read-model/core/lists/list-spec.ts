@@ -29,13 +29,11 @@ export type ListField<Doc> = {
   readonly values?: readonly string[];
 };
 
-/** The rows that a caller sees who has a permission in the row's workspace. */
+/** The rows that a caller with a permission sees. */
 export type ListSight = {
   readonly permission: Sight;
-  /** The column that has the name of the workspace in lower case. */
-  readonly column: string;
-  /** The rows to which it applies, as SQL; absent for all. */
-  readonly where?: string;
+  /** Returns the condition on a row `r`. `workspaces` are their names in lower case, as SQL. */
+  readonly in: (workspaces: string) => string;
 };
 
 export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
@@ -49,7 +47,7 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly order?: string;
   /** Whether a document is in the list; absent if every document is. */
   readonly isListed?: Of<Documents[Kind], boolean>;
-  /** The rows that a caller sees; absent if everybody who may ask for the list sees all of its rows. */
+  /** The rows that a caller sees, by any of these; absent if everybody who may ask for the list sees all of them. */
   readonly sights?: readonly ListSight[];
   /** Returns the experiment or workspace whose list the document is in; empty for a list without a parent. */
   scope(doc: Documents[Kind], parent: string): string;
