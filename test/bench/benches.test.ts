@@ -1,4 +1,4 @@
-import { hasKcat } from "@trainyard/testing";
+import { hasKcat, hasRedis } from "@trainyard/testing";
 import { afterAll, expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { findChromium } from "../browser/support/chromium.ts";
@@ -45,12 +45,14 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "fold_queued_runs_flatness_1k_100k",
     "trial_list_heavy",
     "followers_1000",
+    ...(hasRedis() ? ["series_shared_vs_alone"] : []),
   ],
   delivery: [
     "chain_saturated",
     "chain_single_commands",
     "latency_2000_vs_direct",
     "latency_2000_p99",
+    "chain_traced",
   ],
   feeds: [
     ...(hasKcat() ? ["kafka_vs_kafkajs"] : []),

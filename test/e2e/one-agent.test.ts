@@ -7,6 +7,8 @@ import "./one-agent/hostile-ends.ts";
 import "./one-agent/asked-stops.ts";
 import "./one-agent/spaces.ts";
 import "./one-agent/ci-job.ts";
+import "./one-agent/external-searcher.ts";
+import "./one-agent/live-board.ts";
 import "./one-agent/tasks.ts";
 import "./one-agent/traces.ts";
 import "./one-agent/webhook-triggers.ts";

@@ -41,6 +41,7 @@ process.once("message", ({ url, token, trial, run }: BesideOrder) => {
   const calls: Readonly<Record<string, () => Promise<Response>>> = {
     list: () => get("experiments?pageSize=20", asPerson),
     trial: () => get(`trials/${trial}`, asPerson),
+    experiment: () => get(`experiments/${trial.split(".", 1)}`, asPerson),
     signals: () => get(`runs/${named}/signals`, asRun),
     report: () =>
       fetch(`${run.http}/api/v1/runs/${named}/reports`, {

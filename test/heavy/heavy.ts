@@ -93,7 +93,7 @@ type Spans = {
 
 const isIn = ({ fromMs, toMs }: Span, atMs: number): boolean => atMs >= fromMs && atMs < toMs;
 
-async function spanOf(run: () => Promise<unknown>): Promise<Span> {
+export async function spanOf(run: () => Promise<unknown>): Promise<Span> {
   const nowMs = (): number => performance.timeOrigin + performance.now();
   const fromMs = nowMs();
   await run();
@@ -112,7 +112,7 @@ function failures(samples: readonly BesideSample[], beside: Spans["beside"]): re
 }
 
 /** Compares the times of the other caller's calls beside each route, and in all, with those alone. */
-function slowdowns(
+export function slowdowns(
   samples: readonly BesideSample[],
   { alone, beside, fastMs }: Spans & { readonly fastMs: number },
 ): HeavyResult {

@@ -1,3 +1,4 @@
+import type { FloodOptions } from "./flood.ts";
 import type { HeavyOptions } from "./heavy.ts";
 import { heavyRoutes, oneOfEachCost } from "./routes.ts";
 
@@ -29,4 +30,13 @@ export const gentle: Size = {
   ...short,
   force: { connections: 1, forMs: 0, graceMs: 1_000 },
   fastMs: Infinity,
+};
+
+/** Each run reports once at least. */
+export const floods: Omit<FloodOptions, "log"> = {
+  runs: 1_000,
+  reportsPerSecond: 30,
+  connections: 8,
+  spanMs: 8_000,
+  fastMs: 50,
 };

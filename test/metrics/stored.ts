@@ -11,14 +11,21 @@ import type { World } from "../world/world.ts";
 import type { Destination, Report } from "./reporters.ts";
 import type { Heard, Subscriber } from "./subscribers.ts";
 
-/** The addresses for a run's reports, with its token. */
-export async function destinationOf(world: World, run: string): Promise<Destination> {
-  const read = (name: string): unknown => JSON.parse(readFileSync(join(world.home, name), "utf8"));
-  const { runTokenKey } = read("secrets.json") as {
+const read = (world: World, name: string): unknown =>
+  JSON.parse(readFileSync(join(world.home, name), "utf8"));
+
+/** Returns the key that signs the tokens of runs. */
+export function runTokenKeyOf(world: World): { readonly id: string; readonly secret: Buffer } {
+  const { runTokenKey } = read(world, "secrets.json") as {
     readonly runTokenKey: { readonly id: string; readonly secretHex: string };
   };
-  const { metrics: port } = read("ports.json") as { readonly metrics: number };
-  const key = { id: runTokenKey.id, secret: Buffer.from(runTokenKey.secretHex, "hex") };
+  return { id: runTokenKey.id, secret: Buffer.from(runTokenKey.secretHex, "hex") };
+}
+
+/** The addresses for a run's reports, with its token. */
+export async function destinationOf(world: World, run: string): Promise<Destination> {
+  const { metrics: port } = read(world, "ports.json") as { readonly metrics: number };
+  const key = runTokenKeyOf(world);
   const grpc = (await clusterStatus(world.home))?.metricsGrpc ?? "";
   return {
     http: `http://127.0.0.1:${port}`,

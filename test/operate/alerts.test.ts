@@ -61,11 +61,18 @@ test("the expressions of boards and alerts name metrics and labels that are ther
 
 test("each board has an id, a source of data to choose, and panels that do not overlap", () => {
   expect(boards.map(({ file }) => file).toSorted()).toEqual([
-    ...["cluster.json", "delivery.json", "searches.json", "storage.json"],
+    ...["cluster.json", "delivery.json", "experiment.json", "searches.json", "storage.json"],
   ]);
-  for (const { uid, templating, panels } of boards) {
+  for (const { file, uid, templating, panels } of boards) {
     expect(uid).toMatch(/^trainyard-/);
-    expect(templating.list.map(({ name }) => name)).toEqual(["datasource"]);
+    const isOfExperiment = file === "experiment.json";
+    expect(templating.list.map(({ name }) => name)).toEqual([
+      "datasource",
+      ...(isOfExperiment ? ["experiment", "group", "metric", "trials"] : []),
+    ]);
+    expect(templating.list[0]?.query).toBe(
+      isOfExperiment ? "yesoreyeram-infinity-datasource" : "prometheus",
+    );
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     expect(new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)).size).toBe(panels.length);
     for (const { datasource } of panels) expect(datasource.uid).toBe("${datasource}");

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as catalogue from "@trainyard/contracts";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, test } from "vitest";
 import { eventsPage } from "../../scripts/lib/events-page/page.ts";
 import { type Protocol, readProtocol } from "../../scripts/lib/events-page/protocol.ts";
 import { readersOf } from "../../scripts/lib/events-page/readers.ts";
@@ -58,6 +58,12 @@ describe("the page of events", () => {
       rmSync(folder, { recursive: true, force: true });
     }
   });
+});
+
+test("each method of the public API has a comment", () => {
+  const ofApi = [...protocol.methods].filter(([name]) => name.startsWith("trainyard.api.v1."));
+  expect(ofApi.length).toBeGreaterThan(100);
+  expect(ofApi.filter(([, comment]) => comment === "")).toEqual([]);
 });
 
 describe("the code that has to do with an event", () => {

@@ -1,4 +1,4 @@
-/** Who may do what: roles, groups, and the rights of a caller. The gateway and the feeds service ask the same functions. */
+/** The rights of callers, from roles and groups. The gateway and the feeds service ask the same functions. */
 export { authidOf, localUser, userOf } from "./owners.ts";
 export {
   builtInRoles,

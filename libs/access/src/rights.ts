@@ -1,4 +1,4 @@
-/** What a user may do now: the union of its roles, within the limits of a token. */
+/** The rights of a user: the union of its roles, within the limits of a token. */
 import { onlyEverywhere, ownOf, type PermissionName, permissionNames } from "./permissions.ts";
 import { type AccessState, everyone, type Grant, roleOf } from "./state.ts";
 

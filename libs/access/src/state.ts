@@ -1,6 +1,6 @@
 /**
- * Who has which role: the fold of the stream access-cluster, and the decisions about it. The stream is empty until the
- * cluster has users.
+ * Groups, roles, and the users who have them: the fold of the stream access-cluster, and the decisions about it. The
+ * stream is empty until the cluster has users.
  */
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 import { type Decider, isLine, reject, type Rejection } from "@trainyard/kernel";
@@ -52,8 +52,7 @@ export type AccessEvent = EventOf<
 
 export type AccessCommand = {
   readonly by: string;
-} & /** Gives the first roles: to the first person, to the service account of earlier tokens, and to everyone. */
-(
+} /** Gives the first roles: to the first person, to the service account of earlier tokens, and to everyone. */ & (
   | { readonly kind: "begin"; readonly person: string; readonly local: string }
   | {
       readonly kind: "create group";

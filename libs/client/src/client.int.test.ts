@@ -11,12 +11,14 @@ import { Unreachable } from "./index.ts";
 async function serve(
   listener: RequestListener,
   clock: Clock = systemClock,
-): Promise<AsyncDisposable & { client: Client }> {
+): Promise<AsyncDisposable & { client: Client; url: string }> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/`;
   return {
-    client: new Client({ url: `http://127.0.0.1:${port}/`, token: "secret", clock }),
+    url,
+    client: new Client({ url, token: "secret", clock }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -59,18 +61,42 @@ test("a repeatable call waits out a 503; a call that may not be repeated fails a
   expect(calls).toBe(5);
 });
 
-test("a call beyond the caller's rate is repeated after the time that the answer names", async () => {
+test("any call beyond the caller's rate is repeated after the time that the answer names", async () => {
   const limited = JSON.stringify({ status: 429, code: "rate_limited", detail: "later" });
-  const times: number[] = [];
-  await using server = await serve((_request, response) => {
-    times.push(performance.now());
-    if (times.length > 1) return void response.end("{}");
+  const timesMs: number[] = [];
+  const clock = new QuickClock();
+  await using server = await serve(({ url }, response) => {
+    timesMs.push(clock.monotonicMs());
+    const done = url?.endsWith("/watch") === true ? "event: end\ndata: {}\n\n" : "{}";
+    if (timesMs.length > 1) return void response.end(done);
     const type = { "content-type": "application/problem+json" };
     response.writeHead(429, { ...type, "retry-after": "1" }).end(limited);
+  }, clock);
+  const { client } = server;
+  const pause = { experiment: "1" };
+  for (const begin of [
+    () => client.call("pauseExperiment", pause, { idempotencyKey: "k" }),
+    () => client.call("pauseExperiment", pause),
+    () => client.stream("watch", {}).next(),
+  ]) {
+    timesMs.length = 0;
+    await begin();
+    const [first = 0, second = 0] = timesMs;
+    expect(second - first).toBe(1_000);
+  }
+});
+
+test("calls are in the trace that the client is given, if that is valid", async () => {
+  const seen: unknown[] = [];
+  await using server = await serve(({ headers }, response) => {
+    seen.push(headers["traceparent"]);
+    response.end("{}");
   });
-  await server.client.call("pauseExperiment", { experiment: "1" }, { idempotencyKey: "k" });
-  const [first = 0, second = 0] = times;
-  expect(second - first).toBeGreaterThanOrEqual(990);
+  const valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  for (const traceparent of [valid, "mine", undefined]) {
+    await new Client({ url: server.url, traceparent }).call("getVersion", {});
+  }
+  expect(seen).toEqual([valid, undefined, undefined]);
 });
 
 test("a call whose first attempt is still in progress is repeated until it has its answer", async () => {

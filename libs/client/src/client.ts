@@ -12,12 +12,12 @@ import type {
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
 import { codecOf } from "@trainyard/contracts/codec";
 import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
-import { type Clock, retryAfterMs } from "@trainyard/kernel";
+import { type Clock, isTraceparent, retryAfterMs } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { readEvents } from "./event-stream.ts";
 import { clientLimits } from "./limits.ts";
-import { isAway, isBusy, type Patience, patiently } from "./patience.ts";
+import { isAway, isBusy, isTooMany, type Patience, patiently } from "./patience.ts";
 
 export type ClientOptions = {
   /** The address of the gateway, like http://127.0.0.1:8080. */
@@ -26,12 +26,14 @@ export type ClientOptions = {
   readonly token?: string;
   /** Default: the system clock. */
   readonly clock?: Clock;
+  /** The span that the calls are under, as W3C Trace Context writes it. An invalid one is not sent. */
+  readonly traceparent?: string | undefined;
 };
 
 export type CallOptions = {
   /**
    * The idempotency key of a mutating call. A call with a key is repeated on a 503 for up to 75 seconds, without a
-   * second effect.
+   * second effect. After a 429, which had no effect, any call is repeated.
    */
   readonly idempotencyKey?: string;
   /**
@@ -58,11 +60,15 @@ const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
 export class Client {
   readonly clock: Clock;
   readonly #url: string;
-  readonly #token: string | undefined;
+  readonly #ofAll: Readonly<Record<string, string>>;
 
   constructor(options: ClientOptions) {
     this.#url = options.url.replace(/\/+$/, "");
-    this.#token = options.token;
+    const { token, traceparent = "" } = options;
+    this.#ofAll = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(isTraceparent(traceparent) ? { traceparent } : {}),
+    };
     this.clock = options.clock ?? systemClock;
   }
 
@@ -84,7 +90,7 @@ export class Client {
     const waits = outlast || (idempotencyKey !== undefined && !soon);
     const passing = outlast ? isAway : isBusy;
     return {
-      passes: (error) => mayRepeat(name, options) && passing(error),
+      passes: (error) => isTooMany(error) || (mayRepeat(name, options) && passing(error)),
       limitMs: waits ? clientLimits.awayMs : clientLimits.busyMs,
       clock: this.clock,
       signal,
@@ -134,7 +140,7 @@ export class Client {
       this.#send(name, request, options, lastId === "" ? {} : { "last-event-id": lastId });
     const { signal } = options;
     const away = { passes: isAway, limitMs: clientLimits.awayMs, clock: this.clock, signal };
-    let { route, response } = options.outlast === true ? await patiently(away, open) : await open();
+    let { route, response } = await patiently(this.#patienceOf(name, options), open);
     for (;;) {
       const codec = codecOf<ReplyOf<Name>>(route.reply);
       for await (const event of readEvents(response)) {
@@ -174,7 +180,7 @@ export class Client {
     const response = await this.#fetch(`${this.#url}${path}${query}`, {
       method: route.method,
       headers: {
-        ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+        ...this.#ofAll,
         ...(route.hasBody ? { "content-type": "application/json" } : {}),
         ...(options.idempotencyKey === undefined
           ? {}

@@ -12,6 +12,11 @@ export function isBusy(error: unknown): boolean {
   return status === 503 || status === 429 || code === "in_progress";
 }
 
+/** The call was refused before anything was done: whatever it is, it may be repeated. */
+export function isTooMany(error: unknown): boolean {
+  return error instanceof ApiError && error.problem.status === 429;
+}
+
 /** The platform is busy, or did not answer: then a proxy in front of it answers 502 or 504. */
 export function isAway(error: unknown): boolean {
   if (error instanceof Unreachable || isBusy(error)) return true;

@@ -84,7 +84,16 @@ const facts = {
     folds: true,
     keepsViews: true,
     readsRunTokens: true,
-    categories: ["user", "access", "token", "environment", "content", "name", "workspace", "project"],
+    categories: [
+      "user",
+      "access",
+      "token",
+      "environment",
+      "content",
+      "name",
+      "workspace",
+      "project",
+    ],
   },
 } as const satisfies Readonly<Record<string, ServiceFacts>>;
 

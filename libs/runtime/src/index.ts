@@ -44,9 +44,10 @@ export {
 export { refusalOfPlace, refusalOfWorkspace } from "./place-rules.ts";
 export { Lives } from "./lives.ts";
 export { DueFold, type DueFoldSpec, foldOfDues } from "./reactions/due-fold.ts";
-export { type DueDeps, DueLoop } from "./reactions/due-loop.ts";
+export { type Acting, type DueDeps, DueLoop, type DueSpec } from "./reactions/due-loop.ts";
 export type { Loop } from "./reactions/loop.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
+export type { EffectSpan } from "./reactions/effect-span.ts";
 export { firstAbort } from "./first-abort.ts";
 export { wrongSettings } from "./service/failed-start.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";

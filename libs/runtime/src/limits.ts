@@ -110,6 +110,8 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
+  /** A look of an effect loop that takes this long is a span, whatever it does. */
+  longEffectMs: 100,
   /** The time that the last spans have to reach the collector while a service ends. */
   tracesLastMs: 2_000,
   /** The time in which a request, or a message over gRPC, arrives. */
@@ -128,4 +130,6 @@ export const runtimeLimits = {
   grpcDrainMs: 3_000,
   /** A client of a stream that does not read for this long is cut off; it can continue after its last message. */
   grpcSlowMs: 30_000,
+  /** An answer that its client does not read for this long ends: it is in memory until then. */
+  answerStalledMs: 300_000,
 } as const;

@@ -72,6 +72,7 @@ class Gateway:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, Any, dict[str, list[str]], str | None]] = []
         self.if_match: str | None = None
+        self.traceparents: list[str | None] = []
         # The header Retry-After of refusals.
         self.retry_after = ""
         self.answer: Callable[[str, str], tuple[int, Any]] = lambda method, path: (404, {})
@@ -89,6 +90,7 @@ class Gateway:
                 parts = urlsplit(self.path)
                 key = self.headers.get("idempotency-key")
                 owner.if_match = self.headers.get("if-match")
+                owner.traceparents.append(self.headers.get("traceparent"))
                 owner.asked.append((self.command, parts.path, body, parse_qs(parts.query), key))
                 status, value = owner.answer(self.command, parts.path)
                 content = value if isinstance(value, bytes) else json.dumps(value).encode()
@@ -207,6 +209,35 @@ class ClientTest(unittest.TestCase):
         self.addCleanup(away.close)
         with self.assertRaisesRegex(client.PlatformAwayError, "it is away"):
             away.get_model("iris")
+
+    def test_calls_and_downloads_are_in_the_trace_of_the_environment_if_it_names_a_valid_one(
+        self,
+    ) -> None:
+        valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        self.serve(iris=MODEL, archive=archive(FILES))
+        for given in (valid, "00-" + "0" * 32 + valid[35:], "mine\r\nx: y", ""):
+            with mock.patch.dict(os.environ, {"TRACEPARENT": given}):
+                self.client = client.Client(self.gateway.url, "t", patience_s=5.0)
+            self.addCleanup(self.client.close)
+            self.client.get_model("iris")
+            with self.client._api.download("/archive") as body:
+                body.read()
+        self.assertEqual(self.gateway.traceparents, [valid] * 2 + [None] * 6)
+
+    def test_a_download_waits_until_it_is_admitted(self) -> None:
+        packed = archive(FILES)
+        busy = 429, {"code": "too_many_streams", "detail": "one caller has at most 16 downloads"}
+        answers = iter([busy, (503, {}), (200, packed)])
+        self.gateway.answer = lambda method, path: next(answers)
+        with self.client._api.download("/archive") as body:
+            self.assertEqual(body.read(), packed)
+        self.gateway.retry_after = "30"
+        self.gateway.answer = lambda method, path: busy
+        with (
+            self.assertRaisesRegex(client.ApiError, "at most 16 downloads"),
+            self.client._api.download("/archive"),
+        ):
+            pass
 
     def test_a_client_without_an_address_raises_and_names_the_variable(self) -> None:
         with self.assertRaisesRegex(ValueError, "TRAINYARD_URL"):

@@ -15,23 +15,31 @@ const env = { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin` };
 /** Whether this machine has nginx. */
 export const hasNginx = (): boolean => spawnSync("nginx", ["-v"], { env }).status === 0;
 
-/** Starts one worker with these directives of the block `http`. Resolves when it listens at the port. */
+/**
+ * Starts one worker with these directives of the block `http`. Resolves when it listens at the port, and rejects with
+ * nginx's own sentence if it ends before.
+ */
 export async function runNginx(directives: string, port: number): Promise<RunningNginx> {
   const folder = mkdtempSync(join(tmpdir(), "trainyard-nginx-"));
   writeFileSync(join(folder, "nginx.conf"), configuration(folder, directives));
   const child = spawn("nginx", ["-c", join(folder, "nginx.conf"), "-g", "daemon off;"], {
     env,
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["ignore", "ignore", "pipe"],
   });
-  await untilListening(port);
-  return {
-    pids: child.pid === undefined ? [] : [child.pid],
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      if (child.exitCode === null) await once(child, "exit");
-      rmSync(folder, { recursive: true, force: true });
-    },
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const over = new AbortController();
+  const ended = once(child, "close").then(() => over.abort());
+  const dispose = async (): Promise<void> => {
+    child.kill();
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
   };
+  if (await isListening(port, over.signal)) {
+    return { pids: child.pid === undefined ? [] : [child.pid], [Symbol.asyncDispose]: dispose };
+  }
+  await dispose();
+  throw new Error(`nginx ended before it listened: ${said.trim()}`);
 }
 
 const configuration = (folder: string, directives: string): string => `
@@ -50,15 +58,17 @@ ${directives}
 }
 `;
 
-async function untilListening(port: number): Promise<void> {
-  for (;;) {
+/** Waits until something listens at the port. Returns false if the signal aborts before. */
+async function isListening(port: number, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
     const socket = connect(port, "127.0.0.1");
     const isUp = await Promise.race([
       once(socket, "connect").then(() => true),
       once(socket, "close").then(() => false),
     ]).catch(() => false);
     socket.destroy();
-    if (isUp) return;
+    if (isUp) return true;
     await delay(20);
   }
+  return false;
 }

@@ -1,6 +1,7 @@
 /** A Redis server for tests, which keeps nothing on disk. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
 export type RunningRedis = AsyncDisposable & {
@@ -8,6 +9,8 @@ export type RunningRedis = AsyncDisposable & {
   /** Freezes the server until `thaw`: connections stay open, and nothing answers. */
   freeze(): void;
   thaw(): void;
+  /** Deletes everything, and resolves when it is gone. */
+  flush(): Promise<void>;
 };
 
 /** Whether this machine has redis-server. */
@@ -35,6 +38,12 @@ export async function startRedis(
     port,
     freeze: () => void child.kill("SIGSTOP"),
     thaw: () => void child.kill("SIGCONT"),
+    async flush() {
+      const socket = connect(port, "127.0.0.1");
+      socket.write("FLUSHALL\r\n");
+      await once(socket, "data");
+      socket.destroy();
+    },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await ended;

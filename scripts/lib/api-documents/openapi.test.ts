@@ -7,11 +7,14 @@ import { examples } from "./examples.ts";
 import { openApi } from "./openapi.ts";
 
 const none = new Map<string, never>();
+const routes = gatewayRoutes();
+const methods = new Map(
+  routes.map(({ service, name }) => [`trainyard.api.v1.${service}.${name}`, `Does ${name}.`]),
+);
 const protocol: Protocol = {
   ...{ messages: none, enums: none, services: none, streams: none },
-  methods: new Map([["trainyard.api.v1.JobService.MoveJob", "Moves a job."]]),
+  methods,
 };
-const routes = gatewayRoutes();
 const codes = { busy: [503] };
 const made = (given: object = {}) =>
   openApi({
@@ -29,7 +32,7 @@ test("an operation has the comment and the example of its call", () => {
   expect(paths["/api/v1/jobs/{job}/move"]?.["post"]).toMatchObject({
     operationId: "JobService_MoveJob",
     summary: "Move job",
-    description: "Moves a job.",
+    description: "Does MoveJob.",
     requestBody: {
       content: { "application/json": { example: { anchor: "2", ahead: true } } },
     },
@@ -51,6 +54,13 @@ test("a call without an example fails, and so does an example without a field of
   );
   expect(() => made({ examples: { ...examples, moveJob: { ahead: true } } })).toThrow(
     "the example of moveJob lacks job",
+  );
+});
+
+test("a call without a comment fails", () => {
+  const silent = new Map(methods).set("trainyard.api.v1.JobService.MoveJob", "");
+  expect(() => made({ protocol: { ...protocol, methods: silent } })).toThrow(
+    "JobService.MoveJob has no comment in proto/",
   );
 });
 

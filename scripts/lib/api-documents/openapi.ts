@@ -74,13 +74,14 @@ function addCodes(problem: Schema | undefined, codes: ApiParts["codes"]): void {
 
 function operation(schemas: Schemas, route: Route, id: string, parts: ApiParts): Schema {
   const comment = parts.protocol.methods.get(`trainyard.api.v1.${route.service}.${route.name}`);
+  if (!comment) throw new Error(`${route.service}.${route.name} has no comment in proto/`);
   const example = exampleOf(route, parts.examples[route.call]);
   const rest = Object.entries(example).filter(([name]) => !route.pathFields.includes(name));
   const body = { schema: schemas.ref(route.request), example: Object.fromEntries(rest) };
   return {
     operationId: id,
     summary: wordsOf(route.name),
-    ...(comment === undefined || comment === "" ? {} : { description: comment }),
+    description: comment,
     tags: [route.service],
     ...(route.facts.open ? { security: [] } : {}),
     parameters: [

@@ -1,12 +1,17 @@
 import { Client } from "@trainyard/client";
 import { clusterAccess } from "@trainyard/local-cluster/access";
-import { namedCluster } from "./environment.ts";
+import { namedCluster, namedTraceparent } from "./environment.ts";
 import { type Access, currentLogin, loginAt, loginNamed, sameAddress } from "./logins.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
 /** Connects to the cluster that `requireAccess` finds. */
 export function connect(): Client {
-  return new Client(requireAccess());
+  return clientAt(requireAccess());
+}
+
+/** Returns a client whose calls are in the trace of the command's environment, if that names one. */
+export function clientAt(access: Access): Client {
+  return new Client({ ...access, traceparent: namedTraceparent() });
 }
 
 /** Returns the address and token of the cluster. Throws a Failure without a cluster. */
@@ -31,7 +36,7 @@ export function taskPage(task: string): string {
 /** Connects to the cluster; null if none is named and none runs. */
 export function connectIfUp(): Client | null {
   const access = accessIfUp();
-  return access === null ? null : new Client(access);
+  return access === null ? null : clientAt(access);
 }
 
 /**

@@ -42,3 +42,6 @@ export function namedCluster() {
   const { TRAINYARD_CLUSTER: login, TRAINYARD_HOME: home } = process.env;
   return { url, token, login: login || undefined, home: home || undefined };
 }
+
+/** Returns the span that the command is under; undefined if the environment names none. */
+export const namedTraceparent = (): string | undefined => process.env["TRACEPARENT"];

@@ -31,7 +31,7 @@ import { nobody } from "./http/caller.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
 import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
 import type { RequestContext } from "./http/request-context.ts";
-import type { CurrentAccess } from "./rights/guard.ts";
+import type { CurrentAccess } from "./people/current-access.ts";
 import type {
   DocumentKind,
   Documents,
@@ -61,7 +61,7 @@ export type BackendParts = {
   readonly executor: Executor;
   /** Keeps the folds of single streams current, independently of the read model. */
   readonly follower: LogFollower;
-  /** Who has which role. */
+  /** The roles of the moment. */
   readonly access: CurrentAccess;
   /** The names of the users. */
   readonly directory: UserDirectory;
@@ -96,8 +96,17 @@ export class Backend {
     message: CommandRequestOf<Service, Name>,
     context: Asker,
   ): Promise<CommandReplyOf<Service, Name>> {
-    const body = await this.#request(service, name, encodeRequest(service, name, message), context);
-    return decodeReply(service, name, body);
+    return decodeReply(service, name, await this.reply(service, name, message, context));
+  }
+
+  /** Sends a command to a service. Returns its answer as it is encoded. */
+  reply<Service extends Exclude<CommandService, "common">, Name extends CommandName<Service>>(
+    service: Service,
+    name: Name,
+    message: CommandRequestOf<Service, Name>,
+    context: Asker,
+  ): Promise<Uint8Array> {
+    return this.#request(service, name, encodeRequest(service, name, message), context);
   }
 
   /** Sends one of the commands that several services answer. */

@@ -49,17 +49,21 @@ import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
-import { SharedLookups } from "./http/shared-lookups.ts";
+import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
-import { CurrentAccess, Guard } from "./rights/guard.ts";
-import { findToken } from "./spaces/tokens.ts";
+import { expiredDeviceLogins } from "./people/device-logins.ts";
+import { CurrentAccess } from "./people/current-access.ts";
+import { Guard } from "./api/rights/guard.ts";
+import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
+import { TokenUses } from "./http/token-uses.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
 import { keepRecent, openLeaving } from "./live/keep-recent.ts";
 import { DocumentStore, documentsView } from "./read-model/document-store.ts";
 import { Freshness } from "./read-model/freshness.ts";
 import { readModelLimits } from "./read-model/limits.ts";
+import type { TokenDocument } from "./read-model/core/views/documents.ts";
 import { removalLoop } from "./read-model/removed.ts";
 import { issueFirstToken } from "./spaces/first-token.ts";
 import { purgeLoop } from "./spaces/purge.ts";
@@ -77,7 +81,7 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
-const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions];
+const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions, expiredDeviceLogins];
 
 export async function createService(
   config: GatewayConfig,
@@ -108,24 +112,10 @@ export async function createService(
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
-  const access = new CurrentAccess(executor.cache);
-  const directory = new UserDirectory({ pool, clock, logger });
+  const { access, directory } = peopleOf({ pool, clock, logger, cache: executor.cache });
   const backend = new Backend({
-    ...{
-      access,
-      directory,
-      disk,
-      log,
-      bus,
-      pool,
-      clock,
-      logger,
-      documents,
-      view,
-      blobs,
-      executor,
-      follower,
-    },
+    ...{ access, directory, disk, log, bus, pool, clock, logger, documents, view, blobs },
+    ...{ executor, follower },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
     analyses: stack.use(new AnalysisThread(log)),
@@ -133,20 +123,21 @@ export async function createService(
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
   const idempotency = new IdempotencyStore(pool);
-  const known = tokenLookup(freshness, (id) => findToken({ documents, pool: callers }, id));
+  const known = tokenLookup(freshness, (ids) => findTokens({ documents, pool: callers }, ids));
   const state = await openState(config.redisUrl, parts);
   const door = doorOf({ ...parts, state, access }, callers, executor.cache, known, config);
   const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
   const serving = servingRuns(backend, runTokenKeys);
-  const pages = taskPageRoom({ ...rooms, ...room, serving, token: known });
+  const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, token: known });
   const face = {
     costs: new Costs(),
     guard: new Guard(access, backend),
+    directory,
     bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
-    handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room }, config),
+    handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room, state }, config),
     ...{ idempotency, ...door },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
@@ -187,6 +178,7 @@ export async function createService(
       { run: (signal) => openCalls.run(logger, signal) },
       room.tunnels,
       pages.callers,
+      door.uses,
       { run: (signal) => sweep(expired, pool, clock, logger, signal) },
       purging,
       removing,
@@ -198,14 +190,20 @@ export async function createService(
   });
 }
 
+/** Returns what is known about users: their roles and their names. */
+function peopleOf(deps: Pick<BackendParts, "pool" | "clock" | "logger"> & { cache: FoldCache }) {
+  return { access: new CurrentAccess(deps.cache), directory: new UserDirectory(deps) };
+}
+
 /** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */
 function doorOf(
   {
     log,
     clock,
+    logger,
     state,
     access,
-  }: Pick<BackendParts, "log" | "clock"> & {
+  }: Pick<BackendParts, "log" | "clock" | "logger"> & {
     readonly state: SharedState;
     readonly access: CurrentAccess;
   },
@@ -216,9 +214,11 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
-  const found = new SharedLookups((secret: string) => sessions.find(secret));
+  const uses = new TokenUses({ pool: callers, clock, logger });
+  const found = new SharedLookups((secrets) => sessions.find(secrets));
   const lookups = {
     ...{ runTokenKeys, token },
+    used: (id: string) => uses.note(id),
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
@@ -226,7 +226,7 @@ function doorOf(
   };
   const clusterId = (): string => sessions.clusterId;
   return {
-    ...{ sessions, openCalls, clusterId, proxies: new TrustedProxies(trustedProxies) },
+    ...{ sessions, openCalls, uses, clusterId, proxies: new TrustedProxies(trustedProxies) },
     rates: new Rates({ rates, state, clusterId, bucketOf }),
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };
@@ -242,7 +242,7 @@ function braked(disk: StorageDisk, clock: Clock): StorageDisk {
 /**
  * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
  */
-function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+function tokenLookup(freshness: Freshness, find: Lookup<TokenDocument>): TokenLookup {
   const tokens = new SharedLookups(find);
   return async (id) => {
     const unready = freshness.unready();

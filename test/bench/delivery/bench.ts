@@ -4,6 +4,7 @@
 import { appendOurs } from "../support/append.ts";
 import { type BenchContext, type BenchResult, costResult, rateResult } from "../support/bench.ts";
 import { interleave, median, pacedLatencies, percentile } from "../support/measure.ts";
+import { openSpanSink } from "../support/span-sink.ts";
 import { Streams } from "../support/payload.ts";
 import { openRaw, type RawTable } from "../event-log/raw.ts";
 import { type Chain, openChain } from "./chain.ts";
@@ -11,6 +12,7 @@ import { baselineInFlight, openRawJetStream, type RawJetStream } from "./raw-jet
 
 const saturatedBar = { id: "chain_saturated", unit: "events/s", floor: 0.4, goal: 0.6 };
 const commandsBar = { id: "chain_single_commands", unit: "events/s", floor: null, goal: null };
+const tracedBar = { id: "chain_traced", unit: "events/s", floor: null, goal: null };
 const p50Bar = { id: "latency_2000_vs_direct", unit: "ms", floor: 0.2, goal: 0.33 };
 const p99Bar = { id: "latency_2000_p99", unit: "ms", floor: null, goal: null };
 /** Commits of 100 events fill the log faster than the rest of the chain delivers, so the rest limits the rate. */
@@ -26,7 +28,27 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   return [
     ...(await saturated(context, chain, jetstream)),
     ...(await latency(context, chain, raw, jetstream)),
+    ...(context.wants(tracedBar.id) ? await traced(context, chain) : []),
   ];
+}
+
+/** The same chain with and without tracing, in turns. The events name a trace that is sent. */
+async function traced(context: BenchContext, chain: Chain): Promise<readonly BenchResult[]> {
+  const rounds = { tiny: 1, short: 5, full: 9 }[context.size];
+  const count = { tiny: 800, short: 40_000, full: 200_000 }[context.size];
+  await using sink = await openSpanSink();
+  await using tracedChain = await openChain(sink.url);
+  context.say("with tracing");
+  const [off, on] = await interleave(
+    [
+      { name: "without tracing", round: () => chainPerSecond(chain, count, bulk) },
+      { name: "with tracing", round: () => chainPerSecond(tracedChain, count, bulk) },
+    ],
+    rounds,
+    context,
+  );
+  const sent = `${Math.round(sink.bytes() / 1_000)} kB of spans sent`;
+  return [rateResult(tracedBar, on, off, `8 writers of 100 events a commit; ${sent}`)];
 }
 
 async function saturated(

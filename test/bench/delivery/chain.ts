@@ -17,14 +17,17 @@ export type Chain = AsyncDisposable & {
   onEvent: (position: number) => void;
 };
 
-/** Starts all parts; resolves once a first event has arrived at the consumer. */
-export async function openChain(): Promise<Chain> {
+/**
+ * Starts all parts; resolves once a first event has arrived at the consumer. With a collector the relay makes a span of
+ * each event.
+ */
+export async function openChain(collector?: string): Promise<Chain> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startBenchServer());
   const nats = stack.use(await startNats());
   const log = stack.use(await server.log("ours"));
   const bus = stack.use(await createNatsBus({ servers: [nats.url], name: "gateway" }));
-  startRelay(stack, await server.logUrl("ours"), nats);
+  startRelay(stack, await server.logUrl("ours"), nats, collector);
   const chain = { server, log, natsUrl: nats.url, onEvent: (_position: number): void => {} };
   stack.use(await bus.tailEvents((event) => chain.onEvent(event.position)));
   await firstEvent(chain);

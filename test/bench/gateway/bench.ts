@@ -11,6 +11,7 @@ import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 import { database, openFilled, type Stage } from "./filled.ts";
+import { dashboardsBar, sharedDashboards } from "./dashboards.ts";
 import { followersBar, followersBeside } from "./followers.ts";
 import { heavyBar, heavyTrials } from "./heavy-trials.ts";
 import { queuedBar, queuedRuns } from "./queued-runs.ts";
@@ -56,6 +57,7 @@ export const run: Bench = async (context) => [
   ...(context.wants(queuedBar.id) ? [await queuedRuns(context)] : []),
   ...(context.wants(heavyBar.id) ? [await heavyTrials(context)] : []),
   ...(context.wants(followersBar.id) ? [await followersBeside(context)] : []),
+  ...(context.wants(dashboardsBar.id) ? await sharedDashboards(context) : []),
 ];
 
 /** Measures with experiments 1 to 1,000, and to 100,000. */

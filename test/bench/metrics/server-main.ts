@@ -1,7 +1,8 @@
 /**
  * The metrics service as a separate process for `bench.ts`, with its settings in the environment. It also has an
  * endpoint /parse, which only parses a request, and an endpoint /series, which queries the service over its bus like
- * the gateway. It prints its addresses on one line, the gRPC address last.
+ * the gateway; with TRAINYARD_BENCH_BUS=nats only gateways at that server query it. It prints its addresses on one
+ * line, the gRPC address last.
  */
 import { createServer } from "node:http";
 import { createMemoryBus } from "@trainyard/bus/testing";
@@ -11,9 +12,8 @@ import { decodeReply, encodeRequest, readEnvironment } from "@trainyard/runtime"
 import { createService, parseConfig } from "@trainyard/service-metrics";
 
 const hub = createMemoryBus();
-const service = await createService(parseConfig(readEnvironment()), {
-  bus: hub.connect("metrics"),
-});
+const alone = process.env["TRAINYARD_BENCH_BUS"] === "nats" ? {} : { bus: hub.connect("metrics") };
+const service = await createService(parseConfig(readEnvironment()), alone);
 await service.start();
 const asking = hub.connect("bench");
 const headers = { commitId: "", authid: "bench", traceparent: "", correlationid: "" };

@@ -43,6 +43,8 @@ export class MetricsStage implements AsyncDisposable {
   readonly #tokens = new Map<string, string>();
   #server: ChildProcess | null = null;
   #addresses: readonly string[] = [];
+  /** The server through which gateways reach the service, from its next start on. */
+  natsUrl: string | null = null;
 
   private constructor(stage: DatabaseStage) {
     this.stage = stage;
@@ -82,11 +84,15 @@ export class MetricsStage implements AsyncDisposable {
   /** Restarts the service, which clears its memory. */
   async restart(): Promise<void> {
     await this.#stop();
+    const { natsUrl } = this;
+    const bus =
+      natsUrl === null ? {} : { TRAINYARD_NATS_URL: natsUrl, TRAINYARD_BENCH_BUS: "nats" };
     const server = spawn(process.execPath, [join(import.meta.dirname, "server-main.ts")], {
       stdio: ["ignore", "pipe", "inherit"],
       env: {
         ...process.env,
         ...this.stage.variables,
+        ...bus,
         TRAINYARD_LOG_LEVEL: "error",
         TRAINYARD_RUN_TOKEN_KEY: key.secret.toString("hex"),
       },

@@ -64,13 +64,15 @@ export type GatewayOptions = {
   readonly natsUrl?: string | null;
   /** A bus in memory, which replaces the server. */
   readonly bus?: Bus;
+  /** The Redis that it shares with others. */
+  readonly redisUrl?: string | null;
 };
 
 export async function openGateway(
   stack: AsyncDisposableStack,
   postgres: TestPostgres,
   database: string,
-  { webDir = null, natsUrl = null, bus }: GatewayOptions = {},
+  { webDir = null, natsUrl = null, bus, redisUrl = null }: GatewayOptions = {},
 ): Promise<OpenGateway> {
   const folder = await mkdtemp(join(tmpdir(), "trainyard-bench-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -92,7 +94,7 @@ export async function openGateway(
     taskDomain: null,
     rates: { user: null, run: null, address: null },
     trustedProxies: "",
-    redisUrl: null,
+    redisUrl,
   };
   const alone = natsUrl === null ? { bus: bus ?? createMemoryBus().connect("gateway") } : {};
   const gateway = stack.use(await createService(config, alone));

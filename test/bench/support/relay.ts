@@ -5,11 +5,12 @@ import { join } from "node:path";
 
 const main = join(import.meta.dirname, "../../../services/relay/src/main.ts");
 
-/** Starts a relay, which ends with the stack. */
+/** Starts a relay, which ends with the stack. It sends traces to a collector, if that is given. */
 export function startRelay(
   stack: AsyncDisposableStack,
   logUrl: string,
   { url }: { readonly url: string },
+  collector?: string,
 ): void {
   const relay = spawn(process.execPath, [main], {
     stdio: ["ignore", "ignore", "inherit"],
@@ -18,6 +19,7 @@ export function startRelay(
       TRAINYARD_POSTGRES_URL: logUrl,
       TRAINYARD_NATS_URL: url,
       TRAINYARD_LOG_LEVEL: "warn",
+      ...(collector === undefined ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: collector }),
     },
   });
   stack.defer(() => ended(relay));

@@ -22,7 +22,9 @@ type Panel = {
 type Board = {
   readonly file: string;
   readonly uid: string;
-  readonly templating: { readonly list: readonly { readonly name: string }[] };
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly query?: unknown }[];
+  };
   readonly panels: readonly Panel[];
 };
 
@@ -45,7 +47,8 @@ export function expressions(): readonly { readonly of: string; readonly expressi
       expression: part.replace(/ (?:==|>|<) [\d.]+\s*$/, ""),
     })),
   );
-  const ofBoards = boards.flatMap(({ uid, panels }) =>
+  const ofPrometheus = boards.filter(({ templating: { list } }) => list[0]?.query === "prometheus");
+  const ofBoards = ofPrometheus.flatMap(({ uid, panels }) =>
     panels.flatMap(({ title, targets }) =>
       targets.map(({ expr }) => ({ of: `${uid}: ${title}`, expression: expr })),
     ),

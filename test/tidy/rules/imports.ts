@@ -104,10 +104,10 @@ export const packageWalls: Rule = {
   },
 };
 
-const pure = /^@trainyard\/(kernel$|(contracts|search|scheduling|experiment-config)(\/|$))/;
+const pure = /^@trainyard\/(kernel$|(access|contracts|search|scheduling|experiment-config)(\/|$))/;
 /** The machine's clock and processes, for shells; the kernel does not export them from its index. */
 const system = /^libs\/kernel\/src\/system\//;
-const pureLibs = ["libs/kernel", "libs/search", "libs/scheduling"];
+const pureLibs = ["libs/access", "libs/kernel", "libs/search", "libs/scheduling"];
 
 export const pureCores: Rule = {
   name: "a core imports cores and pure libs only",

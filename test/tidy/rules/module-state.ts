@@ -2,6 +2,7 @@ import { isTestCode, linesThat, type Rule, sourcesOf } from "../rule.ts";
 
 /** Collections that modules fill as they run, with the reason. All other collections are fields of objects. */
 const filled: readonly (readonly [path: string, reason: string])[] = [
+  ["libs/access/src/rights.ts", "rights computed once for each state of access"],
   ["services/agent/src/supervisor/main.ts", "the run of this process, which a signal ends"],
   ["libs/client/src/client.ts", "routes of the API's methods, read once from their descriptors"],
   ["libs/contracts/src/codec.ts", "codecs compiled once from their descriptors"],

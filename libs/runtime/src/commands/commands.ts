@@ -13,12 +13,18 @@ import {
   commandMethod,
 } from "@trainyard/contracts/command-services";
 import { type Accepted, type Rejected, RejectedSchema } from "@trainyard/contracts/commands";
-import { assert, Fault, isFault, isRejection, type Rejection } from "@trainyard/kernel";
+import {
+  assert,
+  Fault,
+  isFault,
+  isRejection,
+  isTraceparent,
+  type Rejection,
+} from "@trainyard/kernel";
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
 import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
 import type { WorkMetrics } from "../telemetry/work-metrics.ts";
-import { isTraceparent } from "../tracing/traceparent.ts";
 import { during, noTracer, type Tracer } from "../tracing/tracer.ts";
 
 /** How long a caller should wait before it retries when the service was unavailable. */

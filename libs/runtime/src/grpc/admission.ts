@@ -34,14 +34,11 @@ export function admission<Caller>(
       methods.map(({ desc, definition }) => [definition.path, desc.localName] as const),
     ),
   );
-  return (method, call) =>
-    new ServerInterceptingCall(call, {
+  return (method, call) => {
+    const isDialog = method.requestStream && method.responseStream;
+    const arriving = new ArrivingCall(deps, call, isDialog);
+    return new ServerInterceptingCall(call, {
       start: (next) => {
-        const arriving = new ArrivingCall(
-          deps,
-          call,
-          method.requestStream && method.responseStream,
-        );
         next({
           onReceiveMetadata: (metadata, proceed) => {
             arriving.requestId = requestIdOf(textOf(metadata, requestIdKey));
@@ -63,11 +60,20 @@ export function admission<Caller>(
             arriving.limit(null);
             proceed();
           },
-          // The end of every call, however it ends.
+          // The end of every call whose client has read its answer.
           onCancel: () => arriving.ended(),
         });
       },
+      sendMessage: (message, next) => {
+        if (!method.responseStream) arriving.answered();
+        next(message);
+      },
+      sendStatus: (sent, next) => {
+        arriving.answered();
+        next(sent);
+      },
     });
+  };
 }
 
 class ArrivingCall<Caller> {
@@ -80,6 +86,7 @@ class ArrivingCall<Caller> {
   #place: HeldBody | undefined;
   #arrivals: Arrivals | undefined;
   #due: NodeJS.Timeout | undefined;
+  #isAnswered = false;
   #isOver = false;
 
   constructor(
@@ -92,7 +99,7 @@ class ArrivingCall<Caller> {
     this.#isDialog = isDialog;
     this.#stream = streamOf(call);
     this.#stream.once("close", () => {
-      this.limit(null);
+      clearTimeout(this.#due);
       this.#arrivals?.closed();
     });
     this.limit(isDialog ? "pause" : "message");
@@ -105,10 +112,19 @@ class ArrivingCall<Caller> {
 
   /** Limits the time until a message or a request is whole, or until a message begins. */
   limit(what: "message" | "pause" | null): void {
+    if (this.#isAnswered) return;
     const { requestMs = runtimeLimits.requestMs, idleMs = runtimeLimits.grpcIdleMs } = this.#deps;
     if (what === null) clearTimeout(this.#due);
     else if (what === "message") this.#after(requestMs, () => this.refuse(tooLate(requestMs)));
     else this.#after(idleMs, () => this.refuse(tooQuiet(idleMs)));
+  }
+
+  /** Limits the time until the client has read the answer, or the rest of it. */
+  answered(): void {
+    if (this.#isAnswered || this.#stream.destroyed) return;
+    this.#isAnswered = true;
+    const { stalledMs = runtimeLimits.answerStalledMs } = this.#deps;
+    this.#after(stalledMs, () => this.#stream.close(constants.NGHTTP2_CANCEL));
   }
 
   isOpenToAll(): void {
@@ -133,7 +149,7 @@ class ArrivingCall<Caller> {
 
   ended(): void {
     this.#isOver = true;
-    this.limit(null);
+    clearTimeout(this.#due);
     this.#place?.closed();
     const { slowMs = runtimeLimits.grpcSlowMs } = this.#deps;
     // A client may leave its side open, and with it what has arrived of a message.

@@ -1,7 +1,14 @@
 import { once } from "node:events";
-import { type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from "node:http2";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from "node:http2";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
-import { ReportService } from "@trainyard/contracts/api";
+import { ReportService, WriteReportsRequestSchema } from "@trainyard/contracts/api";
 import { Fault } from "@trainyard/kernel";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { BodyBudget, HeldBody } from "../service/body-budget.ts";
@@ -29,6 +36,9 @@ const service = grpcService<typeof ReportService, Caller>(ReportService, {
   writeReports: async ({ run }, { caller }) => {
     handled = [...handled, `${caller.name} ${run}`];
     if (run === "none") throw problem(404, "run_not_found");
+    if (run === "large") {
+      return { accepted: 1, refused: [{ key: "x".repeat(4_000_000), reason: "" }] };
+    }
     return { accepted: 1, refused: [] };
   },
   streamReports: async function* (requests) {
@@ -81,6 +91,7 @@ beforeEach(async () => {
         nameOf: ({ name }) => name,
         messageBytesMax: 10_000,
         slowMs: 300,
+        stalledMs: 1_500,
         requestMs: 1_000,
         idleMs: 2_500,
       },
@@ -209,10 +220,12 @@ test("reflection lists the services and returns their files, and needs no token"
 });
 
 /** Begins a call, and returns its stream. */
-function begin(path: string, authorization = "t"): ClientHttp2Stream {
-  const session = connect(address);
-  stack.defer(() => session.destroy());
-  session.on("error", () => {});
+function openSession(): ClientHttp2Session {
+  const session = stack.adopt(connect(address), (open) => open.destroy());
+  return session.on("error", () => {});
+}
+
+function begin(path: string, authorization = "t", session = openSession()): ClientHttp2Stream {
   const call = session.request({
     ...{ ":method": "POST", ":path": path },
     ...{ "content-type": "application/grpc", te: "trailers", authorization },
@@ -288,6 +301,22 @@ test("calls with one answer are timed by method and code, refused ones too, and 
     `trainyard_grpc_request_seconds_count{service="example",method="${call}",code="ok"} 1`,
     `trainyard_grpc_request_seconds_count{service="example",method="${call}",code="unauthenticated"} 1`,
   ]);
+});
+
+test("an answer that its client does not read ends, while other calls of the connection go on", async () => {
+  const session = openSession();
+  const ask = (run: string): ClientHttp2Stream => {
+    const request = toBinary(WriteReportsRequestSchema, create(WriteReportsRequestSchema, { run }));
+    const call = begin("/trainyard.api.v1.ReportService/WriteReports", "t", session);
+    return call.end(Buffer.concat([headOf(request.length).subarray(0, 5), request]));
+  };
+  const unread = ask("large");
+  await once(unread, "response");
+  for (const beganMs = performance.now(); !unread.closed; ) {
+    await once(ask("1.1#1").resume(), "end");
+    expect(performance.now() - beganMs).toBeLessThan(90_000);
+  }
+  expect(unread.rstCode).toBe(constants.NGHTTP2_CANCEL);
 });
 
 const reportStream = "/trainyard.api.v1.ReportService/StreamReports";

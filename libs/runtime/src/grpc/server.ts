@@ -73,6 +73,8 @@ export type GrpcServerDeps<Caller> = {
   readonly messageBytesMax: number;
   /** A client of a stream that does not read for this long is cut off. Default: `runtimeLimits.grpcSlowMs`. */
   readonly slowMs?: number;
+  /** The time in which a client reads the end of its answer. Default: `runtimeLimits.answerStalledMs`. */
+  readonly stalledMs?: number;
   /** The time in which a message arrives. Default: `runtimeLimits.requestMs`. */
   readonly requestMs?: number;
   /** The time after which a stream of requests ends that has none. Default: `runtimeLimits.grpcIdleMs`. */

@@ -187,7 +187,7 @@ export class Partition {
    */
   async #run(loops: readonly Loop[], signal: AbortSignal, failed: AbortController): Promise<void> {
     const running = [
-      ...loops.map((loop) => loop.run(signal)),
+      ...loops.map((loop) => loop.run(signal, this.#deps.tracer)),
       ...this.#views.map((view) => this.#follow(view, signal)),
     ];
     // The first failure ends the term; later ones are logged, and all loops are awaited.

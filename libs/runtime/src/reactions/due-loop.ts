@@ -16,10 +16,12 @@ import { type EventLog, newEventId, type Park, type ParkedRow } from "@trainyard
 import { type Clock, parseTrialId } from "@trainyard/kernel";
 import type { Logger } from "../logging.ts";
 import { runtimeLimits } from "../limits.ts";
+import { noTracer, type Tracer } from "../tracing/tracer.ts";
 import { serviceMeta } from "../work/correlation.ts";
 import { endsTerm, isTransient } from "../work/ends-term.ts";
 import type { Executor } from "../work/executor.ts";
 import { EffectLoop } from "./effect-loop.ts";
+import { duringEffect, type EffectSpan } from "./effect-span.ts";
 import { reasonOf } from "./parked-retries.ts";
 
 /** The first partition in which loops park; the reactions of a service park in the partitions before it. */
@@ -34,11 +36,14 @@ export type DueSpec = {
   /**
    * Acts for a key, after which a repeat must be harmless. `reachedMs` is the time that was reached; 0 if only an event
    * asked for the action. Returns the next time by the log's clock, 0 for at once; null for none until the next event.
+   * Its commits name the span.
    */
-  readonly act: (key: string, reachedMs: number, signal: AbortSignal) => Promise<number | null>;
+  readonly act: (key: string, reachedMs: number, during: Acting) => Promise<number | null>;
   /** Returns the position of the event that the key's action follows from. */
   readonly causeOf: (key: string) => number;
 };
+
+export type Acting = { readonly signal: AbortSignal; readonly span: EffectSpan };
 
 export type DueDeps = {
   readonly log: EventLog;
@@ -63,6 +68,7 @@ export class DueLoop {
   /** The time of the newest event, by the log's clock. */
   #timeMs = 0;
   #acting = 0;
+  #tracer = noTracer;
 
   constructor(spec: DueSpec, deps: DueDeps) {
     this.#spec = spec;
@@ -72,7 +78,9 @@ export class DueLoop {
   }
 
   /** Runs until the signal aborts. Throws errors that end the term. */
-  run(signal: AbortSignal): Promise<void> {
+  run(signal: AbortSignal, tracer: Tracer = noTracer): Promise<void> {
+    // Each action is a span, and not the look at all keys.
+    this.#tracer = tracer;
     return this.#loop.run(signal);
   }
 
@@ -175,7 +183,12 @@ export class DueLoop {
     turn.isAsked = false;
     const isReached = turn.atMs <= this.#deps.clock.monotonicMs();
     this.#acting += 1;
-    const acting = this.#spec.act(key, isReached ? turn.dueMs : 0, signal);
+    const { act, name, causeOf } = this.#spec;
+    const attributes = { "trainyard.key": key, "trainyard.position": causeOf(key) };
+    const deps = { tracer: this.#tracer, clock: this.#deps.clock };
+    const acting = duringEffect(deps, { name, attributes }, (span) =>
+      act(key, isReached ? turn.dueMs : 0, { signal, span }),
+    );
     const dueMs = await acting
       .catch((error: unknown) => {
         turn.isAsked = true;

@@ -6,11 +6,15 @@ import { type Clock, isFault, pause, type RetryPolicy, retrying } from "@trainya
 import { endsTerm } from "../work/ends-term.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
+import { noTracer, type Tracer } from "../tracing/tracer.ts";
+import { duringEffect, type EffectSpan } from "./effect-span.ts";
+
+type Step = (signal: AbortSignal, span: EffectSpan) => Promise<number | null>;
 
 export class EffectLoop {
   readonly #name: string;
   /** Performs all due actions and returns the milliseconds until the next deadline; null for no deadline. */
-  readonly #step: (signal: AbortSignal) => Promise<number | null>;
+  readonly #step: Step;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #policy: RetryPolicy;
@@ -20,7 +24,7 @@ export class EffectLoop {
   constructor(
     name: string,
     deps: { readonly clock: Clock; readonly logger: Logger },
-    step: (signal: AbortSignal) => Promise<number | null>,
+    step: Step,
     policy: RetryPolicy = runtimeLimits.effectRetry,
   ) {
     this.#name = name;
@@ -37,17 +41,18 @@ export class EffectLoop {
   }
 
   /** Runs until the signal aborts. Throws errors that end the term. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, tracer: Tracer = noTracer): Promise<void> {
     const failed = (error: unknown, waitMs: number): void => {
       if (endsTerm(error)) throw error;
       this.#tell(error, waitMs);
     };
-    const retry = { policy: this.#policy, clock: this.#clock, signal, failed };
+    const [name, clock] = [this.#name, this.#clock];
+    const retry = { policy: this.#policy, clock, signal, failed };
     while (!signal.aborted) {
       // Waking does not shorten the wait after a failure, so that a failed peer gets few requests.
       const waitMs = await retrying(retry, () => {
         this.#woken = false;
-        return this.#step(signal);
+        return duringEffect({ tracer, clock }, { name }, (span) => this.#step(signal, span));
       });
       if (waitMs !== undefined) await this.#rest(waitMs, signal);
     }

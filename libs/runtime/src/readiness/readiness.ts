@@ -9,7 +9,6 @@ import type { EventLog } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
-import type { Loop } from "../reactions/loop.ts";
 import { Lag } from "./lag.ts";
 import { LinkWatch } from "./link-watch.ts";
 import { ParkedCount } from "./parked-count.ts";
@@ -76,7 +75,7 @@ export type ReadinessDeps = {
 
 type Watched = Peer & { readonly watch: LinkWatch; nextMs: number };
 
-export class Readiness implements Loop {
+export class Readiness {
   readonly #deps: ReadinessDeps;
   readonly #patience: Patience;
   readonly #bus: LinkWatch;

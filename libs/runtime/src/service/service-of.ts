@@ -160,11 +160,11 @@ async function prepared(
   await onceAnswered(parts, step, say);
 }
 
-function runLoops(loops: readonly Loop[], { logger }: ServingParts): AsyncDisposable {
+function runLoops(loops: readonly Loop[], { logger, tracer }: ServingParts): AsyncDisposable {
   const stop = new AbortController();
   const guarded = loops.map(async (loop) => {
     try {
-      await loop.run(stop.signal);
+      await loop.run(stop.signal, tracer);
     } catch (error) {
       logger.fatal({ err: error }, "loop_failed");
       throw error;

@@ -1,3 +1,4 @@
+import { isTraceparent } from "@trainyard/kernel";
 import { SpanCollector } from "@trainyard/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 import { openTracer } from "./open-tracer.ts";
 import type { TracingVariables } from "./settings.ts";
-import { continued, isTraceparent } from "./traceparent.ts";
+import { continued } from "./traceparent.ts";
 import { during, noTracer, type Tracer } from "./tracer.ts";
 
 let collector: SpanCollector;

@@ -28,13 +28,13 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { atMost, type Clock } from "@trainyard/kernel";
+import { atMost, type Clock, isTraceparent } from "@trainyard/kernel";
 import { runtimeLimits } from "../limits.ts";
 import type { TracerDeps } from "./open-tracer.ts";
 import type { TracingSettings } from "./settings.ts";
 import { isSampledFlag, spanContextOf, traceparentOf } from "./span-context.ts";
 import { spanCounts, spanQueue } from "./span-queue.ts";
-import { isSampled, isTraceparent } from "./traceparent.ts";
+import { isSampled } from "./traceparent.ts";
 import {
   errorType,
   type Outcome,

@@ -1,5 +1,5 @@
 import { type SpanContext, TraceFlags } from "@opentelemetry/api";
-import { isTraceparent } from "./traceparent.ts";
+import { isTraceparent } from "@trainyard/kernel";
 
 export const isSampledFlag = ({ traceFlags }: SpanContext): boolean =>
   (traceFlags & TraceFlags.SAMPLED) !== 0;

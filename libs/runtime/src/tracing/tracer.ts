@@ -6,8 +6,8 @@
  * A trace's sampling flag is decided where the trace begins. Attributes are ids, counts and names of the platform: no
  * token, secret, configuration or line.
  */
-import { isFault } from "@trainyard/kernel";
-import { continued, isTraceparent } from "./traceparent.ts";
+import { isFault, isTraceparent } from "@trainyard/kernel";
+import { continued } from "./traceparent.ts";
 
 export type Attributes = Readonly<Record<string, string | number>>;
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,16 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     import http.client
+
+
+# The format of W3C Trace Context; ids of zeros only are invalid.
+_TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
+
+
+def trace_headers() -> dict[str, str]:
+    """The headers that put requests in the trace of TRACEPARENT. A script may set the variable to anything."""
+    traceparent = os.environ.get("TRACEPARENT", "")
+    return {"traceparent": traceparent} if _TRACEPARENT.fullmatch(traceparent) else {}
 
 
 class UnreachableError(Exception):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import enum
 import os
-import re
 import threading
 import time
 from typing import NamedTuple
@@ -23,7 +22,7 @@ from urllib.parse import quote
 from . import _log as log
 from . import _spool
 from ._files import punch_hole, sync_file, try_lock, write_by_rename
-from ._http import Backoff, HttpConnection, Reply, UnreachableError
+from ._http import Backoff, HttpConnection, Reply, UnreachableError, trace_headers
 from ._limits import (
     BATCH_BYTES_MAX,
     BATCH_REPORTS_MAX,
@@ -36,9 +35,6 @@ from ._limits import (
 )
 
 LOCK = "sender.lock"
-
-# The format of W3C Trace Context. A script may set the variable to anything.
-TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
 
 
 class Outcome(enum.Enum):
@@ -108,8 +104,7 @@ class Sender:
         self._path = f"/api/v1/runs/{quote(run, safe='')}/reports"
         self._connection = HttpConnection(url, token, SEND_TIMEOUT_S)
         # The platform links the trace of each report to the launch of the run.
-        traceparent = os.environ.get("TRACEPARENT", "")
-        self._headers = {"traceparent": traceparent} if TRACEPARENT.fullmatch(traceparent) else {}
+        self._headers = trace_headers()
         self._backoff = Backoff(SEND_BACKOFF_FIRST_S, SEND_BACKOFF_MAX_S)
         self._reports_max = BATCH_REPORTS_MAX
         self._written = threading.Event()

@@ -48,6 +48,7 @@ import {
 import {
   type DeletionGate,
   EffectLoop,
+  type EffectSpan,
   type Executor,
   foldOf,
   type Logger,
@@ -76,7 +77,6 @@ export type DeletionDeps = {
   readonly hold: DeletionGate;
 };
 
-const meta = serviceMeta("checkpoint-gc");
 const { heldLookMs } = runtimeLimits;
 
 export class Deletion {
@@ -91,13 +91,14 @@ export class Deletion {
   /** The events that started this pass's removals are in the log at or before this position. */
   #startedTo = 0;
   #stopping = new AbortController().signal;
+  #span: Pick<EffectSpan, "traceparent"> = { traceparent: "" };
 
   constructor(deps: DeletionDeps, index: Index) {
     this.#deps = deps;
     const { clock } = deps;
     this.#brake = new StoreBrake({ clock, restMs: Number.POSITIVE_INFINITY, atOnceMax: 1 });
     this.#index = index;
-    this.loop = new EffectLoop("deletion", deps, (signal) => this.#step(signal));
+    this.loop = new EffectLoop("deletion", deps, (signal, span) => this.#step(signal, span));
   }
 
   /**
@@ -110,9 +111,10 @@ export class Deletion {
   }
 
   /** Runs one pass. Returns the milliseconds until the next one is due; 0 if there is more to do, null for none. */
-  async #step(signal: AbortSignal): Promise<number | null> {
+  async #step(signal: AbortSignal, span: EffectSpan): Promise<number | null> {
     const { log, time } = this.#deps;
     this.#stopping = signal;
+    this.#span = span;
     this.#brake.askAgain();
     // The index then has each run that was requested before its checkpoint was condemned.
     await this.#index.view.reach(await log.head());
@@ -392,6 +394,7 @@ export class Deletion {
   }
 
   async #execute(handler: (work: Work) => Promise<void>): Promise<void> {
+    const meta = serviceMeta("checkpoint-gc", { traceparent: this.#span.traceparent });
     await this.#deps.executor.execute({ commitId: newEventId(), meta }, handler);
   }
 }

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { storageMarkerName } from "@trainyard/blob";
-import { Client } from "@trainyard/client";
+import { clientAt } from "../connection.ts";
 import type { Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
 import { sentenceOf } from "./storage-release.ts";
@@ -25,7 +25,7 @@ export async function doctor(output: Output): Promise<void> {
 async function heldDeletions({ api, token }: { readonly api: string; readonly token: string }) {
   const check = "deletions";
   try {
-    const { hold } = await new Client({ url: api, token }).call("getDeletionHold", { pageSize: 1 });
+    const { hold } = await clientAt({ url: api, token }).call("getDeletionHold", { pageSize: 1 });
     if (hold === undefined) return [{ check, state: "ok", detail: "nothing holds them" }];
     return [{ check, state: "problem", detail: sentenceOf(hold) }];
   } catch {
@@ -37,7 +37,7 @@ async function heldDeletions({ api, token }: { readonly api: string; readonly to
 async function agentFindings({ api, token }: { readonly api: string; readonly token: string }) {
   const check = "agents";
   try {
-    const { items } = await new Client({ url: api, token }).call("listAgents", {});
+    const { items } = await clientAt({ url: api, token }).call("listAgents", {});
     const reasons = new Set(items.flatMap(({ silence }) => silence?.reason ?? []));
     if (reasons.size === 0) return [];
     const silent = items.filter(({ silence }) => silence !== undefined).map(({ name }) => name);
@@ -64,7 +64,7 @@ export async function storageFindings({
 }): Promise<readonly StorageFinding[]> {
   const check = "storages";
   try {
-    const { items } = await new Client({ url: api, token }).call("listStorages", {});
+    const { items } = await clientAt({ url: api, token }).call("listStorages", {});
     const held = items.flatMap(({ root, held }) =>
       held === "" ? [] : [`nothing is removed or replaced in ${root}: ${held}`],
     );

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { addressForms, sectionOfAddress } from "@trainyard/blob/store-address";
-import { Client } from "@trainyard/client";
+import { clientAt } from "../connection.ts";
 import type { ClusterInfo } from "@trainyard/local-cluster";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { outputOf } from "../context.ts";
@@ -124,7 +124,7 @@ async function showLink(output: Output): Promise<void> {
   const { clusterAccess } = await embedded();
   const access = clusterAccess();
   if (access === null) return;
-  const client = new Client({ url: access.api, token: access.token });
+  const client = clientAt({ url: access.api, token: access.token });
   const { link, until } = await signInLink(client, access.api);
   output.line(`\nWeb UI: ${link}`);
   output.note(`the link works once, until ${until}; "yard ui" prints another`);
@@ -139,7 +139,7 @@ async function tryStorage(output: Output): Promise<void> {
   const access = clusterAccess();
   if (access === null) return;
   output.note("trying the storage");
-  const client = new Client({ url: access.api, token: access.token });
+  const client = clientAt({ url: access.api, token: access.token });
   const config = "{ name: storage, entrypoint: 'true', searcher: { name: single, metric: loss } }";
   try {
     await client.call("createExperiment", { config, validateOnly: true });

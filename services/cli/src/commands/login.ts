@@ -1,8 +1,7 @@
 /** The commands that store the address and the token of a cluster for later calls, also those of the Python client. */
-import { Client } from "@trainyard/client";
 import { clusterAccess } from "@trainyard/local-cluster/access";
 import type { Command } from "commander";
-import { isHttp } from "../connection.ts";
+import { clientAt, isHttp } from "../connection.ts";
 import { outputOf } from "../context.ts";
 import { type Access, loginsFile, readLogins, writeLogins } from "../logins.ts";
 import { askSecret, canAsk } from "../prompts.ts";
@@ -32,7 +31,7 @@ async function login(
   const access = address === undefined ? embedded() : await asked(address);
   const name = options.name ?? (address === undefined ? "local" : new URL(address).host);
   // A token that the cluster does not take is refused before it is stored.
-  await new Client(access).call("listExperiments", { pageSize: 1 });
+  await clientAt(access).call("listExperiments", { pageSize: 1 });
   const { clusters } = readLogins();
   writeLogins({ current: name, clusters: { ...clusters, [name]: access } });
   const output = outputOf(command);

@@ -25,6 +25,8 @@ export type PlayedGateway = AsyncDisposable & {
   readonly url: string;
   /** The requests that the gateway has received so far. */
   readonly requests: readonly PlayedRequest[];
+  /** The header traceparent of each of them. */
+  readonly traceparents: readonly (string | undefined)[];
   /** Runs the command line; each argument is one word. Returns its output. */
   readonly yard: (...args: readonly string[]) => Promise<Ran>;
 };
@@ -46,6 +48,7 @@ export async function playGateway(
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void = refuseUpgrade,
 ): Promise<PlayedGateway> {
   const requests: PlayedRequest[] = [];
+  const traceparents: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -59,6 +62,7 @@ export async function playGateway(
         ifMatch: request.headers["if-match"],
       };
       requests.push(asked);
+      traceparents.push(request.headers["traceparent"]?.toString());
       const answered = answer(asked);
       if ("events" in answered) {
         response.writeHead(200, { "content-type": "text/event-stream" }).end(answered.events);
@@ -82,6 +86,7 @@ export async function playGateway(
   return {
     url,
     requests,
+    traceparents,
     yard: (...args) => yard(url, args),
     [Symbol.asyncDispose]: async () => {
       server.close();

@@ -10,6 +10,7 @@ import {
   type DueDeps,
   DueFold,
   type DueFoldSpec,
+  type EffectSpan,
   foldOf,
   foldOfDues,
   logFoldCheck,
@@ -80,10 +81,14 @@ export class Awaiting implements Waits {
     const ofTasks = { ...spec, name: "awaiting-tasks" };
     const awaiting: Awaiting = new Awaiting(
       deps,
-      await DueFold.open(awaitingFold, { ...spec, act: (id) => awaiting.#advance(id) }, deps),
+      await DueFold.open(
+        awaitingFold,
+        { ...spec, act: (id, _, { span }) => awaiting.#advance(id, span) },
+        deps,
+      ),
       await DueFold.open(
         awaitingTasksFold,
-        { ...ofTasks, act: (id) => awaiting.#advanceTask(id) },
+        { ...ofTasks, act: (id, _, { span }) => awaiting.#advanceTask(id, span) },
         deps,
       ),
     );
@@ -104,9 +109,10 @@ export class Awaiting implements Waits {
   }
 
   /** If the trial still has no run afterwards, for example during a pause, it is not retried by time. */
-  async #advance(trial: string): Promise<null> {
+  async #advance(trial: string, span: EffectSpan): Promise<null> {
     const { executor } = this.#deps;
-    const identity = { commitId: newEventId(), meta: serviceMeta("experiments") };
+    const meta = serviceMeta("experiments", { traceparent: span.traceparent });
+    const identity = { commitId: newEventId(), meta };
     await executor.execute(identity, (work) => advance(work, trial, this));
     const { state } = await executor.cache.load(foldOf(trials), trial);
     // Older events may name a wait of an ended trial.
@@ -114,9 +120,10 @@ export class Awaiting implements Waits {
     return null;
   }
 
-  async #advanceTask(task: string): Promise<null> {
+  async #advanceTask(task: string, span: EffectSpan): Promise<null> {
     const { executor } = this.#deps;
-    const identity = { commitId: newEventId(), meta: serviceMeta("experiments") };
+    const meta = serviceMeta("experiments", { traceparent: span.traceparent });
+    const identity = { commitId: newEventId(), meta };
     await executor.execute(identity, (work) => advanceTask(work, task, this));
     const { state } = await executor.cache.load(foldOf(tasks), task);
     if (state.status !== "open") this.taskDues.drop(task);

@@ -9,6 +9,7 @@ import {
   type DueDeps,
   DueFold,
   type DueFoldSpec,
+  type DueSpec,
   runtimeLimits,
   serviceMeta,
 } from "@trainyard/runtime";
@@ -39,12 +40,13 @@ function deletionsFold(deletionGraceMs: number): DueFoldSpec {
 
 export async function openDeletions(deps: DeletionsDeps): Promise<DueFold> {
   const { executor, hold } = deps;
-  const act = async (id: string): Promise<number | null> => {
+  const act: DueSpec["act"] = async (id, _, { span }) => {
     // If the deletion is undone and requested again from here on, its grace ends later, so nothing is decided.
     const atMs = deletions.dueMs(id);
     // The deletion may have been undone in a part that the log lost, and cannot be undone once it is complete.
     if ((await hold.reason()) !== null) return deletions.loop.inMs(runtimeLimits.heldLookMs);
-    const identity = { commitId: newEventId(), meta: serviceMeta("experiments") };
+    const meta = serviceMeta("experiments", { traceparent: span.traceparent });
+    const identity = { commitId: newEventId(), meta };
     await executor.execute(identity, async (work) => {
       await work.decide(experiments, id, { kind: "delete_for_good", atMs });
     });

@@ -22,6 +22,7 @@ import { categoryOf, Fault, idOf, parseTrialId, pause, trialId } from "@trainyar
 import {
   type CommitIdentity,
   type DueDeps,
+  type Acting,
   DueLoop,
   endsTerm,
   foldOf,
@@ -78,7 +79,7 @@ export class FanOuts {
     this.#deps = deps;
     this.#fold = fold;
     this.proposals = proposalsOf(deps.log);
-    const act = (experiment: string, _: number, signal: AbortSignal) =>
+    const act = (experiment: string, _: number, { signal }: Acting) =>
       this.#step(experiment, signal);
     const causeOf = (experiment: string) => fold.entries.get(experiment)?.cause ?? 0;
     const spec = { name: "fan-outs", service: "experiments", lane: 3 };

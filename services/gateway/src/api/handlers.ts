@@ -17,7 +17,7 @@ import { experimentHandlers } from "./experiments/experiments.ts";
 import { jobHandlers } from "./jobs/jobs.ts";
 import { followedLines, logHandlers } from "./logs/trial-logs.ts";
 import { metricStreamHandlers } from "./metric-stream/metric-stream.ts";
-import { metricHandlers } from "./metrics/trial-metrics.ts";
+import { type AnswersDoor, metricHandlers } from "./metrics/trial-metrics.ts";
 import { modelHandlers } from "./models/models.ts";
 import { poolHandlers } from "./pools/pools.ts";
 import { profileHandlers } from "./profile/profile.ts";
@@ -45,11 +45,12 @@ import { workspaceHandlers } from "./workspaces/workspaces.ts";
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,
-  door: Door & {
-    readonly taskSessions: TaskSessions;
-    readonly tunnels: Pick<Tunnels, "open">;
-  },
-  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain">,
+  door: Door &
+    AnswersDoor & {
+      readonly taskSessions: TaskSessions;
+      readonly tunnels: Pick<Tunnels, "open">;
+    },
+  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl">,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend);
@@ -71,7 +72,7 @@ export function apiHandlers(
       ...experimentHandlers(backend, checkpointStorage),
       ...experimentLifeHandlers(backend),
       ...codeHandlers(backend),
-      ...metricHandlers(backend),
+      ...metricHandlers(backend, door, config),
       ...comparisonHandlers(backend),
       ...profiles.unary,
       ...boards.unary,

@@ -8,7 +8,7 @@ import type { RawName, UnaryName } from "@trainyard/contracts";
 import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
-import { findObject, isSeen } from "../rights/objects.ts";
+import { findObject, isSeen } from "./rights/objects.ts";
 import { refuseSaveOfOthers } from "./checkpoints/foreign.ts";
 
 /** The first group of a UUID, and more; a whole id needs no look. */

@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { created } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { expiredKeys } from "./idempotency.ts";
+import { expiredKeys, IdempotencyStore } from "./idempotency.ts";
 import { deleteExpired } from "./sweep.ts";
 
 let gateway: TestGateway;
@@ -85,6 +85,34 @@ describe("an Idempotency-Key", () => {
     expect(await pauseIt()).toBe(200);
     expect(new Set(asked).size).toBe(1);
     expect(asked).toHaveLength(2);
+  });
+
+  test("is blocked as long as its attempt runs, and for a short time if its gateway dies", async () => {
+    const heldMs = 600;
+    const pool = { query: gateway.sql } as unknown as Pool;
+    const first = new IdempotencyStore(pool, heldMs);
+    const second = new IdempotencyStore(pool, heldMs);
+    const owner = { caller: "a", key };
+    const ids: string[] = [];
+    const ending = Promise.withResolvers<void>();
+    const attempt = async (id: string) => {
+      ids.push(id);
+      await ending.promise;
+      return { status: 200, body: "{}" };
+    };
+    const running = first.once(owner, "d", attempt, true);
+    for (const endMs = performance.now() + 3 * heldMs; performance.now() < endMs; ) {
+      const repeat = second.once(owner, "d", attempt, true);
+      await expect(repeat).rejects.toMatchObject({ code: "in_progress" });
+    }
+    ending.resolve();
+    await running;
+    expect(await second.once(owner, "d", attempt, true)).toEqual({ status: 200, body: "{}" });
+    expect(ids).toHaveLength(1);
+    key = `${key}-more`;
+    await pauseIt();
+    const [row] = (await rows()) as { readonly held_until: Date; readonly created_at: Date }[];
+    expect(Number(row?.held_until) - Number(row?.created_at)).toBe(6_000);
   });
 
   test("gets a new commit id after a day, also for another request", async () => {

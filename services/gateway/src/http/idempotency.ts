@@ -21,8 +21,11 @@ import { httpLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 import type { Expired } from "./sweep.ts";
 
-/** The time for which an attempt blocks its idempotency key: longer than any command takes. */
-const idempotencyHeldMs = 30_000;
+/** The time for which an attempt blocks its idempotency key after its gateway has died. A running one renews it. */
+const idempotencyHeldMs = 6_000;
+
+const ofClaim =
+  "caller = $1 and key = $2 and number = $3 and attempts = $4 and status is null" as const;
 
 export type Answer = { readonly status: number; readonly body: string };
 
@@ -36,9 +39,11 @@ type Claim = Owner & { readonly number: string; readonly attempts: number };
 
 export class IdempotencyStore {
   readonly #pool: Pool;
+  readonly #heldMs: number;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, heldMs: number = idempotencyHeldMs) {
     this.#pool = pool;
+    this.#heldMs = heldMs;
   }
 
   /**
@@ -56,7 +61,9 @@ export class IdempotencyStore {
     if ("body" in claim) return claim;
     let answer: Answer;
     try {
-      answer = await attempt(deriveCommitId("idempotency", claim.number));
+      answer = await this.#holding(claim, () =>
+        attempt(deriveCommitId("idempotency", claim.number)),
+      );
     } catch (error) {
       await this.#giveUp(claim, isRefusal(error));
       throw error;
@@ -64,6 +71,24 @@ export class IdempotencyStore {
     if (storesAnswer) await this.#keep(claim, answer);
     else await this.#giveUp(claim, false);
     return answer;
+  }
+
+  async #holding<Result>(
+    { caller, key, number, attempts }: Claim,
+    attempt: () => Promise<Result>,
+  ): Promise<Result> {
+    const text = `update gateway.idempotency
+      set held_until = now() + make_interval(secs => $5 / 1000.0) where ${ofClaim}`;
+    const values = [caller, key, number, attempts, this.#heldMs];
+    let renewal: Promise<unknown> = Promise.resolve();
+    const renew = (): void => void (renewal = this.#pool.query(text, values).catch(() => {}));
+    const renewing = setInterval(renew, this.#heldMs / 3);
+    try {
+      return await attempt();
+    } finally {
+      clearInterval(renewing);
+      await renewal;
+    }
   }
 
   async #claim(owner: Owner, digest: string): Promise<Answer | Claim> {
@@ -84,7 +109,7 @@ export class IdempotencyStore {
            and (kept.created_at < now() - make_interval(hours => $5)
              or (kept.status is null and kept.request_digest = $3))
        returning number, attempts`,
-      [caller, key, digest, randomUUID(), hours, idempotencyHeldMs],
+      [caller, key, digest, randomUUID(), hours, this.#heldMs],
     );
     const claimed = rows[0];
     return claimed === undefined ? this.#answered(owner, digest) : { ...owner, ...claimed };
@@ -132,11 +157,10 @@ export class IdempotencyStore {
    * Otherwise the next attempt may follow at once.
    */
   async #giveUp({ caller, key, number, attempts }: Claim, refused: boolean): Promise<void> {
-    const mine = `caller = $1 and key = $2 and number = $3 and attempts = $4 and status is null`;
     const text =
       refused && attempts === 1
-        ? `delete from gateway.idempotency where ${mine}`
-        : `update gateway.idempotency set held_until = now() where ${mine}`;
+        ? `delete from gateway.idempotency where ${ofClaim}`
+        : `update gateway.idempotency set held_until = now() where ${ofClaim}`;
     await this.#pool.query(text, [caller, key, number, attempts]);
   }
 }

@@ -51,6 +51,10 @@ export const httpLimits = {
   ownerRunsConfirmedMs: 500,
   /** The most such runs that are remembered; others are read again. */
   ownerRunsMax: 10_000,
+  /** The interval at which the last uses of tokens are written. */
+  tokenUsesMs: 2_000,
+  /** The most tokens whose last uses are in memory; others are written again. */
+  tokenUsesMax: 10_000,
   /** The time without requests after which a session ends. */
   sessionIdleHours: 12,
   /** The most open sessions of one token; beyond it the one with the oldest use ends. */
@@ -59,8 +63,6 @@ export const httpLimits = {
   sessionCodeMinutes: 10,
   /** The most wrong codes of one address in a minute, and the most addresses that are remembered. */
   wrongCodesMax: 20,
-  /** The time after which a client that takes no byte of its download is disconnected. */
-  downloadStalledMs: 300_000,
   /** The timeout of a question to an object store before a download begins. */
   storeAnswerMs: 15_000,
 } as const;

@@ -3,6 +3,7 @@
  * that it asks for, once per idempotency key. A protocol reads the message and the caller before, and sends the answer.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { Rights } from "@trainyard/access";
 import {
   codecOf,
   type RawName,
@@ -12,8 +13,7 @@ import {
   type UnaryName,
 } from "@trainyard/contracts";
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
-import { countedAs } from "./caller.ts";
-import type { Guard } from "../rights/guard.ts";
+import { type Caller, countedAs } from "./caller.ts";
 import type { Costs } from "./costs.ts";
 import { type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -26,7 +26,14 @@ export type CallDeps = {
   readonly idempotency: IdempotencyStore;
   readonly openCalls: OpenCalls;
   readonly costs: Costs;
-  readonly guard: Pick<Guard, "require">;
+  /** The guard before every handler, which returns the caller's rights or throws a Problem. */
+  readonly guard: {
+    require(facts: CallFacts, message: object, caller: Caller): Promise<Rights>;
+  };
+  /** The names of persons, which answers show instead of their ids. */
+  readonly directory: {
+    named<Message extends object>(descriptor: DescMessage, message: Message): Message;
+  };
   /** Waits until the read model has reached a position, before a call has its turn. */
   readonly reached: (position: string) => Promise<void>;
 };
@@ -66,15 +73,17 @@ export function requireKeyForm(key: string | undefined): void {
 
 export async function callUnary<Name extends UnaryName>(
   name: Name,
-  { handlers, idempotency, costs, guard, reached }: CallDeps,
+  { handlers, idempotency, costs, guard, directory, reached }: CallDeps,
   { route, message, context: asked, key }: Call<Name>,
 ): Promise<UnaryAnswer<Name>> {
   if ("minPosition" in message) await reached(String(message.minPosition));
   const { facts, method } = route;
   const rights = await guard.require(facts, message, asked.caller);
   const context: RequestContext = { ...asked, rights };
-  const attempt = (commitId: string): Promise<ReplyOf<Name>> =>
-    handlers.unary[name](message, { ...context, commitId });
+  const attempt = async (commitId: string): Promise<ReplyOf<Name>> => {
+    const answer = await handlers.unary[name](message, { ...context, commitId });
+    return directory.named(route.reply, answer);
+  };
   const { text } = key;
   return costs.during(facts.cost, context, async (): Promise<UnaryAnswer<Name>> => {
     if (text === undefined || facts.ignoresKey || method === "GET") {

@@ -6,7 +6,7 @@ import type { SessionCookie } from "./session-cookie.ts";
 /** The facts of a request that its handler gets beside the message. */
 export type RequestContext = {
   readonly caller: Caller;
-  /** What the caller may do, at the begin of the call. */
+  /** The caller's rights at the begin of the call. */
   readonly rights: Rights;
   /** The commit id of the request's effect, from its idempotency key; random without a key. */
   readonly commitId: string;

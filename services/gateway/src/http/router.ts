@@ -35,7 +35,6 @@ import {
 import { Problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 import { sendStream } from "./server-sent-events.ts";
-import { cutWhenStalled } from "./stalled-download.ts";
 import { cameByHttps, sessionCookie } from "./session-cookie.ts";
 
 export type RouterDeps = AccessDeps &
@@ -163,7 +162,6 @@ async function serveRaw<Name extends RawName>(
   const { reply } = asked;
   using download = await openDownload(name, deps, callOf<Name>(asked));
   const { answer } = download;
-  using _cut = cutWhenStalled(reply.raw, httpLimits.downloadStalledMs);
   await reply
     .header("content-disposition", `attachment; filename="${answer.fileName}"`)
     .type(answer.contentType)

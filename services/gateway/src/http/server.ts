@@ -22,6 +22,7 @@ import { acceptJson } from "./bodies.ts";
 import { httpLimits } from "./limits.ts";
 import { refuseCrossOrigin } from "./origin.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
+import { cutStalledAnswers } from "./stalled-answers.ts";
 import { statusPage } from "./status-page.ts";
 import { type UpgradeRoute, Upgrades } from "./upgrades.ts";
 import type { WebPages } from "./web-pages.ts";
@@ -76,6 +77,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     const route = request.routeOptions.url ?? "none";
     deps.telemetry.answered({ method: request.method, route, status: reply.statusCode });
   });
+  cutStalledAnswers(server);
   server.register(fastifyCookie);
   const access = new Access(deps);
   acceptJson(server, access);

@@ -64,25 +64,31 @@ export class Sessions {
     return rows[0] === undefined ? undefined : { secret, expiresAtMs: rows[0].ends };
   }
 
-  /** Returns the open session with this secret, and marks it as used. */
-  async find(secret: string): Promise<OpenSession | undefined> {
-    if (!secretPattern.test(secret)) return undefined;
-    const digest = digestOfSecret(secret);
+  /** Returns the open sessions with these secrets, by secret, and marks them as used. */
+  async find(secrets: readonly string[]): Promise<ReadonlyMap<string, OpenSession>> {
+    const wellFormed = secrets.filter((secret) => secretPattern.test(secret));
+    if (wellFormed.length === 0) return new Map();
+    const secretOf = new Map(wellFormed.map((secret) => [digestOfSecret(secret), secret]));
     const { rows } = await this.#pool.query<{
+      digest: string;
       token: string;
       user: string;
       ends: number;
       stale: boolean;
     }>(
-      `select token, user_id as user, ${endMs} as ends, used_at < now() - make_interval(secs => $3) as stale
+      `select digest, token, user_id as user, ${endMs} as ends,
+         used_at < now() - make_interval(secs => $3) as stale
        from gateway.sessions
-       where digest = $1 and used_at > now() - make_interval(hours => $2)`,
-      [digest, idleHours, sessionUsedSeconds],
+       where digest = any($1) and used_at > now() - make_interval(hours => $2)`,
+      [[...secretOf.keys()], idleHours, sessionUsedSeconds],
     );
-    const [row] = rows;
-    if (row === undefined) return undefined;
-    if (row.stale) await this.touch([digest]);
-    return { digest, token: row.token, user: row.user, expiresAtMs: row.ends };
+    await this.touch(rows.filter(({ stale }) => stale).map(({ digest }) => digest));
+    return new Map(
+      rows.map(({ digest, token, user, ends }) => [
+        secretOf.get(digest) ?? "",
+        { digest, token, user, expiresAtMs: ends },
+      ]),
+    );
   }
 
   /** Returns those of the sessions that are open, and marks them as used. */

@@ -1,35 +1,37 @@
+/** Returns the values of those keys that have one. */
+export type Lookup<Value> = (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
+
 /**
- * Looks each key up once for all calls that wait for it: while a lookup of a key runs, the calls that arrive share the
- * next one. So a caller with many calls at once delays no other caller, and no call gets the answer of a lookup that
- * began before the call.
+ * Looks up the keys of all calls that wait in one query: while a lookup runs, the calls that arrive share the next one.
+ * So neither a caller with many calls at once nor a flood of unknown keys delays another caller by more than a lookup,
+ * and no call gets the answer of a lookup that began before the call.
  */
 export class SharedLookups<Value> {
-  readonly #look: (key: string) => Promise<Value>;
-  /** Resolves for each key when its lookup has ended. */
-  readonly #running = new Map<string, Promise<void>>();
-  readonly #next = new Map<string, Promise<Value>>();
+  readonly #look: Lookup<Value>;
+  /** Resolves when the lookup before the next one has ended. */
+  #running: Promise<unknown> = Promise.resolve();
+  #next: {
+    readonly keys: Set<string>;
+    readonly found: Promise<ReadonlyMap<string, Value>>;
+  } | null = null;
 
-  constructor(look: (key: string) => Promise<Value>) {
+  constructor(look: Lookup<Value>) {
     this.#look = look;
   }
 
-  get(key: string): Promise<Value> {
-    const shared = this.#next.get(key);
-    if (shared !== undefined) return shared;
-    const running = this.#running.get(key);
-    if (running === undefined) return this.#start(key);
-    const next = running.then(() => {
-      this.#next.delete(key);
-      return this.#start(key);
-    });
-    this.#next.set(key, next);
-    return next;
+  async get(key: string): Promise<Value | undefined> {
+    this.#next ??= this.#prepare();
+    this.#next.keys.add(key);
+    return (await this.#next.found).get(key);
   }
 
-  #start(key: string): Promise<Value> {
-    const answer = this.#look(key);
-    const end = (): void => void this.#running.delete(key);
-    this.#running.set(key, answer.then(end, end));
-    return answer;
+  #prepare() {
+    const keys = new Set<string>();
+    const found = this.#running.then(() => {
+      this.#next = null;
+      return this.#look([...keys]);
+    });
+    this.#running = found.catch(() => {});
+    return { keys, found };
   }
 }

@@ -19,6 +19,8 @@ function stage() {
       asked.push(call);
       return call.promise;
     },
+    get: async () => Uint8Array.of(1),
+    put: async () => {},
   };
   const state = new FallbackState({
     ...{ shared, own: new MemoryState(clock), clock },
@@ -88,4 +90,14 @@ test("one call at a time asks a state that was away, without waiting for it, unt
   const taken = state.take("a", rate);
   answer(shared);
   expect(await taken).toEqual(shared);
+});
+
+test("bytes are put into the own state, and read from it, only while the shared one is away", async () => {
+  const { state } = stage();
+  await state.put("a", Uint8Array.of(2), 60_000);
+  expect(await state.get("a")).toEqual(Uint8Array.of(1));
+  state.fail(new Error("refused"));
+  expect(await state.get("a")).toBeNull();
+  await state.put("a", Uint8Array.of(2), 60_000);
+  expect(await state.get("a")).toEqual(Uint8Array.of(2));
 });

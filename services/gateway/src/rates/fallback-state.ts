@@ -17,6 +17,8 @@ export type FallbackDeps = {
   readonly back: () => void;
 };
 
+type Call<Answer> = (state: SharedState) => Promise<Answer>;
+
 export class FallbackState implements SharedState {
   readonly #deps: FallbackDeps;
   #isOpen = false;
@@ -27,17 +29,29 @@ export class FallbackState implements SharedState {
     this.#deps = deps;
   }
 
-  async take(key: string, rate: Rate): Promise<Taken> {
+  take(key: string, rate: Rate): Promise<Taken> {
+    return this.#call((state) => state.take(key, rate));
+  }
+
+  get(key: string): Promise<Uint8Array | null> {
+    return this.#call((state) => state.get(key));
+  }
+
+  put(key: string, bytes: Uint8Array, keptMs: number): Promise<void> {
+    return this.#call((state) => state.put(key, bytes, keptMs));
+  }
+
+  async #call<Answer>(call: Call<Answer>): Promise<Answer> {
     const { own, clock } = this.#deps;
     if (this.#isOpen) {
-      if (!this.#isTrying && clock.monotonicMs() >= this.#nextTryMs) void this.#try(key, rate);
-      return own.take(key, rate);
+      if (!this.#isTrying && clock.monotonicMs() >= this.#nextTryMs) void this.#try(call);
+      return call(own);
     }
     try {
-      return await this.#inTime(key, rate);
+      return await this.#inTime(call);
     } catch (error) {
       this.fail(error);
-      return own.take(key, rate);
+      return call(own);
     }
   }
 
@@ -49,10 +63,10 @@ export class FallbackState implements SharedState {
     this.#deps.away(error);
   }
 
-  async #try(key: string, rate: Rate): Promise<void> {
+  async #try(call: Call<unknown>): Promise<void> {
     this.#isTrying = true;
     try {
-      await this.#inTime(key, rate);
+      await this.#inTime(call);
       this.#isOpen = false;
       this.#deps.back();
     } catch (error) {
@@ -62,7 +76,7 @@ export class FallbackState implements SharedState {
     }
   }
 
-  async #inTime(key: string, rate: Rate): Promise<Taken> {
+  async #inTime<Answer>(call: Call<Answer>): Promise<Answer> {
     const { clock, shared } = this.#deps;
     const ms = rateLimits.redisAnswerMs;
     const late = Promise.withResolvers<never>();
@@ -71,7 +85,7 @@ export class FallbackState implements SharedState {
     // An answer that came while this process was busy is read between the two timers.
     let timer = clock.timer(ms, () => (timer = clock.timer(0, fail)));
     try {
-      return await Promise.race([shared.take(key, rate), late.promise]);
+      return await Promise.race([call(shared), late.promise]);
     } finally {
       timer[Symbol.dispose]();
     }

@@ -2,6 +2,7 @@ import type { Clock } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
 import { FallbackState } from "./fallback-state.ts";
 import { MemoryState } from "./memory-state.ts";
+import { RedisLines } from "./redis-lines.ts";
 import type { SharedState } from "./shared-state.ts";
 
 type StateParts = {
@@ -18,15 +19,12 @@ export async function openState(
   const own = new MemoryState(clock);
   if (url === null) return own;
   const { RedisState } = await import("./redis-state.ts");
+  const lines = stack.use(new RedisLines(clock, logger));
   const shared = stack.use(new RedisState(url, (error) => state.fail(error)));
   const state: FallbackState = new FallbackState({
     ...{ shared, own, clock },
-    away: (error) => {
-      const why = error instanceof Error ? error.message : String(error);
-      const meanwhile = "this gateway counts calls for itself until Redis answers";
-      logger.warn({ why: `${why}; ${meanwhile}` }, "redis_away");
-    },
-    back: () => logger.info({}, "redis_is_back"),
+    away: (error) => lines.away(error),
+    back: () => lines.back(),
   });
   return state;
 }

@@ -47,10 +47,25 @@ export class RedisState implements SharedState, Disposable {
 
   async take(key: string, rate: Rate): Promise<Taken> {
     const token = microsOfToken(rate);
+    const name = `trainyard:rate:${key}`;
+    const [isTaken, missing] = await this.#answered(
+      this.#redis.trainyardTake(name, token, rate.burst * token),
+    );
+    return { isTaken: isTaken === 1, fullInMicros: missing };
+  }
+
+  get(key: string): Promise<Uint8Array | null> {
+    return this.#answered(this.#redis.getBuffer(nameOf(key)));
+  }
+
+  async put(key: string, bytes: Uint8Array, keptMs: number): Promise<void> {
+    if (bytes.length > rateLimits.keptOneBytesMax) return;
+    await this.#answered(this.#redis.set(nameOf(key), Buffer.from(bytes), "PX", keptMs));
+  }
+
+  async #answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
-      const name = `trainyard:rate:${key}`;
-      const [isTaken, missing] = await this.#redis.trainyardTake(name, token, rate.burst * token);
-      return { isTaken: isTaken === 1, fullInMicros: missing };
+      return await answer;
     } catch (error) {
       throw away(this.#why ?? (error as Error).message);
     }
@@ -60,5 +75,7 @@ export class RedisState implements SharedState, Disposable {
     this.#redis.disconnect();
   }
 }
+
+const nameOf = (key: string): string => `trainyard:answer:${key}`;
 
 const away = (why: string): Fault => new Fault("redis_away", why, { retry: "later" });

@@ -47,6 +47,15 @@ async function get(url: string, token: string | null, path = "/api/v1/workspaces
   return { status: answer.status, seconds: (performance.now() - began) / 1_000 };
 }
 
+/**
+ * The floods, the runs, the person and the gateway share a thread here, on a machine with other work. The campaign
+ * `flood` judges at a tenth of this.
+ */
+const fastSeconds = 0.5;
+
+const p95 = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.95) - 1] ?? Infinity;
+
 test("gateways with one Redis share the buckets, and it has digests and times only", async ({
   skip,
 }) => {
@@ -117,7 +126,7 @@ test("no call of a thousand runs is refused beside two floods, while Redis is fr
 }) => {
   const port = await freePort();
   let redis = await redisForTest(skip, { port });
-  const { logger, said } = listening();
+  const { logger } = listening();
   await using gateway = await startTestGateway(
     {
       ...ratesOf(20, 60),
@@ -131,6 +140,10 @@ test("no call of a thousand runs is refused beside two floods, while Redis is fr
   const runs = await Promise.all(
     Array.from({ length: 1_000 }, (_, run) => gateway.runToken(`1.1#${run + 1}`)),
   );
+  /** Lists experiments as a person, in whose bucket there is room. */
+  const listed = () => get(gateway.url, gateway.token, "/api/v1/experiments?pageSize=20");
+  const alone: number[] = [];
+  for (let n = 0; n < 20; n += 1) alone.push((await listed()).seconds);
   const over = new AbortController();
   const floods = [flooding, null].flatMap((token) =>
     Array.from({ length: 8 }, async () => {
@@ -140,6 +153,7 @@ test("no call of a thousand runs is refused beside two floods, while Redis is fr
     }),
   );
   const seen = new Set<string>();
+  const beside: number[] = [];
   let called = 0;
   /** Makes calls of the next 200 runs, and some of another person. */
   const round = async (): Promise<void> => {
@@ -149,26 +163,28 @@ test("no call of a thousand runs is refused beside two floods, while Redis is fr
         const { status } = await get(gateway.url, token, `/api/v1/runs/${id}/signals?waitMs=0`);
         seen.add(`run ${status}`);
       });
-      await Promise.all(asked);
-      seen.add(`person ${(await get(gateway.url, gateway.token)).status}`);
+      const [, list] = await Promise.all([Promise.all(asked), listed()]);
+      seen.add(`person ${list.status}`);
+      beside.push(list.seconds);
     }
   };
   await round();
   redis.freeze();
   await round();
   redis.thaw();
-  const store = new Redis(port);
-  await store.flushall();
-  store.disconnect();
+  await redis.flush();
   await round();
   await redis[Symbol.asyncDispose]();
   await round();
   redis = await redisForTest(skip, { port });
-  await vi.waitFor(() => expect(said.at(-1)).toMatch(/^info redis_is_back/), 60_000);
+  const again = new Redis(port);
+  await vi.waitFor(async () => expect(await again.dbsize()).toBeGreaterThan(0), 60_000);
+  again.disconnect();
   await round();
   over.abort();
   const flooded = new Set((await Promise.all(floods)).flatMap((statuses) => [...statuses]));
   await redis[Symbol.asyncDispose]();
   expect(flooded).toEqual(new Set([200, 401, 429]));
   expect(seen).toEqual(new Set(["run 200", "person 200"]));
+  expect(p95(beside)).toBeLessThan(5 * Math.max(p95(alone), fastSeconds));
 });

@@ -2,14 +2,12 @@
  * How workspaces and projects are found by name. Reads use the cached folds, which may be behind the log.
  */
 import { createHash } from "node:crypto";
-import type { PermissionName, Rights } from "@trainyard/access";
 import type { Plain } from "@trainyard/contracts";
 import type { Place } from "@trainyard/contracts/commands";
 import { foldOf, type StreamFold } from "@trainyard/runtime";
 import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import { defaultSpace } from "../read-model/core/views/project-space.ts";
-import { requireIn } from "../rights/guard.ts";
 import { names, projects, workspaces } from "../streams.ts";
 import { isDefaultName, nameKey } from "./core/name.ts";
 import type { SpaceState } from "./core/space.ts";
@@ -46,24 +44,13 @@ export async function findProject(
   throw new Problem(404, "project_not_found", detail);
 }
 
-/** The place that a request names for something new, and what the caller needs there. */
-export type NamedPlace = {
-  readonly workspace: string;
-  readonly project?: string;
-  readonly rights: Rights;
-  readonly permission: PermissionName;
-};
-
-/**
- * Returns the place for something new. Throws a Problem if the workspace or project does not exist or is archived, or
- * if the caller may create nothing there.
- */
+/** Returns the place for something new. Throws a Problem if the workspace or project does not exist or is archived. */
 export async function findPlace(
   backend: Backend,
-  { workspace: named, project: projectName = "", rights, permission }: NamedPlace,
+  workspaceName: string,
+  projectName: string,
 ): Promise<Plain<Place>> {
-  const workspace = await findWorkspace(backend, named);
-  requireIn(rights, permission, workspace.name, named || workspace.name);
+  const workspace = await findWorkspace(backend, workspaceName);
   const project = await findProject(backend, workspace, projectName);
   await refuseArchived(backend, "workspace", foldOf(workspaces), workspace);
   await refuseArchived(backend, "project", foldOf(projects), project);

@@ -39,15 +39,16 @@ export async function issueToken(
   return result.position;
 }
 
-/** Finds a token. It counts as revoked if one that it descends from was revoked. */
-export async function findToken(
+/** Finds tokens by their ids. One counts as revoked if one that it descends from was revoked. */
+export async function findTokens(
   parts: Pick<BackendParts, "documents" | "pool">,
-  id: string,
-): Promise<TokenDocument | undefined> {
-  const found = await parts.documents.get(parts.pool, "token", id);
-  if (found === undefined) return undefined;
-  const [token] = await endedWithAncestors(parts, [found]);
-  return token;
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TokenDocument>> {
+  const keys = ids.map((id) => ({ kind: "token", id }) as const);
+  const rows = await parts.documents.fetch(parts.pool, keys);
+  const found = rows.flatMap((row) => (row.kind === "token" ? [row.doc] : []));
+  const tokens = await endedWithAncestors(parts, found);
+  return new Map(tokens.map((token) => [token.id, token]));
 }
 
 /** Returns the tokens, with those as revoked that descend from a revoked one. */

@@ -17,6 +17,7 @@ export type TaskPageRoomDeps = {
   readonly tunnels: { readonly open: OpenTunnel };
   readonly openStreams: TaskPagesDeps["openStreams"];
   readonly unread: TaskPagesDeps["unread"];
+  readonly proxies: TaskPagesDeps["proxies"];
 };
 
 export type TaskPageRoom = {
@@ -27,7 +28,7 @@ export type TaskPageRoom = {
 };
 
 export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
-  const { pool, clock, logger, serving, token, tunnels, openStreams, unread } = deps;
+  const { pool, clock, logger, serving, token, tunnels, openStreams, unread, proxies } = deps;
   const open: OpenTunnel = (...stream) => tunnels.open(...stream);
   const sessions = new TaskSessions(pool);
   const callers = new TaskCallers({ sessions, token, clock, logger });
@@ -41,6 +42,7 @@ export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
       open,
       openStreams,
       unread,
+      proxies,
       clock,
       logger,
     }),

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { httpLimits } from "../http/limits.ts";
 import { startTaskPages, type TaskPageStage } from "../testing/task-page-stage.ts";
 
 let stage: TaskPageStage;
@@ -157,11 +158,16 @@ describe("a person with a session", () => {
 });
 
 describe("a code", () => {
-  const exchange = (task: string, code: string, from = task) =>
+  const exchange = (
+    task: string,
+    code: string,
+    from = task,
+    headers: Record<string, string> = {},
+  ) =>
     send(task, {
       method: "POST",
       path: "/.trainyard/session",
-      headers: { origin: origin(from), "content-length": String(code.length) },
+      headers: { origin: origin(from), "content-length": String(code.length), ...headers },
       body: code,
     });
 
@@ -181,6 +187,18 @@ describe("a code", () => {
       expect.stringMatching(/^trainyard_task=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax$/),
     ]);
     expect((await exchange("t12", code)).body).toContain("was used before");
+  });
+
+  test("that is wrong counts against the client that a trusted proxy names, and delays no other", async () => {
+    const guess = async (client: string) =>
+      (await exchange("t12", "A".repeat(43), "t12", { "x-forwarded-for": client })).status;
+    const { wrongCodesMax } = httpLimits;
+    const guesses: unknown[] = [];
+    // Addresses of one /64 are one client.
+    for (let n = 0; n <= wrongCodesMax; n += 1) guesses.push(await guess(`2001:db8::${n}`));
+    expect(guesses).toEqual([...Array<number>(wrongCodesMax).fill(401), 429]);
+    expect(await guess("2001:db8:0:1::1")).toBe(401);
+    expect(await guess("203.0.113.1, 2001:db8::1")).toBe(429);
   });
 
   test("sets a cookie with the prefix that no other host can set, where the browser uses TLS", async () => {

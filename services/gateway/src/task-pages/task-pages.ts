@@ -8,12 +8,14 @@ import { text } from "node:stream/consumers";
 import type { Clock } from "@trainyard/kernel";
 import { type Logger, problemHeaders, problemText } from "@trainyard/runtime";
 import type { Target } from "@trainyard/tunnel";
+import { clientOf } from "../http/access.ts";
 import { asProblem } from "../http/as-problem.ts";
 import { countedAs, type UserCaller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { cameByHttps } from "../http/session-cookie.ts";
 import type { OpenStreams } from "../http/open-streams.ts";
 import { WrongCodes } from "../http/wrong-codes.ts";
+import type { TrustedProxies } from "../rates/client-address.ts";
 import { bytesIn, type UnreadStreams } from "../tunnels/unread-streams.ts";
 import { KnownRuns } from "./known-runs.ts";
 import { ownPath, sendOpenPage, sendSentence } from "./html.ts";
@@ -44,6 +46,7 @@ export type TaskPagesDeps = {
   readonly open: OpenTunnel;
   readonly openStreams: Pick<OpenStreams, "open">;
   readonly unread: UnreadStreams;
+  readonly proxies: TrustedProxies;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -141,7 +144,7 @@ export class TaskPages {
       throw new Problem(404, "no_such_path", `nothing is served at ${method} ${url}`);
     }
     refuseForeignRequest({ method, headers, isUpgrade: false });
-    const client = asked.socket.remoteAddress ?? "";
+    const client = clientOf(asked, this.#deps);
     const secret = await this.#deps.sessions.redeem({ task, port }, await codeIn(asked));
     if (secret === null) {
       this.#wrongCodes.count(client);

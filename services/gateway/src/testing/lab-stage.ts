@@ -4,7 +4,7 @@
  */
 import { decodeEvent, type EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import type { MatrixCaller } from "../rights/matrix.ts";
+import type { MatrixCaller } from "../api/rights/matrix.ts";
 import {
   created,
   requested,

@@ -19,6 +19,7 @@ import { TaskCallers } from "../task-pages/task-callers.ts";
 import { TaskPages } from "../task-pages/task-pages.ts";
 import type { OpenTunnel } from "../task-pages/tunnel-agent.ts";
 import type { Asker, TaskPlace, TaskSession, TaskSessions } from "../task-pages/task-sessions.ts";
+import { TrustedProxies } from "../rates/client-address.ts";
 import { UnreadStreams } from "../tunnels/unread-streams.ts";
 
 /** Sessions of tasks in memory. `closed` has the digests of sessions of the Web UI that have ended. */
@@ -77,6 +78,9 @@ type Tail<List extends readonly unknown[]> = List extends readonly [unknown, ...
   ? Rest
   : never;
 
+/** The network whose proxies are trusted; connections come from 127.0.0.1. */
+const proxies = new TrustedProxies("127.0.0.0/8");
+
 /** The most requests of one caller at once. */
 export const pagesOfOneMax = 30;
 
@@ -122,6 +126,7 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
     clock: pagesClock,
     unread: new UnreadStreams(systemClock, logger),
     openStreams: new OpenStreams({ ofOneMax: pagesOfOneMax, ofAllMax: 1_000 }),
+    proxies,
     logger,
   });
   const platform: string[] = [];

@@ -23,6 +23,7 @@ import { assert, type Clock, idOf, isFault, type Rejection, streamName } from "@
 import {
   type DeletionGate,
   EffectLoop,
+  type EffectSpan,
   type Executor,
   foldOf,
   type Logger,
@@ -105,7 +106,7 @@ export class Unfinished {
 
   constructor(deps: UnfinishedDeps) {
     this.#deps = deps;
-    this.loop = new EffectLoop("unfinished", deps, (signal) => this.#step(signal));
+    this.loop = new EffectLoop("unfinished", deps, (signal, span) => this.#step(signal, span));
     const spec: ViewSpec = {
       schema: "registry",
       view: "unfinished",
@@ -123,7 +124,7 @@ export class Unfinished {
   }
 
   /** Handles all due rows, page by page. Returns the milliseconds until the next one is due. */
-  async #step(signal: AbortSignal): Promise<number | null> {
+  async #step(signal: AbortSignal, span: EffectSpan): Promise<number | null> {
     for (let after: string | null = ""; after !== null; ) {
       const rows = await this.#due(after);
       // After the log went back a checkpoint may be complete although the log says that it is not.
@@ -133,7 +134,7 @@ export class Unfinished {
       if (rows.length > 0) this.#readTo = (await this.#deps.claims.owner()).witness.position;
       for (const row of rows) {
         if (signal.aborted) return null;
-        await this.#deal(row, signal);
+        await this.#deal(row, signal, span);
       }
       after =
         rows.length < registryLimits.unfinishedPage ? null : (rows.at(-1)?.checkpoint ?? null);
@@ -172,10 +173,10 @@ export class Unfinished {
     return at === null ? null : Math.max(at - nowMs, 0);
   }
 
-  async #deal(row: Row, signal: AbortSignal): Promise<void> {
+  async #deal(row: Row, signal: AbortSignal, span: EffectSpan): Promise<void> {
     try {
       if (row.state === "void") return await this.#clear(row, signal);
-      await this.#abandon(row);
+      await this.#abandon(row, span);
     } catch (error) {
       if (!isFault(error) || error.code === "lease_lost") throw error;
       this.#deps.events.notCleared(row.checkpoint, error);
@@ -195,10 +196,10 @@ export class Unfinished {
   }
 
   /** Abandons a checkpoint. The row is due again once the event is folded into the table. */
-  async #abandon(row: Row): Promise<void> {
+  async #abandon(row: Row, { traceparent }: EffectSpan): Promise<void> {
     const { executor, events } = this.#deps;
     const { checkpoint, maker } = row;
-    const meta = serviceMeta("registry");
+    const meta = serviceMeta("registry", { traceparent });
     const found: { outcome: "abandoned" | "settled" | "open" } = { outcome: "open" };
     const { fold, id } = runsOf(makerNamed(maker, row.run));
     if (maker !== "") executor.cache.forget(streamName(fold.category, id));

@@ -4,7 +4,13 @@
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, Fault, idOf, isRejection } from "@trainyard/kernel";
-import { DueLoop, type LogFold, serviceMeta } from "@trainyard/runtime";
+import {
+  type Acting,
+  DueLoop,
+  type EffectSpan,
+  type LogFold,
+  serviceMeta,
+} from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
 import type { SideLoopsDeps } from "./side-loops.ts";
 import { searches } from "../streams.ts";
@@ -20,7 +26,7 @@ export class Budgets {
     this.#deps = deps;
     this.#open = open;
     const spec = { name: "budgets", service: "searcher", lane: 2 };
-    const act = (id: string, reachedMs: number) => this.#act(id, reachedMs);
+    const act = (id: string, reachedMs: number, { span }: Acting) => this.#act(id, reachedMs, span);
     const causeOf = (id: string) => open.entries.get(id) ?? 0;
     this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
     this.loop.passed(open.timeMs);
@@ -39,14 +45,15 @@ export class Budgets {
   }
 
   /** Sends the time that was reached to the search, which decides whether its budget is spent. */
-  async #act(id: string, reachedMs: number): Promise<number | null> {
+  async #act(id: string, reachedMs: number, span: EffectSpan): Promise<number | null> {
     const { executor } = this.#deps;
     const { state: shared } = await executor.cache.load(searches, id);
     const dueMs = budgetDueAt(shared.committed().state);
     if (dueMs === "never") this.#without.add(id);
     if (dueMs === null || dueMs === "never") return null;
     if (dueMs > reachedMs) return dueMs;
-    const identity = { commitId: newEventId(), meta: serviceMeta("searcher") };
+    const meta = serviceMeta("searcher", { traceparent: span.traceparent });
+    const identity = { commitId: newEventId(), meta };
     // The next whole millisecond: the sum of slot-hours may be rounded down.
     const command = { type: "NoteTime", atMs: Math.floor(reachedMs) + 1 } as const;
     await executor.execute(identity, async (work) => {

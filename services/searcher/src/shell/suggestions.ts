@@ -6,7 +6,15 @@
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, categoryOf, idOf, isRejection } from "@trainyard/kernel";
-import { DueLoop, endsTerm, isTransient, type LogFold, serviceMeta } from "@trainyard/runtime";
+import {
+  type Acting,
+  DueLoop,
+  type EffectSpan,
+  endsTerm,
+  isTransient,
+  type LogFold,
+  serviceMeta,
+} from "@trainyard/runtime";
 import {
   awaitedTrial,
   type GoWithoutSuggestion,
@@ -35,7 +43,7 @@ export class Suggestions {
     this.#deps = deps;
     this.#open = open;
     const spec = { name: "suggestions", service: "searcher", lane: 1 };
-    const act = (id: string) => this.#act(id);
+    const act = (id: string, _: number, { span }: Acting) => this.#act(id, span);
     const causeOf = (id: string) => open.entries.get(id) ?? 0;
     this.loop = new DueLoop({ ...spec, act, causeOf }, deps);
     for (const id of open.entries.keys()) this.loop.ask(id);
@@ -53,9 +61,9 @@ export class Suggestions {
   }
 
   /** Commits the answer, asks the next question, and fills a place that has waited too long. */
-  async #act(id: string): Promise<number | null> {
+  async #act(id: string, span: EffectSpan): Promise<number | null> {
     const offer = this.#offers.get(id);
-    if (offer !== undefined) await this.#offer(id, offer);
+    if (offer !== undefined) await this.#offer(id, offer, span);
     const { state: shared } = await this.#deps.executor.cache.load(searches, id);
     const { state } = shared.committed();
     const trial = awaitedTrial(state);
@@ -70,7 +78,7 @@ export class Suggestions {
     if (waitedMs < limits.suggestionWaitMs) {
       return this.loop.inMs(limits.suggestionWaitMs - waitedMs);
     }
-    await this.#send(id, { type: "GoWithoutSuggestion", trial: wait.trial, waitedMs });
+    await this.#send(id, { type: "GoWithoutSuggestion", trial: wait.trial, waitedMs }, span);
     this.#waits.delete(id);
     return null;
   }
@@ -100,9 +108,9 @@ export class Suggestions {
   }
 
   /** An answer that the log refuses is dropped; its place is filled without it. */
-  async #offer(id: string, offer: OfferSuggestion): Promise<void> {
+  async #offer(id: string, offer: OfferSuggestion, span: EffectSpan): Promise<void> {
     try {
-      await this.#send(id, offer);
+      await this.#send(id, offer, span);
       this.#asked.delete(id);
     } catch (error) {
       if (endsTerm(error) || isTransient(error)) throw error;
@@ -114,8 +122,12 @@ export class Suggestions {
   }
 
   /** Sends a command; the search ignores a late suggestion. */
-  async #send(id: string, command: OfferSuggestion | GoWithoutSuggestion): Promise<void> {
-    const identity = { commitId: newEventId(), meta: serviceMeta("searcher") };
+  async #send(
+    id: string,
+    command: OfferSuggestion | GoWithoutSuggestion,
+    { traceparent }: EffectSpan,
+  ): Promise<void> {
+    const identity = { commitId: newEventId(), meta: serviceMeta("searcher", { traceparent }) };
     const done = await this.#deps.executor.execute(identity, async (work) => {
       const decided = await work.decide(searches, id, command);
       return isRejection(decided) ? decided : undefined;

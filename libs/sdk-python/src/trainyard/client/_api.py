@@ -6,11 +6,11 @@ import json
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
-from .._http import Backoff, HttpConnection, Reply, UnreachableError
+from .._http import Backoff, HttpConnection, Reply, UnreachableError, trace_headers
 from ._errors import ApiError, NotFoundError, PlatformAwayError, RequestProblem
 
 REQUEST_TIMEOUT_S = 30.0
@@ -30,6 +30,7 @@ class Api:
         self._connection = HttpConnection(url, token, REQUEST_TIMEOUT_S)
         self._url, self._token = url.rstrip("/"), token
         self._patience_s = patience_s
+        self._trace = trace_headers()
 
     @property
     def url(self) -> str:
@@ -75,7 +76,9 @@ class Api:
         given.
         """
         content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
-        headers = {} if method == "GET" else {"Idempotency-Key": key or str(uuid.uuid4())}
+        headers = dict(self._trace)
+        if method != "GET":
+            headers["Idempotency-Key"] = key or str(uuid.uuid4())
         if if_match:
             headers["If-Match"] = if_match
         backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
@@ -107,7 +110,11 @@ class Api:
         import urllib.error
         import urllib.request
 
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        headers = {
+            "Authorization": f"Bearer {self._token}",
+            "Content-Type": "application/json",
+            **self._trace,
+        }
         content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
         request = urllib.request.Request(self._url + path, content, headers)
         try:
@@ -121,6 +128,24 @@ class Api:
             raise PlatformAwayError(f"GET {path}: {error.reason}") from error
         except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
             raise PlatformAwayError(f"GET {path} broke off: {error}") from error
+
+    @contextmanager
+    def download(self, path: str) -> Iterator[BinaryIO]:
+        """Yields the bytes of a download as they arrive, after the platform has the capacity for it."""
+        backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
+        end_s = time.monotonic() + self._patience_s
+        while True:
+            with ExitStack() as opened:
+                try:
+                    body = opened.enter_context(self.stream(path))
+                except ApiError as error:
+                    wait_s = backoff.at_least_s(error.retry_after_s)
+                    if error.status not in (429, 503) or time.monotonic() + wait_s > end_s:
+                        raise
+                else:
+                    yield body
+                    return
+            time.sleep(wait_s)
 
 
 def error_of(status: int, body: Mapping[str, Any], retry_after_s: float | None = None) -> ApiError:

@@ -132,7 +132,7 @@ def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str
     digests: dict[str, str] = {}
     folder.mkdir(exist_ok=True)
     try:
-        with api.stream(path) as body:
+        with api.download(path) as body:
             hashing = _Hashing(body)
             with tarfile.open(fileobj=cast("BinaryIO", hashing), mode="r|gz") as archive:
                 for member in archive:

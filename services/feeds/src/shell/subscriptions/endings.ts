@@ -1,7 +1,14 @@
 /** Stops subscriptions whose token has expired, and deletes those that nobody acknowledges. */
 import { newEventId } from "@trainyard/event-log";
 import { type Clock, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";
+import {
+  EffectLoop,
+  type EffectSpan,
+  type Executor,
+  foldOf,
+  type Logger,
+  serviceMeta,
+} from "@trainyard/runtime";
 import type { SubscriptionCommand } from "../../core/subscription/commands.ts";
 import { feedsLimits } from "../../limits.ts";
 import { subscriptions } from "../../streams.ts";
@@ -31,11 +38,13 @@ export async function forget(
 export function endingLoop(deps: EndingDeps): EffectLoop {
   // Nobody could acknowledge anything while the service was away.
   const beganMs = deps.clock.nowMs();
-  return new EffectLoop("endings", deps, async () => {
+  return new EffectLoop("endings", deps, async (_, span) => {
     const known = await deps.subscriptions.list();
     const rows = await deps.progress.rows(known.map(({ name }) => name));
     for (const one of known) {
-      await deps.turns.run(one.name, () => endIfDue(deps, one, rows.get(one.name), beganMs));
+      await deps.turns.run(one.name, () =>
+        endIfDue(deps, one, rows.get(one.name), { beganMs, span }),
+      );
     }
     await forgetStrays(deps);
     return feedsLimits.expiryMs;
@@ -46,11 +55,12 @@ async function endIfDue(
   deps: EndingDeps,
   one: Subscription,
   row: ProgressRow | undefined,
-  beganMs: number,
+  { beganMs, span }: { readonly beganMs: number; readonly span: EffectSpan },
 ): Promise<void> {
   const command = await endOf(deps, one, row, beganMs);
   if (command === null) return;
-  const identity = { commitId: newEventId(), meta: serviceMeta("feeds") };
+  const meta = serviceMeta("feeds", { traceparent: span.traceparent });
+  const identity = { commitId: newEventId(), meta };
   await deps.executor.execute(identity, async (work) => {
     const decided = await work.decide(subscriptions, one.name, command);
     return isRejection(decided) ? decided : undefined;

@@ -1,4 +1,5 @@
 import type { LeavingEvent } from "@trainyard/outbound";
+import { noTracer, type Tracer } from "@trainyard/runtime";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { feedsLimits } from "../../limits.ts";
 import { answers, never } from "../../testing/played-receivers.ts";
@@ -10,8 +11,18 @@ let world: TestWebhooks;
 let name = "";
 let number = 0;
 
+/** The spans that have ended: their parents, and what went wrong. */
+const spans: { readonly parent: string; readonly error: unknown }[] = [];
+const tracer: Tracer = {
+  ...noTracer,
+  under: (name, parent) => {
+    expect(name).toBe("deliver");
+    return { traceparent: "", end: ({ error } = {}) => void spans.push({ parent, error }) };
+  },
+};
+
 beforeAll(async () => {
-  world = await TestWebhooks.open({ waitingMax: 5 });
+  world = await TestWebhooks.open({ waitingMax: 5, tracer });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -47,6 +58,21 @@ test("each event is sent once, and is settled when it is a row", async () => {
   expect(world.receivers.idsAt(url).toSorted()).toEqual(idsOf(events).toSorted());
   await world.until(() => failures.length === 3);
   expect(failures).toEqual([null, null, null]);
+  await stop();
+});
+
+test("an attempt is a span under the append of its event, with the status of a refusal", async () => {
+  const url = await world.create(name);
+  world.receivers.plays(url, answers(500));
+  const { sink, stop } = await world.sinkOf(name);
+  spans.length = 0;
+  const events = await world.events(1);
+  await sink.take(pageOf(events));
+  await world.until(async () => (await attempted()).length === 1);
+  expect(spans).toEqual([{ parent: events[0]?.stored.meta.traceparent, error: 500 }]);
+  world.receivers.plays(url, answers(204));
+  await world.until(() => areAll("DELIVERED"), 60_000);
+  expect(spans.at(-1)?.error).toBeUndefined();
   await stop();
 });
 

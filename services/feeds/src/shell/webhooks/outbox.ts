@@ -4,14 +4,16 @@
  * is recorded after the answer: a process that dies in between sends the event again, with the same id.
  */
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, retrying, storableText } from "@trainyard/kernel";
+import { type Clock, Fault, retrying, storableText } from "@trainyard/kernel";
 import { LeavingEvent } from "@trainyard/outbound";
 import {
   EffectLoop,
   endsTerm,
   type LogEpoch,
   type Logger,
+  noTracer,
   runtimeLimits,
+  type Tracer,
 } from "@trainyard/runtime";
 import {
   disablingReason,
@@ -20,6 +22,7 @@ import {
   outcomeOf,
 } from "../../core/deliveries/outcome.ts";
 import { feedsLimits } from "../../limits.ts";
+import type { Readers } from "../dispatch/readers.ts";
 import type { Attempt, Delivery, DeliveryTable } from "./delivery-table.ts";
 import { maskerOf } from "./masked-text.ts";
 import type { Post, Posted } from "./post.ts";
@@ -33,12 +36,15 @@ export type OutboxDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly post: Post;
+  readonly readers: Pick<Readers, "mayStillRead">;
   /** Disables a webhook, for a reason in one sentence. May be repeated. */
   readonly disable: (webhook: string, reason: string) => Promise<void>;
   /** Counts an attempt by its result. */
   readonly count: (result: "delivered" | "failed") => void;
   /** Draws a number from 0 to 1, for the spread of waits. */
   readonly draw: () => number;
+  /** Begins a span for each attempt, under the append of its event. Default: attempts are no spans. */
+  readonly tracer?: Tracer;
 };
 
 export class Outbox {
@@ -127,11 +133,11 @@ export class Outbox {
   ): Promise<void> {
     const { clock, count, draw } = this.#deps;
     const startMs = clock.nowMs();
-    const posted = event === null ? lost : await this.#deps.post(webhook, event, signal);
+    const { posted, isSent } = await this.#send(webhook, event, signal);
     // The answer is unknown, so the event is sent again.
     if (signal.aborted) return;
     const attempt = attemptOf(webhook, posted, startMs);
-    const outcome = event === null ? failedForGood : outcomeOf(posted, delivery.failures, draw());
+    const outcome = isSent ? outcomeOf(posted, delivery.failures, draw()) : failedForGood;
     const nowMs = clock.nowMs();
     const failures = delivery.failures + (outcome.state === "DELIVERED" ? 0 : 1);
     const atMs = outcome.state === "WAITING" ? nowMs + outcome.waitMs : nowMs;
@@ -142,7 +148,26 @@ export class Outbox {
     );
     count(outcome.state === "DELIVERED" ? "delivered" : "failed");
     this.#failed(outcome.state === "DELIVERED" ? null : failureOf(attempt));
-    if (event !== null) await this.#judge(webhook, posted, nowMs, signal);
+    if (isSent) await this.#judge(webhook, posted, nowMs, signal);
+  }
+
+  /** Sends an event that is still there and that the webhook's creator may still read. */
+  async #send(webhook: WebhookRow, event: LeavingEvent | null, signal: AbortSignal) {
+    if (event === null) return { posted: lost, isSent: false };
+    const isReadable = await this.#deps.readers.mayStillRead(webhook.name, event);
+    if (!isReadable) return { posted: hidden, isSent: false };
+    return { posted: await this.#post(webhook, event, signal), isSent: true };
+  }
+
+  async #post(webhook: WebhookRow, event: LeavingEvent, signal: AbortSignal): Promise<Posted> {
+    const { post, tracer = noTracer } = this.#deps;
+    const { meta, position } = event.stored;
+    const attributes = { "trainyard.event": event.name, "trainyard.position": position };
+    const span = tracer.under("deliver", meta.traceparent, { kind: "client", attributes });
+    const posted = await post(webhook, event, signal);
+    const none = new Fault("no_answer", "the receiver did not answer", { retry: "later" });
+    span.end(isDelivered(posted) ? {} : { error: posted.status ?? none });
+    return posted;
   }
 
   /** Notes the success or failure at the webhook, which is disabled after too many failures. */
@@ -185,6 +210,11 @@ const lost: Posted = {
   error: "the log no longer has the event: it was restored from a backup",
   answer: "",
   request: "",
+};
+
+const hidden: Posted = {
+  ...lost,
+  error: "the creator of the webhook may not see the object of the event any more",
 };
 
 /** Returns what the delivery log keeps of an attempt: without the secrets of the webhook. */

@@ -8,6 +8,7 @@ import {
   type Logger,
   type Loop,
   serviceMeta,
+  type Tracer,
 } from "@trainyard/runtime";
 import { newEventId } from "@trainyard/event-log";
 import type { Pool } from "pg";
@@ -39,6 +40,8 @@ export type WebhooksDeps = Outgoing & {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly count: OutboxDeps["count"];
+  readonly readers: OutboxDeps["readers"];
+  readonly tracer?: Tracer;
   readonly draw?: () => number;
   /** The most deliveries that wait for one webhook; by default the limit of the service. */
   readonly waitingMax?: number;

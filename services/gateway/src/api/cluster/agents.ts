@@ -4,7 +4,7 @@ import type { Backend } from "../../backend.ts";
 import { notFound } from "../../http/problem.ts";
 import type { UnaryHandlers } from "../../http/request-context.ts";
 import { agentList } from "../../read-model/core/lists/lists.ts";
-import { maskedAgents } from "../../rights/masks.ts";
+import { maskedAgents } from "../rights/masks.ts";
 import { rowsPage } from "../lists.ts";
 import { shownAgent } from "../shown.ts";
 

@@ -7,8 +7,8 @@ import { isExperimentId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
-import { isPermitted, notAllowed } from "../../rights/guard.ts";
-import { experimentsAt, type Found, isSeen } from "../../rights/objects.ts";
+import { isPermitted, notAllowed } from "../rights/guard.ts";
+import { experimentsAt, type Found, isSeen } from "../rights/objects.ts";
 import { apiLimits } from "../limits.ts";
 
 export async function actOnExperiments(

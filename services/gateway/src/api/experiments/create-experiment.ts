@@ -15,7 +15,7 @@ import { creatorOf, tokenOf } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
-import { findPlace } from "../../spaces/spaces.ts";
+import { findNewPlace } from "../rights/new-place.ts";
 import { storeSubmission } from "../../spaces/submissions.ts";
 import { shownWarnings } from "../container-warnings.ts";
 import { refuseImpossible } from "../possible-place.ts";
@@ -96,7 +96,7 @@ async function placeOf(
 ): Promise<Plain<Place>> {
   try {
     const permission = "experiment_create";
-    return await findPlace(backend, { workspace, project, rights, permission });
+    return await findNewPlace(backend, { workspace, project, rights, permission });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { status, code, message: detail } = error;

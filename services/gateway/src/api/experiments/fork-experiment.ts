@@ -12,7 +12,7 @@ import type { GatewayConfig } from "../../config.ts";
 import { creatorOf, tokenOf } from "../../http/caller.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
-import { isSeenBy } from "../../rights/objects.ts";
+import { isSeenBy } from "../rights/objects.ts";
 import { loadSubmission } from "../../spaces/submissions.ts";
 import { acceptConfig, submit } from "./create-experiment.ts";
 import { originText } from "./warm-start.ts";

@@ -9,7 +9,7 @@ import { Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { comparison } from "../../read-model/core/lists/filter.ts";
 import { checkpointList } from "../../read-model/core/lists/lists.ts";
-import { isSeenBy } from "../../rights/objects.ts";
+import { isSeenBy } from "../rights/objects.ts";
 import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
 import { type ListScope, rowsPage, wholeList } from "../lists.ts";
 import { wholeCheckpointId } from "../short-checkpoint-ids.ts";

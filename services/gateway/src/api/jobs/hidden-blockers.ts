@@ -4,7 +4,7 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { parseRunId, parseTaskRunId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { DocumentKey } from "../../read-model/core/views/documents.ts";
-import { anotherWorkspace, HiddenRuns } from "../../rights/masks.ts";
+import { anotherWorkspace, HiddenRuns } from "../rights/masks.ts";
 
 type Explanation = ReplyOf<"explainJob">;
 

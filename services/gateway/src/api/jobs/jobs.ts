@@ -13,7 +13,7 @@ import { comparison } from "../../read-model/core/lists/filter.ts";
 import { jobList } from "../../read-model/core/lists/lists.ts";
 import type { ExperimentDocument, TaskDocument } from "../../read-model/core/views/documents.ts";
 import { readModelLimits } from "../../read-model/limits.ts";
-import { anotherWorkspace } from "../../rights/masks.ts";
+import { anotherWorkspace } from "../rights/masks.ts";
 import { inTurn } from "../in-turn.ts";
 import { rowsPage } from "../lists.ts";
 import { shownJob } from "../shown.ts";

@@ -3,6 +3,7 @@ import type { MetricPoint } from "@trainyard/contracts/api";
 import type { Point, Series } from "@trainyard/contracts/commands";
 import { isTrialId, mapConcurrently, parseTrialId } from "@trainyard/kernel";
 import { type Backend, isDeleted } from "../../backend.ts";
+import type { GatewayConfig } from "../../config.ts";
 import { FairQueue } from "../../http/fair-queue.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
@@ -10,6 +11,7 @@ import type { TrialDocument } from "../../read-model/core/views/documents.ts";
 import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
+import { onlyExperiment, SeriesAnswers, type SeriesAnswersDeps } from "./series-answers.ts";
 import { questionsOf } from "./series-questions.ts";
 
 const seriesBucketsDefault = 1_000;
@@ -22,9 +24,16 @@ type SeriesAnswer = {
 /** The queues of queries for series: a query that waits here has its whole deadline when its turn comes. */
 type SeriesQueues = { readonly single: FairQueue; readonly combined: FairQueue };
 
+type SeriesParts = {
+  readonly backend: Backend;
+  readonly queues: SeriesQueues;
+  /** The answers that gateways share; null if they share none. */
+  readonly answers: SeriesAnswers | null;
+};
+
 /** Queries series in parts. */
 async function askForSeries(
-  { backend, queues }: { readonly backend: Backend; readonly queues: SeriesQueues },
+  { backend, queues, answers: kept }: SeriesParts,
   request: RequestOf<"queryMetrics">,
   context: RequestContext,
 ): Promise<SeriesAnswer> {
@@ -44,9 +53,13 @@ async function askForSeries(
   const questions = questionsOf(await trialsOf(backend, trials), { names, combined, buckets });
   const queue = combined ? queues.combined : queues.single;
   const answers = await mapConcurrently(questions, apiLimits.seriesQueries.ofOneMax, (question) =>
-    inTurn(queue, context, () =>
-      backend.command("metrics", "QuerySeries", { ...request, ...question, buckets }, context),
-    ),
+    inTurn(queue, context, () => {
+      const query = { ...request, ...question, buckets };
+      const experiment = onlyExperiment(question.trials);
+      return kept === null || experiment === null
+        ? backend.command("metrics", "QuerySeries", query, context)
+        : kept.of(experiment, query);
+    }),
   );
   return {
     series: answers.flatMap(({ series }) => series),
@@ -106,7 +119,14 @@ export function shownPoint(trial: string, point: Plain<Point>): Plain<MetricPoin
   };
 }
 
-export function metricHandlers(backend: Backend) {
+export type AnswersDoor = Omit<SeriesAnswersDeps, "backend">;
+
+export function metricHandlers(
+  backend: Backend,
+  door: AnswersDoor,
+  { redisUrl }: Pick<GatewayConfig, "redisUrl">,
+) {
+  const answers = redisUrl === null ? null : new SeriesAnswers({ backend, ...door });
   const queues: SeriesQueues = {
     single: new FairQueue(apiLimits.seriesQueries),
     combined: new FairQueue(apiLimits.combinedQueries),
@@ -141,7 +161,7 @@ export function metricHandlers(backend: Backend) {
     },
     queryMetrics: async (request, context) => {
       const { series, position, ...answer } = await askForSeries(
-        { backend, queues },
+        { backend, queues, answers },
         request,
         context,
       );

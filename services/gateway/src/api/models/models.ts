@@ -6,12 +6,12 @@ import type { Backend } from "../../backend.ts";
 import { notOfTask } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
-import { requireFor, requireIn } from "../../rights/guard.ts";
-import { findObject, isSeen } from "../../rights/objects.ts";
+import { requireFor, requireIn } from "../rights/guard.ts";
+import { findObject, isSeen } from "../rights/objects.ts";
 import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { versionKey } from "../../read-model/core/views/documents.ts";
 import { readContent } from "../../spaces/contents.ts";
-import { findPlace, type NamedPlace } from "../../spaces/spaces.ts";
+import { findNewPlace, type NewPlace } from "../rights/new-place.ts";
 import { shownModel, shownVersion } from "../shown.ts";
 import {
   bestVersions,
@@ -47,7 +47,7 @@ function changeHandlers(backend: Backend) {
   const command = backend.command.bind(backend);
   return {
     createModel: async ({ name: model, workspace, ...given }, context) => {
-      const place = await findPlace(backend, newPlace(workspace, context));
+      const place = await findNewPlace(backend, newPlace(workspace, context));
       const message = { model, words: newWords(given), place };
       return modelAfter(backend, model, await command("registry", "CreateModel", message, context));
     },
@@ -60,7 +60,7 @@ function changeHandlers(backend: Backend) {
       );
     },
     moveModel: async ({ model, workspace }, context) => {
-      const message = { model, place: await findPlace(backend, newPlace(workspace, context)) };
+      const message = { model, place: await findNewPlace(backend, newPlace(workspace, context)) };
       return modelAfter(backend, model, await command("registry", "MoveModel", message, context));
     },
     archiveModel: async ({ model, reason }, context) => {
@@ -107,7 +107,7 @@ function changeHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-const newPlace = (workspace: string, { rights }: RequestContext): NamedPlace => ({
+const newPlace = (workspace: string, { rights }: RequestContext): NewPlace => ({
   workspace,
   rights,
   permission: "model_edit",

@@ -4,7 +4,7 @@ import type { Pool } from "@trainyard/contracts/api";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
-import { maskedPools } from "../../rights/masks.ts";
+import { maskedPools } from "../rights/masks.ts";
 
 export function poolHandlers(backend: Backend) {
   return {

@@ -19,7 +19,7 @@ import type { GatewayConfig } from "../../config.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
-import { findPlace } from "../../spaces/spaces.ts";
+import { findNewPlace } from "../rights/new-place.ts";
 import { type CheckedContext, checkContext, inPieces } from "../experiments/context-archive.ts";
 import { refuseMasked } from "../experiments/submitted.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
@@ -89,7 +89,8 @@ async function workspaceOf(
   { rights }: RequestContext,
 ): Promise<string> {
   try {
-    return (await findPlace(backend, { workspace, rights, permission: "task_create" })).workspace;
+    return (await findNewPlace(backend, { workspace, rights, permission: "task_create" }))
+      .workspace;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { status, code, message: detail } = error;

@@ -5,7 +5,7 @@ import { isExperimentId, parseTrialId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
-import { isSeenBy } from "../../rights/objects.ts";
+import { isSeenBy } from "../rights/objects.ts";
 
 /** The agent keeps the files of each, and asks for all of them every 30 s. */
 const sourcesMax = 100;

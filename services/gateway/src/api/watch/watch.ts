@@ -1,4 +1,5 @@
 /** Watch: one stream of changes for many topics (lists and documents), resumed by a cursor. */
+import { allRights } from "@trainyard/access";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { WatchTopic } from "@trainyard/contracts/api";
 import type { Backend } from "../../backend.ts";
@@ -29,7 +30,6 @@ import {
 } from "../../read-model/core/lists/lists.ts";
 import { projectKey } from "../../read-model/core/views/project-space.ts";
 import { idsInState, rowsAmong } from "../../read-model/list-pages.ts";
-import { gatewayRights } from "../../rights/guard.ts";
 import { findProject, findWorkspace } from "../../spaces/spaces.ts";
 import { allOf, readable, requireKnown, shownColumns, withoutArchived } from "../lists.ts";
 import { clientIds, shownDocuments } from "../shown-documents.ts";
@@ -315,7 +315,7 @@ async function changesOf(
   const wanted = [...names.keys()];
   const { filter, nowMs } = topic;
   const columns = await shownColumns(backend, list, scope);
-  const query = { list, scope, filter, nowMs, columns, rights: gatewayRights };
+  const query = { list, scope, filter, nowMs, columns, rights: allRights("") };
   const { pool } = backend.parts;
   const members = await readable(() => rowsAmong(pool, query, wanted));
   const documents = await shownDocuments(backend, list, scope, members);

@@ -2,7 +2,7 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Backend } from "../../backend.ts";
 import type { RequestContext } from "../../http/request-context.ts";
-import { findPlace } from "../../spaces/spaces.ts";
+import { findNewPlace } from "../rights/new-place.ts";
 import { inCommits } from "../experiments/act-on-experiments.ts";
 
 export async function moveExperiments(
@@ -12,7 +12,7 @@ export async function moveExperiments(
 ): Promise<ReplyOf<"moveExperiments">> {
   const { rights } = context;
   const permission = "experiment_create";
-  const place = await findPlace(backend, { workspace, project, rights, permission });
+  const place = await findNewPlace(backend, { workspace, project, rights, permission });
   const batch = {
     what: "move-experiments",
     experiments: all,

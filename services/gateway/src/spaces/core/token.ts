@@ -16,7 +16,7 @@ export type TokenCommand =
       readonly expiresAtMs: number;
       /** The ids of the tokens that this one descends from, its creator first. */
       readonly ancestors: readonly string[];
-      /** Its own limit and those of its ancestors. */
+      /** The limits of the token: its own one and those of its ancestors. */
       readonly limits: readonly TokenLimit[];
     }
   | { readonly type: "RevokeToken"; readonly reason: string };

@@ -220,7 +220,7 @@ export type TokenDocument = Omit<Plain<Token>, "role" | "workspaces" | "lastUsed
   readonly secretDigest: string;
   /** The ids of the tokens that it descends from, its creator first: it ends with each of them. */
   readonly ancestors: readonly string[];
-  /** Its own limit and those of its ancestors. */
+  /** The limits of the token: its own one and those of its ancestors. */
   readonly limits: readonly TokenLimit[];
 };
 

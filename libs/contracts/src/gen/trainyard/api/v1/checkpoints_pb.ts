@@ -993,6 +993,8 @@ export const PlanDownloadResponseSchema: GenMessage<PlanDownloadResponse> = /*@_
  */
 export const CheckpointService: GenService<{
   /**
+   * Lists the checkpoints of an experiment, a trial or a task.
+   *
    * @generated from rpc trainyard.api.v1.CheckpointService.ListCheckpoints
    */
   listCheckpoints: {
@@ -1001,6 +1003,8 @@ export const CheckpointService: GenService<{
     output: typeof ListCheckpointsResponseSchema;
   },
   /**
+   * Returns a checkpoint. The first eight digits of its id, or more, also name it.
+   *
    * @generated from rpc trainyard.api.v1.CheckpointService.GetCheckpoint
    */
   getCheckpoint: {

@@ -714,14 +714,14 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
   /**
    * The number of seconds after which the token expires. With 0 it expires with the token of the caller, or never if
    * that one does not expire; from a browser it expires at the end that the session has without further use. A time
-   * beyond that is refused.
+   * beyond that is refused. A signed-in person may create a token that never expires: the person owns it.
    *
    * @generated from field: double ttl_seconds = 2;
    */
   ttlSeconds: number;
 
   /**
-   * The role that limits the token; empty for all rights of its owner.
+   * The name or id of the role that limits the token; empty for all rights of its owner.
    *
    * @generated from field: string role = 3;
    */
@@ -735,7 +735,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
   workspaces: string[];
 
   /**
-   * The service account that the token belongs to; empty for the caller. Only admins name one.
+   * The name or id of the service account that the token belongs to; empty for the caller. Only admins name one.
    *
    * @generated from field: string user = 5;
    */
@@ -1120,6 +1120,8 @@ export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
  */
 export const ClusterService: GenService<{
   /**
+   * Returns the version of the platform, and the id of the cluster's log.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.GetVersion
    */
   getVersion: {
@@ -1128,6 +1130,8 @@ export const ClusterService: GenService<{
     output: typeof GetVersionResponseSchema;
   },
   /**
+   * Lists the agents with their slots and states.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListAgents
    */
   listAgents: {
@@ -1136,6 +1140,8 @@ export const ClusterService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
+   * Lists the events and actions that a service could not process, each with the reason.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListParked
    */
   listParked: {
@@ -1144,6 +1150,8 @@ export const ClusterService: GenService<{
     output: typeof ListParkedResponseSchema;
   },
   /**
+   * Processes what a service has parked for one key, such as an experiment, again. For a view it rebuilds the view.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.RetryParked
    */
   retryParked: {
@@ -1172,6 +1180,8 @@ export const ClusterService: GenService<{
     output: typeof LogAnchorSchema;
   },
   /**
+   * Creates a token for the caller, which ends with the token that the caller uses. Only the answer has its secret.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.CreateToken
    */
   createToken: {
@@ -1180,6 +1190,8 @@ export const ClusterService: GenService<{
     output: typeof CreateTokenResponseSchema;
   },
   /**
+   * Lists the tokens without their secrets, also those that have ended.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.ListTokens
    */
   listTokens: {
@@ -1188,6 +1200,9 @@ export const ClusterService: GenService<{
     output: typeof ListTokensResponseSchema;
   },
   /**
+   * Revokes a token and the tokens that were created with it. Their sessions and open streams end, and their
+   * subscriptions stop.
+   *
    * @generated from rpc trainyard.api.v1.ClusterService.RevokeToken
    */
   revokeToken: {

@@ -170,6 +170,8 @@ export const GetCodeFileResponseSchema: GenMessage<GetCodeFileResponse> = /*@__P
  */
 export const CodeService: GenService<{
   /**
+   * Lists the files of the model code of an experiment.
+   *
    * @generated from rpc trainyard.api.v1.CodeService.ListCodeFiles
    */
   listCodeFiles: {

@@ -232,8 +232,8 @@ export const DeviceLoginService: GenService<{
     output: typeof StartedDeviceLoginSchema;
   },
   /**
-   * Returns the token once a person has confirmed. Fails with 400 authorization_pending before, slow_down if it is asked
-   * too often, access_denied after a refusal, and expired_token after ten minutes.
+   * Returns the token when a person has confirmed. Fails with 400 authorization_pending before, slow_down if it is
+   * asked too often, access_denied after a refusal, and expired_token after ten minutes.
    *
    * @generated from rpc trainyard.api.v1.DeviceLoginService.FinishDeviceLogin
    */

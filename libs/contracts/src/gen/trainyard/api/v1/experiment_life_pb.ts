@@ -342,6 +342,8 @@ export const ExperimentLifeService: GenService<{
     output: typeof DeleteExperimentResponseSchema;
   },
   /**
+   * Restores a deleted experiment within its grace period.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.UndeleteExperiment
    */
   undeleteExperiment: {

@@ -1580,6 +1580,9 @@ export const TrialLogLineSchema: GenMessage<TrialLogLine> = /*@__PURE__*/
  */
 export const ExperimentService: GenService<{
   /**
+   * Validates a configuration, stores it with the model code, and creates the experiment. Its trials are queued at
+   * once, unless it is created paused.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.CreateExperiment
    */
   createExperiment: {
@@ -1588,6 +1591,8 @@ export const ExperimentService: GenService<{
     output: typeof CreateExperimentResponseSchema;
   },
   /**
+   * Lists the experiments that match the conditions of the request. Deleted ones are left out.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.ListExperiments
    */
   listExperiments: {
@@ -1596,6 +1601,8 @@ export const ExperimentService: GenService<{
     output: typeof ListExperimentsResponseSchema;
   },
   /**
+   * Returns an experiment with its recorded configuration.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.GetExperiment
    */
   getExperiment: {
@@ -1660,6 +1667,8 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
+   * Takes back the archiving of an experiment, so that lists show it again.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.UnarchiveExperiment
    */
   unarchiveExperiment: {
@@ -1668,6 +1677,9 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
+   * Queues the trials of a paused experiment again, or starts an experiment that was created paused. A pause whose runs
+   * have not read the request yet is taken back.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.ActivateExperiment
    */
   activateExperiment: {
@@ -1676,6 +1688,8 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
+   * Pauses an experiment: its runs are asked to save a checkpoint and to end, and no run starts until it is activated.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.PauseExperiment
    */
   pauseExperiment: {
@@ -1684,6 +1698,9 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
+   * Ends an experiment as canceled: its runs are asked to save a checkpoint and to end, and are killed if they have not
+   * ended after a minute.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.CancelExperiment
    */
   cancelExperiment: {
@@ -1692,6 +1709,8 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
+   * Ends an experiment as canceled: its runs are killed at once.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.KillExperiment
    */
   killExperiment: {
@@ -1700,6 +1719,8 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
+   * Lists the trials of an experiment.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.ListTrials
    */
   listTrials: {
@@ -1708,6 +1729,8 @@ export const ExperimentService: GenService<{
     output: typeof ListTrialsResponseSchema;
   },
   /**
+   * Returns a trial with its latest runs.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.GetTrial
    */
   getTrial: {
@@ -1716,6 +1739,8 @@ export const ExperimentService: GenService<{
     output: typeof TrialSchema;
   },
   /**
+   * Lists the reported points of a trial, each with all its values as they were reported.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.ListTrialMetrics
    */
   listTrialMetrics: {
@@ -1735,6 +1760,8 @@ export const ExperimentService: GenService<{
     output: typeof QueryMetricsResponseSchema;
   },
   /**
+   * Lists the names of the metrics that a trial has reported.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.ListTrialMetricNames
    */
   listTrialMetricNames: {
@@ -1743,6 +1770,8 @@ export const ExperimentService: GenService<{
     output: typeof ListTrialMetricNamesResponseSchema;
   },
   /**
+   * Lists the log lines of a trial in their order, from the beginning, the end or a cursor.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.ListTrialLogs
    */
   listTrialLogs: {
@@ -1772,6 +1801,8 @@ export const ExperimentService: GenService<{
     output: typeof TrialLogLineSchema;
   },
   /**
+   * Follows the logs of all trials of an experiment as FollowTrialLogs follows one.
+   *
    * @generated from rpc trainyard.api.v1.ExperimentService.FollowExperimentLogs
    */
   followExperimentLogs: {

@@ -446,6 +446,8 @@ export const JobResponseSchema: GenMessage<JobResponse> = /*@__PURE__*/
  */
 export const JobService: GenService<{
   /**
+   * Lists the jobs in the order of their queues.
+   *
    * @generated from rpc trainyard.api.v1.JobService.ListJobs
    */
   listJobs: {

@@ -1099,6 +1099,8 @@ export const ModelAliasMoveSchema: GenMessage<ModelAliasMove> = /*@__PURE__*/
  */
 export const ModelService: GenService<{
   /**
+   * Lists the models of the registry.
+   *
    * @generated from rpc trainyard.api.v1.ModelService.ListModels
    */
   listModels: {
@@ -1117,6 +1119,8 @@ export const ModelService: GenService<{
     output: typeof ModelResponseSchema;
   },
   /**
+   * Returns a model with its aliases.
+   *
    * @generated from rpc trainyard.api.v1.ModelService.GetModel
    */
   getModel: {
@@ -1145,6 +1149,8 @@ export const ModelService: GenService<{
     output: typeof ModelResponseSchema;
   },
   /**
+   * Takes back the archiving of a model, so that versions can be registered again.
+   *
    * @generated from rpc trainyard.api.v1.ModelService.UnarchiveModel
    */
   unarchiveModel: {
@@ -1184,6 +1190,8 @@ export const ModelService: GenService<{
     output: typeof BestModelVersionsResponseSchema;
   },
   /**
+   * Returns a version of a model by its number, its semantic version or an alias.
+   *
    * @generated from rpc trainyard.api.v1.ModelService.GetModelVersion
    */
   getModelVersion: {
@@ -1212,6 +1220,8 @@ export const ModelService: GenService<{
     output: typeof ModelVersionResponseSchema;
   },
   /**
+   * Moves a model into another workspace.
+   *
    * @generated from rpc trainyard.api.v1.ModelService.MoveModel
    */
   moveModel: {
@@ -1230,6 +1240,8 @@ export const ModelService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
+   * Makes an alias name a version of the model. A new alias is created.
+   *
    * @generated from rpc trainyard.api.v1.ModelService.MoveModelAlias
    */
   moveModelAlias: {
@@ -1238,6 +1250,8 @@ export const ModelService: GenService<{
     output: typeof ModelVersionResponseSchema;
   },
   /**
+   * Removes an alias of a model. The version that it named stays.
+   *
    * @generated from rpc trainyard.api.v1.ModelService.RemoveModelAlias
    */
   removeModelAlias: {

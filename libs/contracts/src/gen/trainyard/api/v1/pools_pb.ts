@@ -286,6 +286,8 @@ export const PoolQuotaSchema: GenMessage<PoolQuota> = /*@__PURE__*/
  */
 export const PoolService: GenService<{
   /**
+   * Lists the pools with their slots and policies.
+   *
    * @generated from rpc trainyard.api.v1.PoolService.ListPools
    */
   listPools: {
@@ -294,6 +296,8 @@ export const PoolService: GenService<{
     output: typeof ListPoolsResponseSchema;
   },
   /**
+   * Returns a pool with its policy.
+   *
    * @generated from rpc trainyard.api.v1.PoolService.GetPool
    */
   getPool: {

@@ -331,6 +331,8 @@ export const ProfileService: GenService<{
     output: typeof ListTrialSystemMetricsResponseSchema;
   },
   /**
+   * Returns summaries of the system metrics of a run, and its speed.
+   *
    * @generated from rpc trainyard.api.v1.ProfileService.GetTrialProfile
    */
   getTrialProfile: {

@@ -347,6 +347,8 @@ export const RetentionService: GenService<{
     output: typeof CheckpointChangeResponseSchema;
   },
   /**
+   * Removes a person's pin of a checkpoint, by default the caller's. The retention policy decides about it again.
+   *
    * @generated from rpc trainyard.api.v1.RetentionService.UnpinCheckpoint
    */
   unpinCheckpoint: {

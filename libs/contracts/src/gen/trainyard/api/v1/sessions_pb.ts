@@ -199,8 +199,8 @@ export const SessionCodeSchema: GenMessage<SessionCode> = /*@__PURE__*/
  */
 export const SessionService: GenService<{
   /**
-   * Sets the cookie of a new session. Takes a token, in the body or as Authorization: Bearer, a code that works once, or
-   * the name and password of a person.
+   * Sets the cookie of a new session. Takes a token, in the body or as Authorization: Bearer, a code that works once,
+   * or the name and password of a person.
    *
    * @generated from rpc trainyard.api.v1.SessionService.CreateSession
    */

@@ -267,6 +267,8 @@ export const FileDifferenceSchema: GenMessage<FileDifference> = /*@__PURE__*/
  */
 export const SubmissionService: GenService<{
   /**
+   * Returns what is needed to make the trials of an experiment again: configuration, code, seed and environments.
+   *
    * @generated from rpc trainyard.api.v1.SubmissionService.GetSubmission
    */
   getSubmission: {

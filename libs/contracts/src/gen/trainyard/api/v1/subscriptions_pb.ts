@@ -909,6 +909,8 @@ export const RedeliverEventResponseSchema: GenMessage<RedeliverEventResponse> = 
  */
 export const SubscriptionService: GenService<{
   /**
+   * Creates a subscription, which keeps a place in the log for a reader, or sends events over NATS or to a webhook.
+   *
    * @generated from rpc trainyard.api.v1.SubscriptionService.CreateSubscription
    */
   createSubscription: {
@@ -917,6 +919,8 @@ export const SubscriptionService: GenService<{
     output: typeof CreateSubscriptionResponseSchema;
   },
   /**
+   * Lists the subscriptions with their places and lags.
+   *
    * @generated from rpc trainyard.api.v1.SubscriptionService.ListSubscriptions
    */
   listSubscriptions: {
@@ -925,6 +929,8 @@ export const SubscriptionService: GenService<{
     output: typeof ListSubscriptionsResponseSchema;
   },
   /**
+   * Returns a subscription with its place, its lag and its latest failure.
+   *
    * @generated from rpc trainyard.api.v1.SubscriptionService.GetSubscription
    */
   getSubscription: {
@@ -943,6 +949,8 @@ export const SubscriptionService: GenService<{
     output: typeof SubscriptionResponseSchema;
   },
   /**
+   * Deletes a subscription with its place and its waiting deliveries.
+   *
    * @generated from rpc trainyard.api.v1.SubscriptionService.DeleteSubscription
    */
   deleteSubscription: {
@@ -971,6 +979,8 @@ export const SubscriptionService: GenService<{
     output: typeof SubscriptionResponseSchema;
   },
   /**
+   * Stops the deliveries of a subscription. It keeps its place.
+   *
    * @generated from rpc trainyard.api.v1.SubscriptionService.DisableSubscription
    */
   disableSubscription: {
@@ -979,6 +989,8 @@ export const SubscriptionService: GenService<{
     output: typeof SubscriptionResponseSchema;
   },
   /**
+   * Continues a disabled subscription at its place.
+   *
    * @generated from rpc trainyard.api.v1.SubscriptionService.EnableSubscription
    */
   enableSubscription: {

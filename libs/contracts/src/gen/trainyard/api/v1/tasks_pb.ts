@@ -869,6 +869,8 @@ export const TaskSessionSchema: GenMessage<TaskSession> = /*@__PURE__*/
  */
 export const TaskService: GenService<{
   /**
+   * Creates a command, shell, notebook or TensorBoard from a configuration, and queues its run.
+   *
    * @generated from rpc trainyard.api.v1.TaskService.CreateTask
    */
   createTask: {
@@ -877,6 +879,8 @@ export const TaskService: GenService<{
     output: typeof CreateTaskResponseSchema;
   },
   /**
+   * Lists the tasks, open and ended ones.
+   *
    * @generated from rpc trainyard.api.v1.TaskService.ListTasks
    */
   listTasks: {
@@ -885,6 +889,8 @@ export const TaskService: GenService<{
     output: typeof ListTasksResponseSchema;
   },
   /**
+   * Returns a task with its configuration and its latest runs.
+   *
    * @generated from rpc trainyard.api.v1.TaskService.GetTask
    */
   getTask: {
@@ -943,6 +949,8 @@ export const TaskService: GenService<{
     output: typeof TaskResponseSchema;
   },
   /**
+   * Lists the log lines of a task in their order, from the beginning, the end or a cursor.
+   *
    * @generated from rpc trainyard.api.v1.TaskService.ListTaskLogs
    */
   listTaskLogs: {

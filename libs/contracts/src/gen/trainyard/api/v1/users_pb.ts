@@ -45,7 +45,7 @@ export type User = Message<"trainyard.api.v1.User"> & {
   email: string;
 
   /**
-   * What the user is: person or service.
+   * The kind of the user: person or service.
    *
    * @generated from field: string kind = 5;
    */
@@ -129,7 +129,7 @@ export type Me = Message<"trainyard.api.v1.Me"> & {
   permissions: string[];
 
   /**
-   * What the caller may do in single workspaces, beyond that.
+   * The permissions that the caller has in single workspaces, beyond those.
    *
    * @generated from field: repeated trainyard.api.v1.WorkspaceRights workspaces = 4;
    */
@@ -232,7 +232,7 @@ export type CreateUserRequest = Message<"trainyard.api.v1.CreateUserRequest"> & 
   email: string;
 
   /**
-   * What the user is: person (the default) or service.
+   * The kind of the user: person (the default) or service.
    *
    * @generated from field: string kind = 4;
    */

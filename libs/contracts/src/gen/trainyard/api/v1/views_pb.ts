@@ -211,6 +211,8 @@ export const RebuildViewResponseSchema: GenMessage<RebuildViewResponse> = /*@__P
  */
 export const ViewService: GenService<{
   /**
+   * Lists the views of all services, each with its position, its lag and the streams that it has set aside.
+   *
    * @generated from rpc trainyard.api.v1.ViewService.ListViews
    */
   listViews: {

@@ -694,6 +694,8 @@ export const MoveExperimentsRequestSchema: GenMessage<MoveExperimentsRequest> = 
  */
 export const WorkspaceService: GenService<{
   /**
+   * Creates a workspace.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.CreateWorkspace
    */
   createWorkspace: {
@@ -702,6 +704,8 @@ export const WorkspaceService: GenService<{
     output: typeof WorkspaceResponseSchema;
   },
   /**
+   * Lists the workspaces.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.ListWorkspaces
    */
   listWorkspaces: {
@@ -710,6 +714,8 @@ export const WorkspaceService: GenService<{
     output: typeof ListWorkspacesResponseSchema;
   },
   /**
+   * Returns a workspace.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.GetWorkspace
    */
   getWorkspace: {
@@ -739,6 +745,8 @@ export const WorkspaceService: GenService<{
     output: typeof WorkspaceResponseSchema;
   },
   /**
+   * Takes back the archiving of a workspace, so that experiments can be created in it again.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.UnarchiveWorkspace
    */
   unarchiveWorkspace: {
@@ -747,6 +755,8 @@ export const WorkspaceService: GenService<{
     output: typeof WorkspaceResponseSchema;
   },
   /**
+   * Creates a project in a workspace.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.CreateProject
    */
   createProject: {
@@ -755,6 +765,8 @@ export const WorkspaceService: GenService<{
     output: typeof ProjectResponseSchema;
   },
   /**
+   * Lists the projects of a workspace.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.ListProjects
    */
   listProjects: {
@@ -763,6 +775,8 @@ export const WorkspaceService: GenService<{
     output: typeof ListProjectsResponseSchema;
   },
   /**
+   * Returns a project of a workspace.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.GetProject
    */
   getProject: {
@@ -771,6 +785,9 @@ export const WorkspaceService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
+   * Changes the description and notes of a project. Fails with 412 stale_revision if the project's ETag differs from
+   * the header If-Match.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.UpdateProject
    */
   updateProject: {
@@ -779,6 +796,8 @@ export const WorkspaceService: GenService<{
     output: typeof ProjectResponseSchema;
   },
   /**
+   * Archives a project: nothing new is created in it. Its experiments continue.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.ArchiveProject
    */
   archiveProject: {
@@ -787,6 +806,8 @@ export const WorkspaceService: GenService<{
     output: typeof ProjectResponseSchema;
   },
   /**
+   * Takes back the archiving of a project, so that experiments can be created in it again.
+   *
    * @generated from rpc trainyard.api.v1.WorkspaceService.UnarchiveProject
    */
   unarchiveProject: {

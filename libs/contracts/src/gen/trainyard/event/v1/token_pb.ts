@@ -51,7 +51,7 @@ export type TokenIssued = Message<"trainyard.event.v1.TokenIssued"> & {
   ancestors: string[];
 
   /**
-   * What limits the token below the rights of its owner: its own limit, and those of its ancestors.
+   * The limits of the token below the rights of its owner: its own one, and those of its ancestors.
    *
    * @generated from field: repeated trainyard.event.v1.TokenLimit limits = 6;
    */

@@ -19,7 +19,7 @@ export const file_trainyard_event_v1_user: GenFile = /*@__PURE__*/
  */
 export type UserCreated = Message<"trainyard.event.v1.UserCreated"> & {
   /**
-   * What the user is: person or service.
+   * The kind of the user: person or service.
    *
    * @generated from field: string kind = 1;
    */

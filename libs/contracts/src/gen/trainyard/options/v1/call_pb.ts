@@ -131,8 +131,8 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
   objects: string[];
 
   /**
-   * Whether the handler asks for the rights itself, since the request does not name the objects: the call lists what its
-   * caller may see, or names its place in a configuration. Excludes objects.
+   * Whether the handler asks for the rights itself, since the request does not name the objects: the call lists what
+   * its caller may see, or names its place in a configuration. Excludes objects.
    *
    * @generated from field: bool narrows = 16;
    */
@@ -147,8 +147,8 @@ export const CallOptionsSchema: GenMessage<CallOptions> = /*@__PURE__*/
   messageDesc(file_trainyard_options_v1_call, 0);
 
 /**
- * What a role permits: on the objects of a workspace, or of the cluster. The name of a permission is the value in lower
- * case without its prefix, for example experiment_view.
+ * A permission that roles have: on the objects of a workspace, or of the cluster. Its name is the value in lower case
+ * without its prefix, for example experiment_view.
  *
  * @generated from enum trainyard.options.v1.Permission
  */
@@ -300,8 +300,8 @@ export const Permission = {
 } as const;
 
 /**
- * What a role permits: on the objects of a workspace, or of the cluster. The name of a permission is the value in lower
- * case without its prefix, for example experiment_view.
+ * A permission that roles have: on the objects of a workspace, or of the cluster. Its name is the value in lower case
+ * without its prefix, for example experiment_view.
  *
  * @generated from enum trainyard.options.v1.Permission
  */

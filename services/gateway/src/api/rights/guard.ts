@@ -2,23 +2,13 @@
  * The guard before every handler: whether the caller has the permission that the options of the call name, for each
  * object that the request names. What the caller may not see is answered as if it were not there.
  */
-import {
-  accessId,
-  type AccessState,
-  allRights,
-  noRights,
-  permissionName,
-  type PermissionName,
-  type Rights,
-  rightsOf,
-} from "@trainyard/access";
+import { permissionName, type PermissionName, type Rights } from "@trainyard/access";
 import type { CallFacts } from "@trainyard/contracts/routes";
-import { type FoldCache, foldOf } from "@trainyard/runtime";
-import type { Backend } from "../backend.ts";
-import type { Caller } from "../http/caller.ts";
-import { Problem } from "../http/problem.ts";
-import { access, users } from "../streams.ts";
-import { wholeCheckpointId } from "../api/short-checkpoint-ids.ts";
+import type { Backend } from "../../backend.ts";
+import type { Caller } from "../../http/caller.ts";
+import { Problem } from "../../http/problem.ts";
+import type { CurrentAccess } from "../../people/current-access.ts";
+import { wholeCheckpointId } from "../short-checkpoint-ids.ts";
 import {
   findObject,
   type Found,
@@ -28,49 +18,16 @@ import {
   type ObjectKind,
 } from "./objects.ts";
 
-const accessFold = foldOf(access);
-const userFold = foldOf(users);
-
-/** Who has which role, of the moment. It is in memory and follows the log. */
-export class CurrentAccess {
-  readonly #cache: FoldCache;
-
-  constructor(cache: FoldCache) {
-    this.#cache = cache;
-  }
-
-  async state(): Promise<AccessState> {
-    return (await this.#cache.load(accessFold, accessId)).state;
-  }
-
-  /** Throws a Problem of 401 if the user is disabled. */
-  async requireEnabled(user: string): Promise<void> {
-    if (user === "" || !(await this.state()).hasUsers) return;
-    const { state } = await this.#cache.load(userFold, user);
-    if (!state.disabled) return;
-    throw new Problem(401, "user_disabled", "this user is disabled: ask an admin");
-  }
-
-  /** Returns what a caller may do now. A run may do nothing beyond the calls that admit it. */
-  async rightsOf(caller: Caller): Promise<Rights> {
-    if (caller.kind === "run" || caller.user === "") return noRights(caller.authid);
-    return rightsOf(await this.state(), caller.user, caller.owner, caller.limits);
-  }
-}
-
-/** The rights of reads that the gateway makes for several callers. */
-export const gatewayRights: Rights = allRights("");
-
 export class Guard {
-  readonly #access: CurrentAccess;
+  readonly #access: Pick<CurrentAccess, "rightsOf">;
   readonly #backend: Backend;
 
-  constructor(access: CurrentAccess, backend: Backend) {
+  constructor(access: Pick<CurrentAccess, "rightsOf">, backend: Backend) {
     this.#access = access;
     this.#backend = backend;
   }
 
-  /** Returns the caller's rights. Throws a Problem if the caller may not make the call, or not see one of its objects. */
+  /** Returns the caller's rights. Throws a Problem if the caller may not make the call, or not see an object of it. */
   async require(facts: CallFacts, message: object, caller: Caller): Promise<Rights> {
     const rights = await this.#access.rightsOf(caller);
     if (caller.kind === "run" || facts.open || facts.signsIn || facts.narrows) return rights;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { created } from "../testing/example-events.ts";
-import { addToken, addUser, type TestUser } from "../testing/people.ts";
-import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { created } from "../../testing/example-events.ts";
+import { addToken, addUser, type TestUser } from "../../testing/people.ts";
+import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
 let viewer: TestUser;
@@ -41,7 +41,7 @@ describe("the guard", () => {
     });
   });
 
-  test("what the caller sees but may not change is refused with the permission's name", async () => {
+  test("a change that the caller may not make is refused with the permission's name", async () => {
     const answer = await gateway.call("PATCH", "/api/v1/experiments/1", {
       body: { name: "mine" },
       token: viewer.token,

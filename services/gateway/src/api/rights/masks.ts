@@ -6,10 +6,10 @@ import type { Rights } from "@trainyard/access";
 import type { Plain } from "@trainyard/contracts";
 import type { Agent, Pool } from "@trainyard/contracts/api";
 import { parseRunId, parseTaskRunId } from "@trainyard/kernel";
-import type { Backend } from "../backend.ts";
-import { placeOf } from "../api/shown.ts";
-import type { DocumentKey, TaskDocument } from "../read-model/core/views/documents.ts";
-import { defaultSpace } from "../read-model/core/views/project-space.ts";
+import type { Backend } from "../../backend.ts";
+import { placeOf } from "../shown.ts";
+import type { DocumentKey, TaskDocument } from "../../read-model/core/views/documents.ts";
+import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 
 /** Shown instead of the name of a hidden run. */
 export const anotherWorkspace = "another workspace";

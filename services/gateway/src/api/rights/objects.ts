@@ -1,4 +1,4 @@
-/** Where the objects are that requests name: their workspace of the moment, and their owner. */
+/** The places of the objects that requests name: their workspace of the moment, and their owner. */
 import type { Owned, Rights, Sight } from "@trainyard/access";
 import {
   isCheckpointId,
@@ -7,12 +7,15 @@ import {
   parseRunId,
   parseTaskRunId,
 } from "@trainyard/kernel";
-import type { Backend } from "../backend.ts";
-import { placeOf } from "../api/shown.ts";
-import { notFound, Problem } from "../http/problem.ts";
-import type { CheckpointDocument, ExperimentDocument } from "../read-model/core/views/documents.ts";
-import { defaultSpace } from "../read-model/core/views/project-space.ts";
-import { findWorkspace } from "../spaces/spaces.ts";
+import type { Backend } from "../../backend.ts";
+import { placeOf } from "../shown.ts";
+import { notFound, Problem } from "../../http/problem.ts";
+import type {
+  CheckpointDocument,
+  ExperimentDocument,
+} from "../../read-model/core/views/documents.ts";
+import { defaultSpace } from "../../read-model/core/views/project-space.ts";
+import { findWorkspace } from "../../spaces/spaces.ts";
 
 /** The kinds of objects that options of calls name. */
 export type ObjectKind =
@@ -29,7 +32,7 @@ export type ObjectKind =
 export type Found = Owned & {
   /** The permission without which it is answered as if it were not there. */
   readonly sight: Sight;
-  /** The workspaces of the models of which it is a version: whoever may see one of the models may see it, too. */
+  /** The workspaces of the models of which it is a version: a caller who sees one of the models sees it, too. */
   readonly ofModelsIn?: readonly string[];
 };
 

@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { gatewayServices } from "@trainyard/contracts/routes";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { stageExamples } from "../testing/example-stage.ts";
-import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { stageLab, type Lab, type LabObjects } from "../testing/lab-stage.ts";
+import { stageExamples } from "../../testing/example-stage.ts";
+import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
+import { stageLab, type Lab, type LabObjects } from "../../testing/lab-stage.ts";
 import { callers, matrix, type MatrixCaller } from "./matrix.ts";
 
 type Parameter = {
@@ -36,7 +36,7 @@ afterAll(() => stack.disposeAsync());
 
 /** Returns the operations of the OpenAPI document, whose examples are the requests. */
 async function readOperations(): Promise<ReadonlyMap<string, Operation>> {
-  const url = new URL("../http/gen/openapi.json", import.meta.url);
+  const url = new URL("../../http/gen/openapi.json", import.meta.url);
   const { paths } = JSON.parse(await readFile(url, "utf8")) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, Body>>>>;
   };
