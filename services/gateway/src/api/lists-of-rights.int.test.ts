@@ -1,4 +1,4 @@
-/** What a caller who sees one of two workspaces gets from lists, batches, and answers that name objects of others. */
+/** Lists, batches and answers that name objects of others, for a caller who sees one of two workspaces. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, taskCreated } from "../testing/example-events.ts";
 import { addUser, type TestUser } from "../testing/people.ts";
@@ -255,7 +255,7 @@ describe("a creation", () => {
     expect(hidden).toMatchObject({ status: 404, body: { code: "model_not_found" } });
   });
 
-  test("who creates a workspace is its admin", async () => {
+  test("the creator of a workspace is its admin", async () => {
     const maker = await addUser(gateway, "wil", { role: "workspace-creator" });
     expect((await post(maker, "workspaces", { name: "Wils" })).status).toBe(200);
     expect(ids((await get(maker, "workspaces")).body["items"], "name")).toEqual(["Wils"]);

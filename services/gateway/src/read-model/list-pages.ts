@@ -21,7 +21,7 @@ export type ListQuery = {
   readonly columns: Readonly<Record<string, string>>;
   /** Whether the list has the deleted rows that can be restored, instead of the existing ones. */
   readonly deleted?: boolean;
-  /** What the caller may see. */
+  /** The rights of the caller. */
   readonly rights: Pick<Rights, "workspacesWith">;
 };
 

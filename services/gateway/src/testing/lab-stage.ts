@@ -1,6 +1,6 @@
 /**
- * A workspace `lab` with an object of each kind of another person, of an editor, and of runs; and a caller of each kind.
- * It adds to the stage of the examples.
+ * A workspace `lab` with objects of each kind of another person, of an editor and of runs, and a caller of each kind. It
+ * adds to the stage of the examples.
  */
 import { decodeEvent, type EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -28,7 +28,7 @@ export type Lab = {
   readonly nowhere: LabObjects;
   /** The calls whose answers have the object, or have not. */
   readonly lists: ReadonlySet<string>;
-  /** Those of them that name no object. */
+  /** The lists that name no object. */
   readonly plainLists: ReadonlySet<string>;
   /** The codes of refusals that have other reasons than rights. */
   readonly domainRefusals: Readonly<Record<string, string>>;
@@ -80,7 +80,7 @@ const objects = (number: number, model: string, workspace = lab): LabObjects => 
 
 const nowhere = objects(99, "nowhere-model", "nowhere");
 
-/** What calls name that have no object of the lab. */
+/** The objects of calls that name none of the lab. */
 const ofNobody = {
   RevokeToken: { token: "0000000000000000" },
   GetEvent: { position: 99_999 },
@@ -142,7 +142,7 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
   const tokenOf = (caller: MatrixCaller) => tokens[caller] ?? users[caller]?.token ?? "";
   const [created11] = await gateway.log.read("experiment-11", 0, 1);
   const victim = (await addToken(gateway, "user:someone")).split("_")[1] ?? "";
-  /** What only one caller can make, has, or names. */
+  /** The objects that only one caller can make, has, or names. */
   const ofCaller = (caller: MatrixCaller) => ({
     CreateSession: { token: tokenOf(caller) },
     CreateWorkspace: { name: `made by ${caller}` },

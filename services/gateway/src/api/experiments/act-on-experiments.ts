@@ -37,7 +37,7 @@ type Batch = {
   /** The name from which the commits of the call get their ids. */
   readonly what: string;
   readonly experiments: readonly string[];
-  /** What the caller needs for each experiment. */
+  /** The permission that the caller needs for each experiment. */
   readonly permission: PermissionName;
 };
 
@@ -62,7 +62,7 @@ export async function inCommits(
   const { actedOnTogether: size } = apiLimits;
   for (let from = 0; from < experiments.length; from += size) {
     const permitted = experiments.slice(from, from + size).filter((id) => !refused.has(id));
-    // Also without a permitted experiment: the service refuses an impossible request as a whole.
+    // The service is asked for no experiment too, since it refuses an impossible request as a whole.
     const commitId = deriveCommitId(what, context.commitId, String(from));
     const answer = await ask(permitted, { ...context, commitId });
     last = Math.max(last, answer.position);

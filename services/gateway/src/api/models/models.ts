@@ -132,7 +132,7 @@ async function register(
   return versionAfter(backend, model, changed);
 }
 
-/** Throws a Problem if a user may not register the version. A model that the call creates is in the default workspace. */
+/** Throws a Problem if a user may not register the version. A new model is in the default workspace. */
 async function requireRegistering(
   backend: Backend,
   { model, checkpoint, createModel }: RequestOf<"registerModelVersion">,

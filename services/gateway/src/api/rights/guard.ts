@@ -19,10 +19,10 @@ import {
 } from "./objects.ts";
 
 export class Guard {
-  readonly #access: Pick<CurrentAccess, "rightsOf">;
+  readonly #access: Pick<CurrentAccess, "rightsOf" | "requireEnabled">;
   readonly #backend: Backend;
 
-  constructor(access: Pick<CurrentAccess, "rightsOf">, backend: Backend) {
+  constructor(access: Pick<CurrentAccess, "rightsOf" | "requireEnabled">, backend: Backend) {
     this.#access = access;
     this.#backend = backend;
   }
@@ -39,6 +39,12 @@ export class Guard {
       else await this.#requireFor(rights, permission, kind, id);
     }
     return rights;
+  }
+
+  /** Throws a Problem if the caller may not make a call any more that is still open. */
+  async requireStill(facts: CallFacts, message: object, caller: Caller): Promise<void> {
+    if (caller.kind === "user") await this.#access.requireEnabled(caller.user);
+    await this.require(facts, message, caller);
   }
 
   async #requireFor(
@@ -108,7 +114,10 @@ export function notAllowed(permission: PermissionName, workspace: string): Probl
 
 type Named = { readonly kind: ObjectKind; readonly id: string };
 
-/** Returns the objects that a request names, in the order of the options. A call may name its object in several ways. */
+/**
+ * Returns the objects that a request names, in the order of the options. A call may have several fields for its object,
+ * of which one is given.
+ */
 function namedObjects(objects: readonly string[], message: object): readonly Named[] {
   const all = objects.flatMap((object) => {
     const [field = "", kind = field.replace(/s$/, "")] = object.split(":");

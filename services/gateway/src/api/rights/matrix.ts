@@ -1,6 +1,6 @@
 /**
- * What every call answers to every kind of caller, written by hand: it is the expectation of the options in proto, and
- * never derived from them. A column is a caller, in the order of `callers`:
+ * The outcomes of every call for every kind of caller, written by hand: they are the expectation of the options in
+ * proto, and never derived from them. A column is a caller, in the order of `callers`:
  *
  * - `A` allowed, and a list has the object.
  * - `e` allowed, and a list does not have the object.
@@ -29,7 +29,7 @@ export const callers = [
 
 export type MatrixCaller = (typeof callers)[number];
 
-/** The outcomes by the call's name, a letter for each caller. The order is the order in which the test makes the calls. */
+/** The outcomes by the call's name, a letter for each caller. The test makes the calls in this order. */
 export const matrix: Readonly<Record<string, string>> = {
   // Groups and roles.
   ListGroups: "AAAAAAAAAA11RR",
