@@ -47,7 +47,7 @@ export const wholeList: Omit<ListRequest, "pageToken"> = {
 
 export type ListScope = {
   /** The request, which waits for its turn among the lists of its caller. */
-  readonly context: Pick<RequestContext, "caller" | "signal">;
+  readonly context: Pick<RequestContext, "caller" | "rights" | "signal">;
   /** The experiment or workspace that the list belongs to; empty for a list without a parent. */
   readonly scope?: string;
   /** Conditions from other parameters of the request, all of which must be true. */
@@ -85,7 +85,8 @@ export async function rowsPage<Kind extends DocumentKind>(
   const start = readToken(asked.pageToken, digest);
   if (start !== null && !isPlaceOf(spec, order, start.place)) throw madeUpToken();
   const nowMs = start?.nowMs ?? clock.nowMs();
-  const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
+  const { rights } = context;
+  const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted, rights };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
   const read = async () => {

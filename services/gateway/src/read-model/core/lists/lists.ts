@@ -8,11 +8,17 @@ import { taskStates } from "../views/project-task.ts";
 import { trialStates } from "../views/project-trial.ts";
 import type { ListSpec } from "./list-spec.ts";
 
+const inWorkspaces = (names: string): string => `r.workspace = any(${names})`;
+
+const jobIn = (table: string, names: string): string =>
+  `exists (select from gateway.${table} o where o.id = r.job and o.workspace = any(${names}))`;
+
 export const experimentList: ListSpec<"experiment"> = {
   kind: "experiment",
   table: "experiment_rows",
   plural: "experiments",
   newestFirst: true,
+  sights: [{ permission: "experiment_view", in: inWorkspaces }],
   scope: () => "",
   fields: [
     { name: "id", column: "ordinal", type: "number", value: ({ id }) => Number(id) },
@@ -152,6 +158,7 @@ export const modelList: ListSpec<"model"> = {
   table: "model_rows",
   plural: "models",
   newestFirst: true,
+  sights: [{ permission: "model_view", in: inWorkspaces }],
   scope: () => "",
   fields: [
     { name: "name", column: "name", type: "text", value: ({ name }) => name },
@@ -224,6 +231,11 @@ export const jobList: ListSpec<"job"> = {
   newestFirst: false,
   order: "queue",
   isListed: ({ runsWaiting, runsPlaced }) => runsWaiting + runsPlaced > 0,
+  // The job's own workspace is the one in which its first run was queued: the experiment or task may have moved.
+  sights: [
+    { permission: "experiment_view", in: (names) => jobIn("experiment_rows", names) },
+    { permission: "task_view", in: (names) => jobIn("task_rows", names) },
+  ],
   scope: () => "",
   fields: [
     { name: "job", column: "job", type: "text", value: ({ job }) => job },
@@ -276,6 +288,7 @@ export const taskList: ListSpec<"task"> = {
   table: "task_rows",
   plural: "tasks",
   newestFirst: true,
+  sights: [{ permission: "task_view", in: inWorkspaces }],
   scope: () => "",
   fields: [
     { name: "id", column: "task", type: "text", value: ({ id }) => id },
@@ -334,6 +347,7 @@ export const workspaceList: ListSpec<"workspace"> = {
   table: "workspace_rows",
   plural: "workspaces",
   newestFirst: false,
+  sights: [{ permission: "workspace_view", in: (names) => `r.name = any(${names})` }],
   scope: () => "",
   fields: spaceFields,
   labels: null,
