@@ -1,4 +1,5 @@
 /** Tests of sign-ins by a code, with a simulated gateway whose person confirms when the test says so. */
+import { Client } from "@trainyard/client";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { expect, test } from "vitest";
 import { deviceLogin } from "./device-login.ts";
@@ -27,7 +28,8 @@ async function signIn(...answers: readonly PlayedAnswer[]) {
       return systemClock.timer(0, callback);
     },
   };
-  const login = deviceLogin(gateway.url, (line) => notes.push(line), clock);
+  const client = new Client({ url: gateway.url, clock });
+  const login = deviceLogin(client, gateway.url, (line) => notes.push(line));
   const outcome = await login.catch((error: Error) => error.message);
   return { outcome, notes, waits, url: gateway.url, requests: gateway.requests };
 }
@@ -46,7 +48,7 @@ test("a sign-in prints the page and the code, and asks until the person has conf
   expect(waits).toEqual([3_000, 3_000, 3_000]);
 });
 
-test("a sign-in asks less often when it is told to, and again after an error of the gateway", async () => {
+test("a sign-in asks less often when the gateway wants it, and again after an error of the gateway", async () => {
   const slower = problem(400, "slow_down", "you ask too often");
   const away = problem(500, "internal", "request r failed");
   const { waits } = await signIn(slower, away, problem(400, "expired_token", "it has expired"));

@@ -3,10 +3,9 @@
  * again until the person has answered or the code has expired; the token reaches no other program.
  */
 import { hostname } from "node:os";
-import { ApiError, Client, Unreachable } from "@trainyard/client";
+import { ApiError, type Client, Unreachable } from "@trainyard/client";
 import type { ReplyOf } from "@trainyard/contracts";
-import { type Clock, pause } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
+import { pause } from "@trainyard/kernel";
 import type { Login } from "./logins.ts";
 import { cliVersion } from "./version.ts";
 
@@ -16,11 +15,10 @@ const slowDownSeconds = 5;
 const programCharactersMax = 100;
 
 export async function deviceLogin(
+  client: Client,
   url: string,
   note: (line: string) => void,
-  clock: Clock = systemClock,
 ): Promise<Login> {
-  const client = new Client({ url, clock });
   const program = `yard ${cliVersion} on ${hostname()}`.slice(0, programCharactersMax);
   const started = await client.call("startDeviceLogin", { program });
   note(`open ${url}${started.path} in a browser, and confirm the code ${started.code}`);

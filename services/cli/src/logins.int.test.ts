@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempDisposableSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { requireAccess } from "./connection.ts";
 import { loginsFile, readLogins, writeLogins } from "./logins.ts";
+import { inputOf } from "./testing/input.ts";
 import { playGateway, problem } from "./testing/played-gateway.ts";
 
 let folder: ReturnType<typeof mkdtempDisposableSync>;
@@ -125,8 +125,7 @@ test("a token that was given to yard login stays valid after yard logout", async
     vi.stubEnv("XDG_CONFIG_HOME", join(folder.path, "config"));
     return await gateway.yard(...args);
   };
-  const stdin = Readable.from(["secret\n"]) as typeof process.stdin;
-  using _stdin = vi.spyOn(process, "stdin", "get").mockReturnValue(stdin);
+  using _stdin = inputOf("secret\n");
   expect(await yard("login", gateway.url, "--token")).toMatchObject({ code: 0 });
   expect(await yard("logout")).toMatchObject({ code: 0 });
   expect(gateway.requests.map(({ call }) => call)).toEqual([

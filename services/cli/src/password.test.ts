@@ -1,11 +1,6 @@
-import { Readable } from "node:stream";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { newPassword, passwordChange, sentPassword } from "./password.ts";
-
-afterEach(() => vi.restoreAllMocks());
-
-const type = (text: string) =>
-  vi.spyOn(process, "stdin", "get").mockReturnValue(Readable.from([text]) as typeof process.stdin);
+import { inputOf } from "./testing/input.ts";
 
 test("a password is sent as the SHA-512 of Determined's salt and the typed text", () => {
   // By sha512sum of the salt and "correct horse".
@@ -16,12 +11,12 @@ test("a password is sent as the SHA-512 of Determined's salt and the typed text"
 });
 
 test("a password is the first line of stdin, with its spaces", async () => {
-  type(" correct horse \r\nnext");
+  using _stdin = inputOf(" correct horse \r\nnext");
   expect(await newPassword({ stdin: true })).toBe(sentPassword(" correct horse "));
 });
 
 test("a change reads the present password and the new one, a line each", async () => {
-  type("old\ncorrect horse\n");
+  using _stdin = inputOf("old\ncorrect horse\n");
   expect(await passwordChange({ stdin: true })).toEqual({
     current: sentPassword("old"),
     password: sentPassword("correct horse"),
@@ -31,17 +26,17 @@ test("a change reads the present password and the new one, a line each", async (
 test.each(["", "1234567", "\ud83d\ude00".repeat(7)])(
   "a new password of %j is too short",
   async (text) => {
-    type(text);
+    using _stdin = inputOf(text);
     await expect(newPassword({ stdin: true })).rejects.toThrow("at least 8 characters");
   },
 );
 
 test("a password of a megabyte is sent as its hash", async () => {
-  type("x".repeat(1_048_576));
+  using _stdin = inputOf("x".repeat(1_048_576));
   expect(await newPassword({ stdin: true })).toHaveLength(128);
 });
 
 test("a password is typed at a terminal only", async () => {
-  type("correct horse");
+  using _stdin = inputOf("correct horse");
   await expect(newPassword({})).rejects.toThrow("with --stdin it is read from stdin");
 });

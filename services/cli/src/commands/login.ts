@@ -1,5 +1,5 @@
 /** The commands that store the address and the token of a cluster for later calls, also those of the Python client. */
-import { ApiError, Unreachable } from "@trainyard/client";
+import { ApiError, Client, Unreachable } from "@trainyard/client";
 import { clusterAccess } from "@trainyard/local-cluster/access";
 import type { Command } from "commander";
 import { clientAt, isHttp } from "../connection.ts";
@@ -58,7 +58,9 @@ async function signedIn(address: string, options: Options, output: Output): Prom
     );
   }
   const url = address.replace(/\/+$/, "");
-  if (options.token !== true) return await deviceLogin(url, (line) => output.note(line));
+  if (options.token !== true) {
+    return await deviceLogin(new Client({ url }), url, (line) => output.note(line));
+  }
   const token = (canAsk() ? await askSecret("token: ") : await standardInput()).trim();
   if (token === "") throw new UsageError("There is no token: yard token create makes one.");
   return { url, token };

@@ -1,7 +1,7 @@
 /** Tests of the commands about users, groups, roles and tokens, with a simulated gateway. */
-import { Readable } from "node:stream";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { sentPassword } from "../password.ts";
+import { inputOf } from "../testing/input.ts";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
 const ada = { id: "u1", name: "ada\u001b[2J", kind: "person", groups: ["vision"], email: "a@x" };
@@ -40,10 +40,7 @@ beforeEach(async () => {
     return { body: answers.find(([pattern]) => pattern.test(call))?.[1] ?? { user: ada } };
   });
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await gateway[Symbol.asyncDispose]();
-});
+afterEach(() => gateway[Symbol.asyncDispose]());
 
 const asked = () =>
   gateway.requests.map(({ call, body }) => [call.replace(/pageSize=\d+&?/, ""), body]);
@@ -71,8 +68,7 @@ test("a new user's random password is alone on stdout, and one from stdin is not
   const random = await gateway.yard("user", "create", "ada", "--email", "a@x");
   expect(random).toMatchObject({ code: 0, out: "random words\n" });
   expect(random.err).toContain("is not shown again");
-  const stdin = Readable.from(["correct horse\n"]) as typeof process.stdin;
-  vi.spyOn(process, "stdin", "get").mockReturnValue(stdin);
+  using _stdin = inputOf("correct horse\n");
   const chosen = await gateway.yard("user", "create", "ada", "--stdin", "--admin");
   expect(chosen.lines).toEqual(["created user ada\\u001b[2J"]);
   await gateway.yard("user", "create", "ci", "--service");
@@ -86,7 +82,7 @@ test("a new user's random password is alone on stdout, and one from stdin is not
   expect((await gateway.yard("user", "reset", "ada")).out).toBe("random words\n");
 });
 
-test("the first user is told what becomes of the tokens that exist", async () => {
+test("the first user comes with a note about the tokens that exist", async () => {
   me = { hasUsers: false };
   const { err } = await gateway.yard("user", "create", "ada");
   expect(err).toContain("is the first user and a cluster admin");
@@ -94,8 +90,7 @@ test("the first user is told what becomes of the tokens that exist", async () =>
 });
 
 test("your own password is changed by the present one and the new one", async () => {
-  const stdin = Readable.from(["old\ncorrect horse\n"]) as typeof process.stdin;
-  vi.spyOn(process, "stdin", "get").mockReturnValue(stdin);
+  using _stdin = inputOf("old\ncorrect horse\n");
   const { lines } = await gateway.yard("user", "password", "--stdin");
   expect(lines).toEqual(["your password is changed"]);
   const body = { current: sentPassword("old"), password: sentPassword("correct horse") };
@@ -183,7 +178,7 @@ test("a token is limited to a role and workspaces, and lists show the limits", a
   const made = await gateway.yard("token", "create", "--user", "ci", "--ttl", "7d", ...limits);
   expect(made.out).toBe("shh\n");
   const { lines } = await gateway.yard("token", "ls", "--all");
-  expect(lines[1]).toContain("viewer Lab");
+  expect(lines[1]).toContain("viewer in Lab");
   const body = { role: "viewer", workspaces: ["Lab", "b"], user: "ci", ttlSeconds: 604_800 };
   expect(asked()).toEqual([
     ["POST /api/v1/tokens", body],

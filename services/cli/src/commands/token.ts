@@ -1,22 +1,16 @@
 /** The commands about tokens of the API. */
+import type { Plain } from "@trainyard/contracts";
 import {
   CreateTokenResponseSchema,
   ListTokensResponseSchema,
   RevokeTokenResponseSchema,
+  type Token,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { collect, secondsOf } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
-
-type CreateOptions = {
-  readonly label: string;
-  readonly ttl?: string;
-  readonly role?: string;
-  readonly workspace?: readonly string[];
-  readonly user?: string;
-};
 
 export function addTokenCommands(program: Command): void {
   const group = program.command("token").description("tokens for calls of the API");
@@ -27,15 +21,15 @@ export function addTokenCommands(program: Command): void {
       "--ttl <duration>",
       "seconds, or with a unit: 30m, 12h, 7d; by default it expires with your token, if that expires, and never later",
     )
-    .option("--role <role>", "it can do no more than this role")
-    .option("--workspace <name>", "it works in this workspace only; may be repeated", collect)
-    .option("--user <account>", "it belongs to this service account; only admins name one")
+    .option("--role <role>", "the role that limits it; by default it may do what you may", "")
+    .option("--workspace <name>", "a workspace that it is limited to; repeatable", collect)
+    .option("--user <name>", "the service account that it belongs to, for admins", "")
     .description("a new token; its secret is shown once")
-    .action(withPlatform<CreateOptions>(createToken));
+    .action(withPlatform<TokenOptions>(createToken));
   group
     .command("list")
     .alias("ls")
-    .option("-a, --all", "those of all users; only for admins")
+    .option("--all", "those of all users, for admins")
     .description("your tokens, without their secrets")
     .action(withPlatform<{ all?: boolean }>(listTokens));
   group
@@ -56,13 +50,21 @@ export function addTokenCommands(program: Command): void {
     );
 }
 
+type TokenOptions = {
+  readonly label: string;
+  readonly ttl?: string;
+  readonly role: string;
+  readonly workspace?: readonly string[];
+  readonly user: string;
+};
+
 async function createToken(
   { client, output }: Context,
   _args: readonly string[],
-  { label, ttl, role = "", workspace: workspaces = [], user = "" }: CreateOptions,
+  { label, ttl, role, workspace = [], user }: TokenOptions,
 ): Promise<void> {
   const ttlSeconds = ttl === undefined ? 0 : secondsOf("--ttl", ttl);
-  const limits = { role, workspaces: [...workspaces] };
+  const limits = { role, workspaces: [...workspace] };
   const answer = await client.call("createToken", { label, ttlSeconds, ...limits, user });
   if (output.json) {
     output.message(CreateTokenResponseSchema, answer);
@@ -79,7 +81,7 @@ async function listTokens(
   _args: readonly string[],
   { all = false }: { readonly all?: boolean },
 ): Promise<void> {
-  const page = await allPages((start) => client.call("listTokens", { all, ...start }));
+  const page = await allPages((start) => client.call("listTokens", { ...start, all }));
   if (output.json) {
     output.message(ListTokensResponseSchema, page);
     return;
@@ -88,11 +90,13 @@ async function listTokens(
     { title: "TOKEN", value: ({ id }) => id },
     { title: "LABEL", value: ({ label }) => label },
     { title: "OWNER", value: ({ owner }) => owner },
+    { title: "LIMITS", value: limitsOf },
     { title: "CREATED", value: (one) => time(one.createdAtMs) },
+    { title: "USED", value: (one) => time(one.lastUsedAtMs) },
     { title: "EXPIRES", value: (one) => time(one.expiresAtMs) },
-    { title: "LAST USED", value: (one) => time(one.lastUsedAtMs) },
-    { title: "ROLE", value: ({ role }) => role },
-    { title: "WORKSPACES", value: ({ workspaces }) => workspaces.join(", ") },
     { title: "", value: (one) => (one.revoked ? "revoked" : "") },
   ]);
 }
+
+const limitsOf = ({ role, workspaces }: Pick<Plain<Token>, "role" | "workspaces">): string =>
+  [role, workspaces.join(", ")].filter((part) => part !== "").join(" in ");
