@@ -1,6 +1,6 @@
 /**
  * Makes a person an admin who can sign in, for a cluster whose admins cannot: it needs no running gateway, only the
- * database that the gateway uses. Whoever has its settings may do this.
+ * database that the gateway uses, and its settings are the permission.
  */
 import { randomUUID } from "node:crypto";
 import { accessId } from "@trainyard/access";
