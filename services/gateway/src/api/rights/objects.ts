@@ -15,7 +15,7 @@ import type {
   ExperimentDocument,
 } from "../../read-model/core/views/documents.ts";
 import { defaultSpace } from "../../read-model/core/views/project-space.ts";
-import { findWorkspace } from "../../spaces/spaces.ts";
+import { findWorkspace, noSuchWorkspace } from "../../spaces/spaces.ts";
 
 /** The kinds of objects that options of calls name. */
 export type ObjectKind =
@@ -100,11 +100,7 @@ export async function isSeenBy(
 
 /** The answer for an object that is not there, the same as its handler gives. */
 export function missing(kind: ObjectKind, id: string): Problem {
-  if (kind === "workspace") {
-    const detail = `there is no workspace ${JSON.stringify(id.slice(0, 80))}: create it with yard workspace create`;
-    return new Problem(404, "workspace_not_found", detail);
-  }
-  return notFound(kind, id);
+  return kind === "workspace" ? noSuchWorkspace(id) : notFound(kind, id);
 }
 
 async function documentOf<Kind extends "experiment" | "task" | "model" | "checkpoint">(
