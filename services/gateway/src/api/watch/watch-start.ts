@@ -6,7 +6,7 @@ import { lostPlace, type Place } from "../../live/core/series.ts";
 import { type LogPlace, readCursor, sightOf, type WatchCursor } from "../../live/watch-cursor.ts";
 import type { WatchHub } from "../../live/watch-hub.ts";
 import { seriesKinds } from "./watch-series.ts";
-import type { Asked } from "./watch-topics.ts";
+import type { RequestedTopic } from "./watch-topics.ts";
 
 type Start = {
   readonly from: WatchCursor;
@@ -22,7 +22,7 @@ type Start = {
  */
 export async function startOf(
   hub: WatchHub,
-  asked: readonly Asked[],
+  asked: readonly RequestedTopic[],
   given: WatchCursor | null,
   now: { readonly at: LogPlace; readonly ms: number; readonly rights: Rights },
 ): Promise<Start> {
@@ -52,7 +52,7 @@ async function isOfThisLog(hub: WatchHub, { log }: WatchCursor, now: LogPlace): 
   return found.commitId === log.commitId && log.position <= now.position;
 }
 
-function placesOf(asked: readonly Asked[], given: WatchCursor | null, isStale: boolean) {
+function placesOf(asked: readonly RequestedTopic[], given: WatchCursor | null, isStale: boolean) {
   const places = new Map<string, Place>();
   for (const { series, name, position } of asked) {
     if (series === undefined) continue;

@@ -43,7 +43,7 @@ const lists: Readonly<Record<string, ListSpec>> = {
 };
 
 /** A requested topic: a list or a series, and its first position; an empty position means the present. */
-export type Asked = {
+export type RequestedTopic = {
   readonly topic?: Topic;
   readonly series?: SeriesTopic;
   readonly name: string;
@@ -60,12 +60,12 @@ type TopicObject = { readonly kind: ObjectKind; readonly id: string };
 export type WatchView = { readonly rights: Rights; readonly seen: readonly boolean[] };
 
 /** Checks a topic. Throws a Problem if it is invalid, or if the caller does not see its objects. */
-export async function askedOf(
+export async function requestedTopic(
   backend: Backend,
   asked: Plain<WatchTopic>,
   index: number,
   { nowMs, rights }: { readonly nowMs: number; readonly rights: Rights },
-): Promise<Asked> {
+): Promise<RequestedTopic> {
   const { position, id } = asked;
   const objects = objectsIn(asked);
   for (const object of objects) {
@@ -107,7 +107,7 @@ async function isSeen(backend: Backend, rights: Rights, { kind, id }: TopicObjec
 export async function viewOf(
   backend: Backend,
   caller: Caller,
-  asked: readonly Asked[],
+  asked: readonly RequestedTopic[],
 ): Promise<WatchView> {
   const rights = await backend.parts.access.rightsOf(caller);
   const known = new Map<string, boolean>();
@@ -143,7 +143,7 @@ export const isSameView = (a: WatchView, b: WatchView): boolean =>
  * of sight, came into sight, or may have other rows now, is read again by the client.
  */
 export function changesOfView(
-  asked: readonly Asked[],
+  asked: readonly RequestedTopic[],
   before: WatchView,
   after: WatchView,
 ): readonly Frame[] {

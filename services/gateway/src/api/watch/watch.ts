@@ -16,8 +16,8 @@ import { frameText, resetOf } from "./watch-frames.ts";
 import { seriesReader } from "./watch-series.ts";
 import { cursorOf, positionsOf, startOf } from "./watch-start.ts";
 import {
-  type Asked,
-  askedOf,
+  type RequestedTopic,
+  requestedTopic,
   changesOfView,
   isSameView,
   otherSight,
@@ -63,9 +63,9 @@ async function* watch(
   // Waits until this replica has applied the events that the client's lists, perhaps read from another replica, had.
   const now = await hubs.documents.now(Math.max(given?.log.position ?? 0, ...positionsOf(request)));
   // Topics are checked one after the other, so that a request for 64 topics leaves database connections to others.
-  const asked: Asked[] = [];
+  const asked: RequestedTopic[] = [];
   for (const [index, topic] of request.topics.entries()) {
-    asked.push(await askedOf(backend, topic, index, { nowMs, rights }));
+    asked.push(await requestedTopic(backend, topic, index, { nowMs, rights }));
   }
   const keys = asked.map(keyOf);
   using _counted = open.open(countedAs(caller), keys);
@@ -89,10 +89,10 @@ async function* watch(
   }
 }
 
-const keyOf = ({ topic, series }: Asked): string => topic?.key ?? series?.key ?? "";
+const keyOf = ({ topic, series }: RequestedTopic): string => topic?.key ?? series?.key ?? "";
 
 type Watching = {
-  readonly asked: readonly Asked[];
+  readonly asked: readonly RequestedTopic[];
   readonly view: WatchView;
   readonly from: WatchCursor;
   readonly caller: Caller;
@@ -100,8 +100,8 @@ type Watching = {
 };
 
 /**
- * Yields the cursor at which the stream begins, and then its frames. When the caller sees other objects than before, the
- * stream ends at its place, and another one with the topics that the caller sees continues there.
+ * Yields the cursor at which the stream begins, and then its frames. When the caller sees other objects than before,
+ * the stream ends at its place, and another one with the topics that the caller sees continues there.
  */
 async function* watching(
   backend: Backend,
