@@ -6,6 +6,7 @@ import { accessId, localUser } from "@trainyard/access";
 import type { RequestOf } from "@trainyard/contracts";
 import { reject, type Rejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
+import type { PoolClient } from "pg";
 import type { Backend } from "../backend.ts";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
@@ -48,8 +49,8 @@ export async function createUser(
     kind === "person" ? await people.passwords.hash(form, context.caller.authid) : null;
   const { pool, directory } = backend.parts;
   const { id, position } = await whileNameIsHeld(pool, name, async (client) => {
-    await refuseTaken(backend, name);
     const row = { id: idFor("user", context), name, displayName, email, kind, passwordHash };
+    await refuseTaken(backend, client, row);
     const id = await putRow(client, row);
     if (!hasUsers) {
       const local = { id: localUser, name: localUser, displayName: "", email: "" };
@@ -76,10 +77,18 @@ function kindOf(asked: string, password: string): UserKind {
 }
 
 /** Throws a Problem if a user has the name. The log itself is read: an older state would give its row away. */
-async function refuseTaken({ parts }: Backend, name: string): Promise<void> {
-  const row = await rowOfName(parts.pool, name);
+async function refuseTaken(
+  { parts }: Backend,
+  client: PoolClient,
+  { id, name }: Pick<New, "id" | "name">,
+): Promise<void> {
+  const row = await rowOfName(client, name);
   if (row === undefined) return;
   const isUser = (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
+  if (isUser && row.id === id) {
+    const detail = `the user ${JSON.stringify(name)} was created, but the answer was lost: reset the password`;
+    throw new Problem(409, "user_exists", detail);
+  }
   if (isUser) throw problemOf(taken(row.name));
 }
 

@@ -102,6 +102,22 @@ describe("a user", () => {
     expect(userIn(made)).toMatchObject({ id: "cut", name: "cut", displayName: "whole" });
   });
 
+  test("is created once by a repeat with the same Idempotency-Key, whose answer says that a password was lost", async () => {
+    const headers = { "idempotency-key": "once" };
+    const make = () => gateway.call("POST", "/api/v1/users", { body: { name: "once" }, headers });
+    expect((await make()).status).toBe(200);
+    expect(await make()).toMatchObject({ status: 409, body: { code: "user_exists" } });
+    expect((await make()).body["detail"]).toContain("reset the password");
+  });
+
+  test("of one name is refused to many requests at once without taking all connections", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => create("crowd", { kind: "service", password: "" })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
   test("is listed by pages and by the begin of a name", async () => {
     await create("dan");
     await create("dora");

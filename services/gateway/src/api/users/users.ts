@@ -64,11 +64,12 @@ export function userHandlers(backend: Backend, people: People) {
         const rejected = rejectionOf(await work.decide(users, id, disable));
         return rejected ?? refuseLastAdmin(work, all);
       });
-      await endSessions(parts.pool, id);
       return after(id, position, context);
     },
     enableUser: async ({ user }, context) => {
       const { id } = await people.find(user);
+      // Sessions from before the user was disabled are not valid again.
+      await endSessions(parts.pool, id);
       const enable = { type: "enable", by: context.caller.authid } as const;
       return after(id, await change(backend, id, enable, context), context);
     },
