@@ -44,6 +44,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "watch_cost_per_frame",
     "fold_queued_runs_flatness_1k_100k",
     "trial_list_heavy",
+    "signin_vs_bare_argon2",
     "followers_1000",
     ...(hasRedis() ? ["series_shared_vs_alone"] : []),
   ],

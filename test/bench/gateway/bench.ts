@@ -16,6 +16,7 @@ import { followersBar, followersBeside } from "./followers.ts";
 import { heavyBar, heavyTrials } from "./heavy-trials.ts";
 import { queuedBar, queuedRuns } from "./queued-runs.ts";
 import { pictureBar, searchPicture } from "./search-picture.ts";
+import { signInBar, signIns } from "./sign-ins.ts";
 import { watchBar, watchCost } from "./watch-cost.ts";
 import { startPlainGrpcServer, startPlainServer } from "./plain-server.ts";
 
@@ -56,6 +57,7 @@ export const run: Bench = async (context) => [
   ...(await ofFilled(context)),
   ...(context.wants(queuedBar.id) ? [await queuedRuns(context)] : []),
   ...(context.wants(heavyBar.id) ? [await heavyTrials(context)] : []),
+  ...(context.wants(signInBar.id) ? [await signIns(context)] : []),
   ...(context.wants(followersBar.id) ? [await followersBeside(context)] : []),
   ...(context.wants(dashboardsBar.id) ? await sharedDashboards(context) : []),
 ];
