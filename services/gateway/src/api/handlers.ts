@@ -5,12 +5,10 @@ import type { PositionSignal } from "../live/position-signal.ts";
 import { analysisHandlers } from "./analysis/analysis.ts";
 import { searchPictureHandlers } from "./analysis/search-picture.ts";
 import { checkpointHandlers } from "./checkpoints/checkpoints.ts";
-import { accessHandlers } from "./access/access.ts";
 import { agentHandlers } from "./cluster/agents.ts";
 import { clusterHandlers } from "./cluster/cluster.ts";
 import { codeHandlers } from "./code/code.ts";
 import { comparisonHandlers } from "./comparison/comparison.ts";
-import { deviceLoginHandlers } from "./device-logins/device-logins.ts";
 import { eventHandlers } from "./events/events.ts";
 import { experimentLifeHandlers } from "./experiment-life/experiment-life.ts";
 import { experimentHandlers } from "./experiments/experiments.ts";
@@ -19,13 +17,13 @@ import { followedLines, logHandlers } from "./logs/trial-logs.ts";
 import { metricStreamHandlers } from "./metric-stream/metric-stream.ts";
 import { type AnswersDoor, metricHandlers } from "./metrics/trial-metrics.ts";
 import { modelHandlers } from "./models/models.ts";
+import { peopleHandlers } from "./people-handlers.ts";
 import { poolHandlers } from "./pools/pools.ts";
 import { profileHandlers } from "./profile/profile.ts";
 import { retentionHandlers } from "./retention/retention.ts";
 import { runHandlers } from "./runs/runs.ts";
 import { searchHandlers } from "./search/searches.ts";
-import { type Door, sessionHandlers } from "./sessions/sessions.ts";
-import { People } from "../people/people.ts";
+import type { Door } from "./sessions/sessions.ts";
 import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { subscriptionHandlers } from "./subscriptions/subscriptions.ts";
@@ -37,7 +35,6 @@ import { taskUseHandlers } from "./tasks/task-use.ts";
 import { taskHandlers } from "./tasks/tasks.ts";
 import { BoardPlaces } from "./tensorboard/board-places.ts";
 import { tensorBoardHandlers } from "./tensorboard/tensorboard.ts";
-import { userHandlers } from "./users/users.ts";
 import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
 import { workspaceHandlers } from "./workspaces/workspaces.ts";
@@ -54,7 +51,6 @@ export function apiHandlers(
   config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl">,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
-  const people = new People(backend);
   const cluster = clusterHandlers(backend);
   const events = eventHandlers(backend);
   const lines = followedLines(backend, moved);
@@ -99,10 +95,7 @@ export function apiHandlers(
       ...searchPictureHandlers(backend),
       ...viewHandlers(backend),
       ...workspaceHandlers(backend),
-      ...sessionHandlers(backend, door, people),
-      ...userHandlers(backend, people),
-      ...accessHandlers(backend, people),
-      ...deviceLoginHandlers(backend),
+      ...peopleHandlers(backend, door),
     },
     streams: {
       ...logs.streams,

@@ -73,8 +73,14 @@ export class People {
   /** Hashes a password again whose stored hash has lower parameters than those of today. */
   async refresh({ id, hash }: Verified, password: string, address: string): Promise<void> {
     if (!isOutdated(hash)) return;
-    const by = await this.passwords.hash(password, siteOf(address));
-    await rehash(this.#backend.parts.pool, { id, hash, by });
+    const { pool, logger } = this.#backend.parts;
+    try {
+      const by = await this.passwords.hash(password, siteOf(address));
+      await rehash(pool, { id, hash, by });
+    } catch (error) {
+      // The person has signed in already, and the next sign-in tries again.
+      logger.warn({ err: error, user: id }, "password_not_rehashed");
+    }
   }
 
   async #isOpen(id: string): Promise<boolean> {

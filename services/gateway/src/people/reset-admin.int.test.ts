@@ -28,7 +28,7 @@ const run = (...more: readonly string[]) =>
     { env: { ...process.env, ...gateway.environment } },
   ).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: { code: number; stdout: string; stderr: string }) => error,
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
   );
 
 test("a disabled person becomes an admin who signs in with the printed password, and no other user does", async () => {

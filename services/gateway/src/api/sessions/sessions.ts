@@ -1,38 +1,20 @@
-import type { Plain, RequestOf } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import type { Session } from "@trainyard/contracts/api";
 import { assert } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
-import {
-  type Caller,
-  type Credentials,
-  callerOfPerson,
-  callerOfToken,
-  type UserCaller,
-} from "../../http/caller.ts";
-import { httpLimits } from "../../http/limits.ts";
+import type { UserCaller } from "../../http/caller.ts";
 import type { OpenCalls } from "../../http/open-calls.ts";
 import { Problem } from "../../http/problem.ts";
-import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
-import type { Secret, Sessions } from "../../http/sessions.ts";
-import { WrongCodes } from "../../http/wrong-codes.ts";
+import type { UnaryHandlers } from "../../http/request-context.ts";
 import type { People } from "../../people/people.ts";
+import { type OpenerDeps, sessionOpener, userOf } from "./open-session.ts";
 
-export type Door = {
-  readonly sessions: Sessions;
-  readonly openCalls: OpenCalls;
-  readonly authenticate: (credentials: Credentials) => Promise<Caller>;
-};
-
-type Opened = Secret & { readonly caller: UserCaller };
-type SignIn = RequestOf<"createSession">;
+export type Door = OpenerDeps & { readonly openCalls: OpenCalls };
 
 /** Returns the handlers that sign in, show the present session, and sign out. */
-export function sessionHandlers(
-  backend: Backend,
-  { sessions, openCalls, authenticate }: Door,
-  people: People,
-) {
-  const wrongCodes = new WrongCodes();
+export function sessionHandlers(backend: Backend, door: Door, people: People) {
+  const { sessions, openCalls } = door;
+  const open = sessionOpener(backend, door, people);
   const shown = async (caller: UserCaller): Promise<Plain<Session>> => {
     const isOfToken = caller.token !== "";
     const label = isOfToken ? (await backend.get("token", caller.token)).label : "";
@@ -45,47 +27,6 @@ export function sessionHandlers(
       tokenExpiresAtMs: caller.tokenExpiresAtMs,
       clusterId: sessions.clusterId,
     };
-  };
-  const openByCode = async (code: string, address: string): Promise<Opened> => {
-    const token = await sessions.tokenOfCode(code);
-    if (token === undefined) throw invalidCode(wrongCodes, address);
-    const caller = callerOfToken(await backend.find("token", token), backend.parts.clock.nowMs());
-    await backend.parts.access.requireEnabled(caller.user);
-    const opened = await sessions.redeem(code);
-    // Another request has redeemed the code meanwhile.
-    if (opened === undefined) throw invalidCode(wrongCodes, address);
-    return { ...opened, caller };
-  };
-  const callerOf = async (token: string, context: RequestContext): Promise<UserCaller> => {
-    if (token !== "") {
-      return userOf(await authenticate({ authorization: `Bearer ${token}`, session: undefined }));
-    }
-    const caller = userOf(context.caller);
-    if (caller.token !== "") return caller;
-    throw new Problem(
-      401,
-      "no_token",
-      "give a token, a code of POST /api/v1/session-codes, or a name and a password",
-    );
-  };
-  const openByPassword = async ({ name, password }: SignIn, address: string): Promise<Opened> => {
-    const verified = await people.verify(name, password, address);
-    const opened = verified && (await sessions.openOfPerson(verified.id, verified.hash));
-    // The password of a verified person has changed meanwhile.
-    if (!verified || !opened) throw new Problem(401, "wrong_password", wrong);
-    await people.refresh(verified, password, address);
-    return { ...opened, caller: callerOfPerson(verified.id) };
-  };
-  const open = async (request: SignIn, context: RequestContext): Promise<Opened> => {
-    const { token, code, name, password } = request;
-    if ([token, code, `${name}${password}`].filter((text) => text !== "").length > 1) {
-      const detail = "give a token, a code, or a name and a password: only one of them";
-      throw new Problem(400, "invalid_request", detail);
-    }
-    if (code !== "") return openByCode(code, context.address);
-    if (name !== "" || password !== "") return openByPassword(request, context.address);
-    const caller = await callerOf(token, context);
-    return { ...(await sessions.open(caller.token)), caller };
   };
   return {
     createSession: async (request, context) => {
@@ -114,20 +55,4 @@ export function sessionHandlers(
       return { code, expiresAtMs };
     },
   } satisfies Partial<UnaryHandlers>;
-}
-
-const unusable = `this link was used before, or is older than ${httpLimits.sessionCodeMinutes} minutes; "yard ui" prints a new one`;
-
-/** The refusal is the same for an unknown name, a service account and a disabled user: guessing tells nothing. */
-const wrong = "the name or the password is wrong";
-
-/** Throws a Problem of 429 if the address has sent too many wrong codes. */
-function invalidCode(wrongCodes: WrongCodes, address: string): Problem {
-  wrongCodes.count(address);
-  return new Problem(401, "invalid_code", unusable);
-}
-
-function userOf(caller: Caller): UserCaller {
-  if (caller.kind === "user") return caller;
-  throw new Problem(403, "not_for_runs", "a run's token opens no session");
 }
