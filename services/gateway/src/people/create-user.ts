@@ -50,11 +50,11 @@ export async function createUser(
   const { pool, directory } = backend.parts;
   const { id, position } = await whileNameIsHeld(pool, name, async (client) => {
     const row = { id: idFor("user", context), name, displayName, email, kind, passwordHash };
-    await refuseTaken(backend, client, row);
-    const id = await putRow(client, row);
+    const id = await putRow(client, row, await leftRow(backend, client, row));
+    if (id === undefined) throw problemOf(taken(name));
     if (!hasUsers) {
       const local = { id: localUser, name: localUser, displayName: "", email: "" };
-      await putRow(client, { ...local, kind: "service", passwordHash: null });
+      await putRow(client, { ...local, kind: "service", passwordHash: null }, localUser);
     }
     const position = await commit(backend, context, (work) =>
       decideNew(work, { id, name, kind, isAdmin }, context),
@@ -76,20 +76,24 @@ function kindOf(asked: string, password: string): UserKind {
   return asked === "service" ? "service" : "person";
 }
 
-/** Throws a Problem if a user has the name. The log itself is read: an older state would give its row away. */
-async function refuseTaken(
+/**
+ * Returns the id of a row with the name that is of no user; empty for none. Throws a Problem if a user has the name. The
+ * log itself is read: an older state would give a user's row away.
+ */
+async function leftRow(
   { parts }: Backend,
   client: PoolClient,
   { id, name }: Pick<New, "id" | "name">,
-): Promise<void> {
+): Promise<string> {
   const row = await rowOfName(client, name);
-  if (row === undefined) return;
+  if (row === undefined) return "";
   const isUser = (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
   if (isUser && row.id === id) {
     const detail = `the user ${JSON.stringify(name)} was created, but the answer was lost: reset the password`;
     throw new Problem(409, "user_exists", detail);
   }
   if (isUser) throw problemOf(taken(row.name));
+  return row.id;
 }
 
 async function decideNew(

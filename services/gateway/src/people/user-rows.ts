@@ -81,18 +81,36 @@ export async function idsOfPeople(pool: Queries): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Writes the row of a new user, or takes over the one of its name. Returns the id of the row. */
-export async function putRow(pool: Queries, user: NewUser): Promise<string> {
+/**
+ * Writes the row of a new user, or takes over the one of its name if it has the id `left`. Returns the id of the row;
+ * undefined if another user has the name or the id.
+ */
+export async function putRow(
+  pool: Queries,
+  user: NewUser,
+  left: string,
+): Promise<string | undefined> {
   const { id, name, displayName, email, kind, passwordHash } = user;
-  const { rows } = await pool.query<{ id: string }>(
+  const put = pool.query<{ id: string }>(
     `insert into gateway.users (id, name, name_key, display_name, email, kind, password_hash)
      values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (name_key) do update set name = excluded.name, display_name = excluded.display_name,
        email = excluded.email, kind = excluded.kind, password_hash = excluded.password_hash, created_at = now()
+       where users.id = $8
      returning id`,
-    [id, name, keyOfName(name), displayName, email, kind, passwordHash],
+    [id, name, keyOfName(name), displayName, email, kind, passwordHash, left],
   );
-  return rows[0]?.id ?? id;
+  return (await unlessTaken(put))?.rows[0]?.id;
+}
+
+/** Returns what a statement returned; undefined if another row has the name or the id. */
+async function unlessTaken<Result>(statement: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await statement;
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === "23505") return undefined;
+    throw error;
+  }
 }
 
 /** Changes the names and the address. Returns false if another user has the name. */
@@ -100,16 +118,11 @@ export async function describeRow(
   pool: Queries,
   { id, name, displayName, email }: Pick<UserRow, "id" | "name" | "displayName" | "email">,
 ): Promise<boolean> {
-  try {
-    await pool.query(
-      "update gateway.users set name = $2, name_key = $3, display_name = $4, email = $5 where id = $1",
-      [id, name, keyOfName(name), displayName, email],
-    );
-    return true;
-  } catch (error) {
-    if ((error as { readonly code?: string }).code === "23505") return false;
-    throw error;
-  }
+  const described = pool.query(
+    "update gateway.users set name = $2, name_key = $3, display_name = $4, email = $5 where id = $1",
+    [id, name, keyOfName(name), displayName, email],
+  );
+  return (await unlessTaken(described)) !== undefined;
 }
 
 /** Sets the hash of a password, and ends the person's sessions except one; in one commit. */

@@ -110,6 +110,27 @@ describe("a user", () => {
     expect((await make()).body["detail"]).toContain("reset the password");
   });
 
+  test("never gets the row of another one that is renamed at the same time", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [old, next] = [`old${round}`, `next${round}`];
+      const { id } = userIn(await create(old, { displayName: "old" }));
+      const [renamed, made] = await Promise.all([
+        api("PATCH", `users/${old}`, { name: next }),
+        create(next, { kind: "service", password: "" }),
+      ]);
+      expect([renamed?.status, made?.status].toSorted()).toEqual([200, 409]);
+      expect((await api("GET", `users/${String(id)}`)).body).toMatchObject({
+        ...{ kind: "person", displayName: "old", hasPassword: true },
+      });
+    }
+  });
+
+  test("is a cluster admin from the begin if an admin says so", async () => {
+    await create("boss", { admin: true });
+    const { body } = await api("GET", "grants?user=boss");
+    expect(body["items"]).toMatchObject([{ role: "cluster-admin", user: "boss", workspace: "" }]);
+  });
+
   test("of one name is refused to many requests at once without taking all connections", async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => create("crowd", { kind: "service", password: "" })),
