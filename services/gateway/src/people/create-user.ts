@@ -77,8 +77,8 @@ function kindOf(asked: string, password: string): UserKind {
 }
 
 /**
- * Returns the id of a row with the name that is of no user; empty for none. Throws a Problem if a user has the name. The
- * log itself is read: an older state would give a user's row away.
+ * Returns the id of a row with the name that is of no user; empty for none. Throws a Problem if a user has the name.
+ * The log itself is read: an older state would give a user's row away.
  */
 async function leftRow(
   { parts }: Backend,
