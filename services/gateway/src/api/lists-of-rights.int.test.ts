@@ -1,4 +1,5 @@
 /** Lists, batches and answers that name objects of others, for a caller who sees one of two workspaces. */
+import { WaitCode } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, taskCreated } from "../testing/example-events.ts";
 import { addUser, type TestUser } from "../testing/people.ts";
@@ -155,6 +156,44 @@ describe("an answer", () => {
         startsWhen: "when a run of another workspace has ended",
       },
     ]);
+  });
+
+  test("sentences do not name what the caller may not see", async () => {
+    const keptBy = [
+      "run 1.1#1 starts from it",
+      "trials of experiment 1 begin from it",
+      "trial 2.1 continues from it",
+      "task t1 continues from it",
+      "model-version:of-hidden/1 uses it",
+    ];
+    await using _gc = await gateway.serving("checkpoint-gc", {
+      ExplainRetention: async () => ({
+        more: false,
+        verdicts: [
+          {
+            ...{ checkpoint: checkpoints[1] ?? "", trial: "2.1", step: 1, state: "kept" },
+            ...{ keeps: true, keptBy, competitors: [], referencesChecked: [] },
+            ...{ by: "", reason: "", waits: "" },
+          },
+        ],
+      }),
+    });
+    const path = `checkpoints/${checkpoints[1]}/retention`;
+    expect((await get(seer, path)).body["keptBy"]).toEqual([
+      "a run of another workspace starts from it",
+      "trials of an experiment of another workspace begin from it",
+      "trial 2.1 continues from it",
+      "a task of another workspace continues from it",
+      "a model version of another workspace uses it",
+    ]);
+    expect((await get(admin, path)).body["keptBy"]).toEqual(keptBy);
+    const position = await gateway.append("allocation-2.1#1", {
+      type: "WaitExplained",
+      data: { code: WaitCode.RESERVED, detail: "the free slots are reserved for 1.1#1" },
+    });
+    const trials = await get(seer, `experiments/2/trials?minPosition=${position}`);
+    const waitsFor = "the free slots are reserved for a run of another workspace";
+    expect(trials.body["items"]).toMatchObject([{ runs: [{ waitsFor }] }]);
   });
 
   test("pools have no quotas of hidden workspaces, and agents no hidden runs", async () => {
