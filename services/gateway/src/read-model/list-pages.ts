@@ -2,7 +2,7 @@
 import type { Rights } from "@trainyard/access";
 import { inTransaction } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
-import { type ConditionContext, conditionOf } from "./core/lists/conditions.ts";
+import { type ConditionContext, conditionOf, namedColumn } from "./core/lists/conditions.ts";
 import { type Filter, termsOf } from "./core/lists/filter.ts";
 import type { ListSpec } from "./core/lists/list-spec.ts";
 import type { ListOrder } from "./core/lists/order.ts";
@@ -39,6 +39,7 @@ export class ListTooSlow extends Error {
 }
 
 const attributes = "gateway.attributes";
+const users = "gateway.users";
 const tableOf = ({ table }: ListSpec): string => `gateway.${table}`;
 
 /**
@@ -85,12 +86,20 @@ function partsWith(query: ListQuery, values: SqlValues, scope = ""): readonly Li
   return partsOf(query.list, query.order, { attributes, columns: query.columns, scope }, values);
 }
 
+/** Returns the columns of owners and actors as answers show them, by which lists are sorted. */
+export const namedColumns = ({ fields }: ListSpec): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    fields.flatMap(({ column, person }) =>
+      person === true ? [[column, namedColumn(`r.${column}`, users)]] : [],
+    ),
+  );
+
 function whereOf(
   query: ListQuery,
   values: SqlValues,
 ): { readonly sql: string; readonly scope: string } {
   const scope = values.add(query.scope, "text");
-  const context: ConditionContext = { ...query, attributes, values };
+  const context: ConditionContext = { ...query, attributes, users, values };
   const condition = query.filter === null ? "true" : conditionOf(query.filter, context);
   const canBeDeleted = query.list.fields.some(({ column }) => column === "deleted");
   const there = canBeDeleted ? `r.deleted is ${query.deleted === true} and ` : "";

@@ -98,7 +98,7 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
   await gateway.call("POST", `/api/v1/workspaces/${workspace}/projects`, {
     body: { name: "vision" },
   });
-  const admin = await addUser(gateway, "ada", { role: "cluster-admin" });
+  const admin = await addUser(gateway, "root", { role: "cluster-admin" });
   const own = await addUser(gateway, "ed", { role: "editor", workspace });
   for (const [number, owner, model] of [
     [11, "user:someone", "lab-seen"],
@@ -126,10 +126,10 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     "no role": await addUser(gateway, "nora"),
   };
   const limits = [{ role: "viewer", workspaces: [workspace] }];
-  const expired = await addToken(gateway, "user:ada", [], 1);
-  const revoked = await addToken(gateway, "user:ada");
+  const expired = await addToken(gateway, "user:root", [], 1);
+  const revoked = await addToken(gateway, "user:root");
   const tokens: Readonly<Partial<Record<MatrixCaller, string>>> = {
-    "limited token": await addToken(gateway, "user:ada", limits),
+    "limited token": await addToken(gateway, "user:root", limits),
     "expired token": expired,
     "revoked token": revoked,
     "living run": await gateway.runToken("11.1#1"),

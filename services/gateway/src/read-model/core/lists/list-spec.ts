@@ -25,6 +25,8 @@ export type ListField<Doc> = {
   readonly value: Of<Doc, FieldValue>;
   /** Whether comparisons ignore case; the rows then have the text in lower case. */
   readonly anyCase?: boolean;
+  /** Whether the text is an owner or an actor, which people name by the user's current name. */
+  readonly person?: boolean;
   /** All possible values of a text field; absent if they are not fixed. */
   readonly values?: readonly string[];
 };

@@ -30,7 +30,7 @@ export const experimentList: ListSpec<"experiment"> = {
       value: ({ state }) => state,
       values: experimentStates,
     },
-    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "owner", column: "owner", type: "text", person: true, value: ({ owner }) => owner },
     {
       name: "workspace",
       column: "workspace",
@@ -169,7 +169,13 @@ export const modelList: ListSpec<"model"> = {
       anyCase: true,
       value: ({ workspace }) => workspace || defaultSpace,
     },
-    { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
+    {
+      name: "created_by",
+      column: "created_by",
+      type: "text",
+      person: true,
+      value: (doc) => doc.createdBy,
+    },
     { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
     { name: "versions", column: "versions", type: "number", value: ({ versions }) => versions },
     { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
@@ -241,7 +247,7 @@ export const jobList: ListSpec<"job"> = {
       anyCase: true,
       value: ({ workspace }) => workspace,
     },
-    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "owner", column: "owner", type: "text", person: true, value: ({ owner }) => owner },
     { name: "priority", column: "priority", type: "number", value: ({ priority }) => priority },
     { name: "weight", column: "weight", type: "number", value: ({ weight }) => weight },
     { name: "max_slots", column: "max_slots", type: "number", value: ({ maxSlots }) => maxSlots },
@@ -295,7 +301,7 @@ export const taskList: ListSpec<"task"> = {
       value: ({ state }) => state,
       values: taskStates,
     },
-    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "owner", column: "owner", type: "text", person: true, value: ({ owner }) => owner },
     {
       name: "workspace",
       column: "workspace",
@@ -326,7 +332,13 @@ function agentOf({ runs }: TaskDocument): string | undefined {
 const spaceFields: ListSpec<"workspace" | "project">["fields"] = [
   { name: "name", column: "name", type: "text", anyCase: true, value: ({ name }) => name },
   { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
-  { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
+  {
+    name: "created_by",
+    column: "created_by",
+    type: "text",
+    person: true,
+    value: (doc) => doc.createdBy,
+  },
   { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
 ];
 
