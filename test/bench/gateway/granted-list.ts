@@ -69,7 +69,8 @@ async function spread({ postgres }: Stage): Promise<void> {
 
 /** Gives roles to all users, and tokens to one of them and to an admin. */
 async function addUsers({ postgres, client }: Stage) {
-  await using log = createPostgresLog({ connectionString: postgres.url({ database }) });
+  const connectionString = postgres.url({ user: "ty_gateway", database });
+  await using log = createPostgresLog({ connectionString });
   const grants: AnyEvent[] = [given("admin", "cluster-admin", "")];
   for (let user = 0; user < users; user += 1) {
     for (let seen = 0; seen < seenByEach; seen += 1) {
