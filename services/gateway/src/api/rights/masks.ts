@@ -1,6 +1,6 @@
 /**
- * The objects of others in answers that callers may see: the owner of a waiting run learns how many slots are taken, and
- * not by which runs. Sentences of other services name objects too, so their names are masked in the texts.
+ * The objects of others in answers that callers may see: the owner of a waiting run learns how many slots are taken,
+ * and not by which runs. Sentences of other services name objects too, so their names are masked in the texts.
  */
 import type { Rights } from "@trainyard/access";
 import type { Plain } from "@trainyard/contracts";
@@ -19,8 +19,8 @@ import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 export const anotherWorkspace = "another workspace";
 
 /**
- * The objects that a sentence names: runs, some with the id of their request (1.1#1@0193); experiments, trials and tasks
- * after the word; and versions of models that hold a checkpoint.
+ * The objects that a sentence names: runs, some with the id of their request (1.1#1@0193); experiments, trials and
+ * tasks after the word; and versions of models that hold a checkpoint.
  */
 const names =
   /\b(?:run )?((?:\d+\.\d+|t\d+)#\d+(?:@[0-9a-f-]+)?)|\b(experiment|trial|task) (t?\d+(?:\.\d+)?)\b|\bmodel-version:(\S+)\/\d+/g;
