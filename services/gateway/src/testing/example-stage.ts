@@ -57,19 +57,19 @@ export async function stageExamples(gateway: TestGateway): Promise<AsyncDisposab
   return stack;
 }
 
-/** Returns the answer without the items of others, if the request asks for those of one owner. */
-function ofOwner(answer: object, asked: object): object {
-  if (!("items" in answer) || !("owner" in asked) || asked.owner === "") return answer;
-  const items = answer.items as readonly { readonly reader?: { readonly owner: string } }[];
-  return { ...answer, items: items.filter(({ reader }) => reader?.owner === asked.owner) };
-}
-
 /** Creates the users and groups. From the first user on, the gateway's token is of the service account `local`. */
 async function addPeople(gateway: TestGateway): Promise<void> {
   for (const name of ["ada", "bo"]) await gateway.call("POST", "/api/v1/users", { body: { name } });
   for (const name of ["vision-team", "audio-team", "old-team"]) {
     await gateway.call("POST", "/api/v1/groups", { body: { name, members: ["ada"] } });
   }
+}
+
+/** Returns the answer without the items of others, if the request asks for those of one owner. */
+function ofOwner(answer: object, asked: object): object {
+  if (!("items" in answer) || !("owner" in asked) || asked.owner === "") return answer;
+  const items = answer.items as readonly { readonly reader?: { readonly owner: string } }[];
+  return { ...answer, items: items.filter(({ reader }) => reader?.owner === asked.owner) };
 }
 
 /** The answers of services in which a default does not do. */
