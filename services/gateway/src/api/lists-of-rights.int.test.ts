@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, taskCreated } from "../testing/example-events.ts";
 import { addUser, type TestUser } from "../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { watching } from "../testing/watching.ts";
 
 const words = { description: "", notes: "", labels: [] as string[], by: "user:x" };
 const delays = { preemptible: true, delayMs: 0 };
@@ -219,6 +220,26 @@ describe("an answer", () => {
     });
     expect((await get(admin, "pools/default")).body).toMatchObject({ reservedFor: "1.1#1" });
   });
+});
+
+test("a frame of Watch names no hidden parent and no hidden run", async () => {
+  const topics = [{ kind: "experiments" }, { kind: "trials", experiment: "2" }];
+  const seen: unknown[] = [];
+  for await (const { frame } of watching({ url: gateway.url, token: seer.token }, { topics })) {
+    if (frame["opened"] !== undefined) {
+      await gateway.append("experiment-2", { type: "ExperimentPaused", data: {} });
+      await gateway.append("allocation-2.1#1", {
+        type: "WaitExplained",
+        data: { code: WaitCode.RESERVED, detail: "the slots are reserved for 1.1#1" },
+      });
+    }
+    if (frame["change"] !== undefined) seen.push(frame["change"]);
+    if (JSON.stringify(seen).includes("reserved for")) break;
+  }
+  const text = JSON.stringify(seen);
+  expect(text).toContain('"parent":"deleted"');
+  expect(text).toContain("the slots are reserved for a run of another workspace");
+  expect(text).not.toContain('"1.1#1');
 });
 
 describe("a batch", () => {
