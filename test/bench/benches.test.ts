@@ -40,6 +40,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "list_flatness_1k_100k",
     "rest_vs_fastify",
     "grpc_vs_echo",
+    "list_with_grants_vs_without",
     "search_picture_1000_trials_ms",
     "watch_cost_per_frame",
     "fold_queued_runs_flatness_1k_100k",

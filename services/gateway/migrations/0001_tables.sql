@@ -68,6 +68,7 @@ create index experiment_rows_place on gateway.experiment_rows (scope, ordinal, i
 create index experiment_rows_name on gateway.experiment_rows (scope, name, ordinal, id);
 create index experiment_rows_state on gateway.experiment_rows (scope, state, ordinal, id);
 create index experiment_rows_owner on gateway.experiment_rows (scope, owner, ordinal, id);
+create index experiment_rows_workspace on gateway.experiment_rows (scope, workspace, ordinal, id);
 create index experiment_rows_project on gateway.experiment_rows (scope, workspace, project, ordinal, id);
 create index experiment_rows_by_project on gateway.experiment_rows (scope, project, ordinal, id);
 create index experiment_rows_searcher on gateway.experiment_rows (scope, searcher, ordinal, id);

@@ -12,6 +12,7 @@ import { callsPerSecond, interleave, percentile } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 import { database, openFilled, type Stage } from "./filled.ts";
 import { dashboardsBar, sharedDashboards } from "./dashboards.ts";
+import { grantedBar, grantedLists } from "./granted-list.ts";
 import { followersBar, followersBeside } from "./followers.ts";
 import { heavyBar, heavyTrials } from "./heavy-trials.ts";
 import { queuedBar, queuedRuns } from "./queued-runs.ts";
@@ -65,7 +66,7 @@ export const run: Bench = async (context) => [
 /** Measures with experiments 1 to 1,000, and to 100,000. */
 async function ofFilled(context: BenchContext): Promise<readonly BenchResult[]> {
   const [fewer, more] = context.size === "tiny" ? [100, 300] : [1_000, 100_000];
-  const ids = [...Object.values(bars), pictureBar, watchBar].map(({ id }) => id);
+  const ids = [...Object.values(bars), pictureBar, watchBar, grantedBar].map(({ id }) => id);
   if (!context.wants(...ids)) return [];
   await using stack = new AsyncDisposableStack();
   const small = await openFilled(stack, context, fewer);
@@ -82,7 +83,7 @@ async function ofManyExperiments(
 ): Promise<readonly BenchResult[]> {
   const asked = (...of: readonly { readonly id: string }[]): boolean =>
     context.wants(...of.map(({ id }) => id));
-  if (!asked(...Object.values(bars))) return [];
+  if (!asked(...Object.values(bars), grantedBar)) return [];
   await using stack = new AsyncDisposableStack();
   const large = await openFilled(stack, context, count);
   return [
@@ -90,6 +91,8 @@ async function ofManyExperiments(
     ...(asked(bars.flatness) ? [await flatness(context, small, large)] : []),
     ...(asked(bars.one) ? [await oneExperiment(stack, context, large)] : []),
     ...(asked(bars.grpc) ? [await oneOverGrpc(stack, context, large)] : []),
+    // Last, since it changes the rows.
+    ...(asked(grantedBar) ? [await grantedLists(context, large)] : []),
   ];
 }
 

@@ -1,8 +1,10 @@
 /** Lists, batches and answers that name objects of others, for a caller who sees one of two workspaces. */
+import { WaitCode } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, taskCreated } from "../testing/example-events.ts";
 import { addUser, type TestUser } from "../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { watching } from "../testing/watching.ts";
 
 const words = { description: "", notes: "", labels: [] as string[], by: "user:x" };
 const delays = { preemptible: true, delayMs: 0 };
@@ -157,6 +159,44 @@ describe("an answer", () => {
     ]);
   });
 
+  test("sentences do not name what the caller may not see", async () => {
+    const keptBy = [
+      "run 1.1#1 starts from it",
+      "trials of experiment 1 begin from it",
+      "trial 2.1 continues from it",
+      "task t1 continues from it",
+      "model-version:of-hidden/1 uses it",
+    ];
+    await using _gc = await gateway.serving("checkpoint-gc", {
+      ExplainRetention: async () => ({
+        more: false,
+        verdicts: [
+          {
+            ...{ checkpoint: checkpoints[1] ?? "", trial: "2.1", step: 1, state: "kept" },
+            ...{ keeps: true, keptBy, competitors: [], referencesChecked: [] },
+            ...{ by: "", reason: "", waits: "" },
+          },
+        ],
+      }),
+    });
+    const path = `checkpoints/${checkpoints[1]}/retention`;
+    expect((await get(seer, path)).body["keptBy"]).toEqual([
+      "a run of another workspace starts from it",
+      "trials of an experiment of another workspace begin from it",
+      "trial 2.1 continues from it",
+      "a task of another workspace continues from it",
+      "a model version of another workspace uses it",
+    ]);
+    expect((await get(admin, path)).body["keptBy"]).toEqual(keptBy);
+    const position = await gateway.append("allocation-2.1#1", {
+      type: "WaitExplained",
+      data: { code: WaitCode.RESERVED, detail: "the free slots are reserved for 1.1#1" },
+    });
+    const trials = await get(seer, `experiments/2/trials?minPosition=${position}`);
+    const waitsFor = "the free slots are reserved for a run of another workspace";
+    expect(trials.body["items"]).toMatchObject([{ runs: [{ waitsFor }] }]);
+  });
+
   test("pools have no quotas of hidden workspaces, and agents no hidden runs", async () => {
     const quotas = ["Seen", "Hidden"].map((workspace) => ({ workspace, slots: 1, borrow: false }));
     await using _scheduler = await gateway.serving("scheduler", {
@@ -180,6 +220,26 @@ describe("an answer", () => {
     });
     expect((await get(admin, "pools/default")).body).toMatchObject({ reservedFor: "1.1#1" });
   });
+});
+
+test("a frame of Watch names no hidden parent and no hidden run", async () => {
+  const topics = [{ kind: "experiments" }, { kind: "trials", experiment: "2" }];
+  const seen: unknown[] = [];
+  for await (const { frame } of watching({ url: gateway.url, token: seer.token }, { topics })) {
+    if (frame["opened"] !== undefined) {
+      await gateway.append("experiment-2", { type: "ExperimentPaused", data: {} });
+      await gateway.append("allocation-2.1#1", {
+        type: "WaitExplained",
+        data: { code: WaitCode.RESERVED, detail: "the slots are reserved for 1.1#1" },
+      });
+    }
+    if (frame["change"] !== undefined) seen.push(frame["change"]);
+    if (JSON.stringify(seen).includes("reserved for")) break;
+  }
+  const text = JSON.stringify(seen);
+  expect(text).toContain('"parent":"deleted"');
+  expect(text).toContain("the slots are reserved for a run of another workspace");
+  expect(text).not.toContain('"1.1#1');
 });
 
 describe("a batch", () => {

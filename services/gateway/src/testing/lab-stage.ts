@@ -2,9 +2,9 @@
  * A workspace `lab` with objects of each kind of another person, of an editor and of runs, and a caller of each kind.
  * They are beside the objects of the examples.
  */
-import { decodeEvent, type EventData } from "@trainyard/contracts";
+import { type AnyEvent, decodeEvent, type EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import type { MatrixCaller } from "../api/rights/matrix.ts";
+import { callers, type MatrixCaller } from "../api/rights/matrix.ts";
 import {
   created,
   requested,
@@ -83,6 +83,9 @@ const nowhere = objects(99, "nowhere-model", "nowhere");
 /** The objects of calls that name none of the lab. */
 const ofNobody = {
   RevokeToken: { token: "0000000000000000" },
+  TakeRole: { grant: "nowhere" },
+  GetUser: { user: "nowhere" },
+  UpdateUser: { user: "nowhere" },
   GetEvent: { position: 99_999 },
   ListEvents: { object: "experiment", id: "99" },
 };
@@ -98,7 +101,7 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
   await gateway.call("POST", `/api/v1/workspaces/${workspace}/projects`, {
     body: { name: "vision" },
   });
-  const admin = await addUser(gateway, "ada", { role: "cluster-admin" });
+  const admin = await addUser(gateway, "root", { role: "cluster-admin" });
   const own = await addUser(gateway, "ed", { role: "editor", workspace });
   for (const [number, owner, model] of [
     [11, "user:someone", "lab-seen"],
@@ -108,6 +111,8 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     await appendObjects(gateway, { number, owner, model });
   }
   await appendDeleted(gateway);
+  await addUser(gateway, "someone");
+  await gateway.append("access-cluster", ...callers.map(takenBy));
   await gateway.append("trial-14.1", {
     type: "TrialEnded",
     data: { outcome: TrialOutcome.COMPLETED, reason: "", restarts: 0 },
@@ -126,10 +131,10 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     "no role": await addUser(gateway, "nora"),
   };
   const limits = [{ role: "viewer", workspaces: [workspace] }];
-  const expired = await addToken(gateway, "user:ada", [], 1);
-  const revoked = await addToken(gateway, "user:ada");
+  const expired = await addToken(gateway, "user:root", [], 1);
+  const revoked = await addToken(gateway, "user:root");
   const tokens: Readonly<Partial<Record<MatrixCaller, string>>> = {
-    "limited token": await addToken(gateway, "user:ada", limits),
+    "limited token": await addToken(gateway, "user:root", limits),
     "expired token": expired,
     "revoked token": revoked,
     "living run": await gateway.runToken("11.1#1"),
@@ -149,6 +154,7 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     CreateWorkspace: { name: `made by ${caller}` },
     CreateProject: { name: `made by ${caller}` },
     CreateUser: { name: `made-by-${caller.replace(" ", "-")}` },
+    TakeRole: { grant: grantOf(caller) },
     CreateGroup: { name: `made by ${caller}` },
     RevokeToken: { token: victim },
     GetEvent: { position: created11?.position },
@@ -175,6 +181,7 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
       FinishDeviceLogin: "expired_token",
       GetDeviceLogin: "no_such_code",
       GetTaskUse: "task_not_running",
+      SetPassword: "wrong_password",
       DownloadTensorBoard: "tensorboard_not_found",
     },
     refusalIn: ({ items }) => {
@@ -186,6 +193,17 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     withoutNames: (text) => text.replaceAll(/\b(lab|nowhere)(-\w+)?\b|\b[0-9a-f]{16}\b|\d+/g, "0"),
   };
 }
+
+const grantOf = (caller: MatrixCaller): string => `lab-${callers.indexOf(caller)}`;
+
+/** A role in the lab that a caller may try to take. */
+const takenBy = (caller: MatrixCaller): AnyEvent => ({
+  type: "RoleGiven",
+  data: {
+    ...{ grant: grantOf(caller), role: "viewer", user: `gone ${caller}`, group: "" },
+    ...{ workspace: lab, by: "user:root" },
+  },
+});
 
 async function appendObjects(
   gateway: TestGateway,

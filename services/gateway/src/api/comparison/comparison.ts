@@ -15,6 +15,7 @@ import type {
 import { EnvironmentCache } from "../../spaces/environments.ts";
 import { apiLimits } from "../limits.ts";
 import { placeOf, shownTrial } from "../shown.ts";
+import { maskedWaits } from "../rights/masks.ts";
 import { type NamedSource, readSources, trialsOfSource } from "./sources.ts";
 
 export function comparisonHandlers(backend: Backend) {
@@ -41,6 +42,7 @@ async function compareTrials(
   const { position } = backend;
   const experiments = await experimentsOf(backend, sources, context);
   const { trials, gone } = await trialsOf(backend, { sources, experiments }, context);
+  const masked = await maskedWaits(backend, context.rights, trials);
   const used = [...new Set(trials.map(({ experiment }) => experiment))];
   const known = used.flatMap((id) => experiments.get(id) ?? []);
   const [{ counts }, environments] = await Promise.all([
@@ -58,7 +60,7 @@ async function compareTrials(
     }),
   ]);
   return {
-    trials: trials.map((doc) => shownOf(doc, experiments)),
+    trials: masked.map((doc) => shownOf(doc, experiments)),
     experiments: known.map(shownExperiment),
     metrics: counts,
     gone: [...gone],

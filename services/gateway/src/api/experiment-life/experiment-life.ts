@@ -6,6 +6,7 @@ import type { Backend } from "../../backend.ts";
 import { notFound } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import { experimentList } from "../../read-model/core/lists/lists.ts";
+import { HiddenNames } from "../rights/masks.ts";
 import { rowsPage, wholeList } from "../lists.ts";
 import { shownExperiment, shownTrial } from "../shown.ts";
 
@@ -89,7 +90,12 @@ async function deleteExperiment(
     { experiment },
     { ...context, commitId: deriveCommitId("preview", context.commitId) },
   );
-  const kept = [...held];
+  const hidden = await HiddenNames.among(
+    backend,
+    context.rights,
+    held.map(({ why }) => why),
+  );
+  const kept = held.map((one) => ({ ...one, why: hidden.masked(one.why) }));
   if (dryRun) {
     await backend.get("experiment", experiment);
     return { position: backend.position, checkpoints, kept };

@@ -17,6 +17,7 @@ import { searchWaitsFor } from "../core/search-client.ts";
 import { rowsPage, shownColumns, withoutArchived } from "../lists.ts";
 import { lastLines } from "../logs/trial-logs.ts";
 import { shownExperiment, shownTrial } from "../shown.ts";
+import { maskedWaits } from "../rights/masks.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
 import { forkExperiment } from "./fork-experiment.ts";
@@ -160,12 +161,14 @@ async function listTrials(
     scope: experiment.id,
     columns: await shownColumns(backend, trialList, experiment.id),
   });
-  return { ...page, items: items.map((trial) => shownTrial(trial, experiment, config)) };
+  const trials = await maskedWaits(backend, context.rights, items);
+  return { ...page, items: trials.map((trial) => shownTrial(trial, experiment, config)) };
 }
 
 async function getTrial(backend: Backend, request: RequestOf<"getTrial">, context: RequestContext) {
   await backend.reachText(request.minPosition);
-  const doc = await wholeTrial(backend, await backend.get("trial", request.trial));
+  const whole = await wholeTrial(backend, await backend.get("trial", request.trial));
+  const [doc = whole] = await maskedWaits(backend, context.rights, [whole]);
   const shown = shownTrial(
     doc,
     await backend.find("experiment", doc.experiment),

@@ -4,7 +4,7 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { parseRunId, parseTaskRunId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { DocumentKey } from "../../read-model/core/views/documents.ts";
-import { anotherWorkspace, HiddenRuns } from "../rights/masks.ts";
+import { anotherWorkspace, HiddenNames } from "../rights/masks.ts";
 
 type Explanation = ReplyOf<"explainJob">;
 
@@ -18,7 +18,7 @@ export async function maskedExplanation(
     ...blockers,
     ...[detail, limit, startsWhen],
   ]);
-  const hidden = await HiddenRuns.among(backend, rights, texts);
+  const hidden = await HiddenNames.among(backend, rights, texts);
   const blockers = new Set(runs.flatMap((run) => run.blockers.filter((one) => hidden.has(one))));
   const slots = await slotsOf(backend, [...blockers]);
   const shown = (run: string): string => {

@@ -1,10 +1,12 @@
 /** The calls of people about checkpoints and their retention. The registry pins; checkpoint-gc deletes and explains. */
+import type { Rights } from "@trainyard/access";
 import type { Plain, RequestOf } from "@trainyard/contracts";
-import type { RetentionSettings } from "@trainyard/contracts/commands";
+import type { RetentionSettings, RetentionVerdict } from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { notFound } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import { HiddenNames } from "../rights/masks.ts";
 import { pageSize } from "../paging.ts";
 
 export function retentionHandlers(backend: Backend) {
@@ -58,7 +60,8 @@ export function retentionHandlers(backend: Backend) {
       );
       const [verdict] = verdicts;
       if (verdict === undefined) throw notFound("complete checkpoint", checkpoint);
-      return verdict;
+      const [masked = verdict] = await maskedVerdicts(backend, context.rights, [verdict]);
+      return masked;
     },
     previewRetention: async (request, context) => {
       await backend.get("experiment", request.experiment);
@@ -90,10 +93,25 @@ async function preview(
   }
   const { verdicts, more, policy } = await ask(pageSize(request.pageSize), asked);
   return {
-    items: verdicts,
+    items: await maskedVerdicts(backend, context.rights, verdicts),
     nextPageToken: more ? (verdicts.at(-1)?.checkpoint ?? "") : "",
     ...(policy && { policy }),
   };
+}
+
+/** Returns verdicts whose reasons do not name objects that the caller may not see. */
+async function maskedVerdicts(
+  backend: Backend,
+  rights: Rights,
+  verdicts: readonly Plain<RetentionVerdict>[],
+): Promise<Plain<RetentionVerdict>[]> {
+  const texts = verdicts.flatMap(({ keptBy, waits }) => [...keptBy, waits]);
+  const hidden = await HiddenNames.among(backend, rights, texts);
+  return verdicts.map((verdict) => ({
+    ...verdict,
+    keptBy: verdict.keptBy.map((reason) => hidden.masked(reason)),
+    waits: hidden.masked(verdict.waits),
+  }));
 }
 
 type Settings = Plain<RetentionSettings>;

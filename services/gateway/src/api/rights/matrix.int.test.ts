@@ -56,12 +56,7 @@ async function readOperations(): Promise<ReadonlyMap<string, Operation>> {
 }
 
 /** The calls whose handlers do not ask for rights yet. */
-const later: ReadonlySet<string> = new Set([
-  ...["ListGroups", "CreateGroup", "RenameGroup", "ChangeGroupMembers", "DeleteGroup"],
-  ...["ListRoles", "DefineRole", "DeleteRole", "ListGrants", "GiveRole", "TakeRole"],
-  ...["GetMe", "CreateUser", "ListUsers", "GetUser", "UpdateUser", "DisableUser", "EnableUser"],
-  ...["SetPassword", "ResetPassword", "CreateTaskSession"],
-]);
+const later: ReadonlySet<string> = new Set(["CreateTaskSession"]);
 
 const calls = gatewayServices.flatMap(({ methods }) => methods.map(({ name }) => name));
 
@@ -157,8 +152,8 @@ async function send(
 async function outcomeOf(name: string, caller: MatrixCaller, answer: Answer): Promise<string> {
   const { status, json } = answer;
   if (status === 401) return "1";
-  if (status === 403) return "R";
   if (name in lab.domainRefusals && lab.domainRefusals[name] === json["code"]) return "A";
+  if (status === 403) return "R";
   const refusal = lab.refusalIn(json);
   if (refusal === "not_allowed") return "R";
   if (status === 404 || refusal !== null || lab.isUnknownPlace(json)) {

@@ -31,7 +31,7 @@ export type MatrixCaller = (typeof callers)[number];
 
 /** The outcomes by the call's name, a letter for each caller. The test makes the calls in this order. */
 export const matrix: Readonly<Record<string, string>> = {
-  // Groups and roles.
+  // Groups and roles. The roles are in the workspace.
   ListGroups: "AAAAAAAAAA11RR",
   CreateGroup: "ARRRRRRRRR11RR",
   RenameGroup: "ARRRRRRRRR11RR",
@@ -40,7 +40,7 @@ export const matrix: Readonly<Record<string, string>> = {
   ListRoles: "AAAAAAAAAA11RR",
   DefineRole: "ARRRRRRRRR11RR",
   DeleteRole: "ARRRRRRRRR11RR",
-  ListGrants: "AAAAAAAAAA11RR",
+  ListGrants: "AAAAAAAHHA11RR",
   GiveRole: "AARRRRRHHR11RR",
   TakeRole: "AARRRRRHHR11RR",
   // Searches.

@@ -6,6 +6,7 @@ import type { Caller } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { taskList } from "../../read-model/core/lists/lists.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
+import { maskedWaits } from "../rights/masks.ts";
 import { shownRuns } from "../experiments/whole.ts";
 import { rowsPage } from "../lists.ts";
 import { type FollowedLines, followLines, lastLines, listLines } from "../logs/trial-logs.ts";
@@ -32,7 +33,8 @@ export function taskHandlers(
       listTasks: async (request, context) => {
         const { items, ...page } = await rowsPage(backend, taskList, request, { context });
         const seen = items.filter((task) => mayUseTask(context.caller, task) === null);
-        return { ...page, items: seen.map((task) => shownTask(task)) };
+        const masked = await maskedWaits(backend, context.rights, seen);
+        return { ...page, items: masked.map((task) => shownTask(task)) };
       },
       getTask: (request, context) => getTask(backend, request, context),
       killTask: async ({ task: id, reason }, context) => {
@@ -92,7 +94,8 @@ async function getTask(
 ): Promise<ReplyOf<"getTask">> {
   await backend.reachText(minPosition);
   const usable = await usableTask(backend, id, context.caller);
-  const doc = { ...usable, runs: [...(await shownRuns(backend, usable))] };
+  const whole = { ...usable, runs: [...(await shownRuns(backend, usable))] };
+  const [doc = whole] = await maskedWaits(backend, context.rights, [whole]);
   const task = shownTask(doc, await backend.configOf(id));
   if (task.state !== "ERROR") return task;
   return { ...task, lastLogLines: await lastLines(backend, id, shownLogLines, context) };

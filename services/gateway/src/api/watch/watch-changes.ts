@@ -7,9 +7,10 @@ import type { Frame } from "../../live/watch-queue.ts";
 import type { DocumentKind, DocumentRow } from "../../read-model/core/views/documents.ts";
 import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { idsInState, rowsAmong } from "../../read-model/list-pages.ts";
+import { withParents } from "../experiments/parents.ts";
 import { readable, shownColumns } from "../lists.ts";
 import { withSeenWorkspace } from "../jobs/jobs.ts";
-import { maskedAgents } from "../rights/masks.ts";
+import { maskedAgents, maskedWaits } from "../rights/masks.ts";
 import { withSeenPins } from "../rights/objects.ts";
 import { clientIds, type ShownDocument, shownDocuments } from "../shown-documents.ts";
 import { frameText, resetOf } from "./watch-frames.ts";
@@ -139,22 +140,47 @@ async function maskedDocuments(
   documents: readonly ShownDocument[],
 ): Promise<readonly ShownDocument[]> {
   if (rights.seesAll) return documents;
-  const masked: ShownDocument[] = [];
-  for (const { id, document } of documents) {
-    if (document.case === "agent") {
+  return Promise.all(
+    documents.map(async ({ id, document }) => ({
+      id,
+      document: await maskedDocument(backend, rights, document),
+    })),
+  );
+}
+
+type Document = ShownDocument["document"];
+
+async function maskedDocument(
+  backend: Backend,
+  rights: Rights,
+  document: Document,
+): Promise<Document> {
+  switch (document.case) {
+    case "agent": {
       const [value = document.value] = await maskedAgents(backend, rights, [document.value]);
-      masked.push({ id, document: { case: "agent", value } });
-    } else if (document.case === "checkpoint") {
-      const [value = document.value] = await withSeenPins(backend, rights, [document.value]);
-      masked.push({ id, document: { case: "checkpoint", value } });
-    } else if (document.case === "job") {
-      const value = withSeenWorkspace(rights, document.value);
-      masked.push({ id, document: { case: "job", value } });
-    } else {
-      masked.push({ id, document });
+      return { ...document, value };
     }
+    case "checkpoint": {
+      const [value = document.value] = await withSeenPins(backend, rights, [document.value]);
+      return { ...document, value };
+    }
+    case "experiment": {
+      const [value = document.value] = await withParents(backend, rights, [document.value]);
+      return { ...document, value };
+    }
+    case "job":
+      return { ...document, value: withSeenWorkspace(rights, document.value) };
+    case "task": {
+      const [value = document.value] = await maskedWaits(backend, rights, [document.value]);
+      return { ...document, value };
+    }
+    case "trial": {
+      const [value = document.value] = await maskedWaits(backend, rights, [document.value]);
+      return { ...document, value };
+    }
+    default:
+      return document;
   }
-  return masked;
 }
 
 /** Returns the documents that are shown in another state after events of their experiment or workspace. */
