@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { AnyEvent } from "@trainyard/contracts";
+import { reject } from "@trainyard/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, taskCreated, trialCreated } from "../../testing/example-events.ts";
 import { addUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
-const [near, far, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
+const [own, near, far, unnamed] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
 
 let gateway: TestGateway;
 let registry: AsyncDisposable;
@@ -25,6 +26,7 @@ beforeAll(async () => {
     }),
     PlanFiles: async () => ({ files: [] }),
     ReportDamage: async () => ({ done: true, damaged: true }),
+    RegisterVersion: async () => reject("reached", "the registry was asked"),
   });
   const config = { entrypoint: `python3 train.py --from ${near} --and ${far}` };
   await gateway.append("experiment-1", created({ config, workspace: "vision", owner: "user:ow" }));
@@ -35,6 +37,15 @@ beforeAll(async () => {
   ] as const) {
     await gateway.append(`experiment-${experiment}`, created({ workspace }));
     await gateway.append(`trial-${experiment}.1`, trialCreated(1), requested(1, 0));
+  }
+  await gateway.append(`checkpoint-${own}`, declared("1.1"));
+  for (const [model, workspace] of [
+    ["mine", "vision"],
+    ["common", ""],
+    ["theirs", "hidden"],
+  ] as const) {
+    const about = { description: "", notes: "", labels: [], workspace, by: "user:ow" };
+    await gateway.append(`model-${model}`, { type: "ModelCreated", data: about });
   }
   await gateway.append(`checkpoint-${near}`, declared("2.1"));
   await gateway.append(`checkpoint-${far}`, declared("3.1"));
@@ -63,8 +74,18 @@ describe("the run of a trial", () => {
     expect((await plan(far)).status).toBe(200);
   });
 
-  test("reads checkpoints of its workspace of the moment only; others are not there", async () => {
+  test("registers its checkpoints in models of its workspace and of the default one only", async () => {
     await addUser(gateway, "ow", { role: "editor", workspace: "vision" });
+    const register = async (model: string) => {
+      const body = { checkpoint: own };
+      const path = `/api/v1/models/${model}/versions`;
+      return (await gateway.call("POST", path, { body, token: run })).body["code"];
+    };
+    for (const model of ["mine", "common"]) expect(await register(model)).toBe("reached");
+    for (const model of ["theirs", "none"]) expect(await register(model)).toBe("model_not_found");
+  });
+
+  test("reads checkpoints of its workspace of the moment only; others are not there", async () => {
     expect((await plan(near)).status).toBe(200);
     for (const uuid of [far, unnamed]) {
       const answer = await plan(uuid);
