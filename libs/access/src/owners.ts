@@ -8,6 +8,9 @@ const prefix = "user:";
 /** Returns how events record a user. */
 export const authidOf = (user: string): string => `${prefix}${user}`;
 
+/** Whether an owner is a user by id, not one from before the first user. */
+export const isUser = (owner: string): boolean => owner.startsWith(prefix);
+
 /** Returns the id of the user that an owner is. Owners of tokens from before the first user are the account `local`. */
 export const userOf = (owner: string): string =>
-  owner.startsWith(prefix) ? owner.slice(prefix.length) : localUser;
+  isUser(owner) ? owner.slice(prefix.length) : localUser;

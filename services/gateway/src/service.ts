@@ -26,7 +26,8 @@ import {
 import type { Pool } from "pg";
 import { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { apiHandlers } from "./api/handlers.ts";
-import { hasEnded } from "./api/runs/runs.ts";
+import { lifeOfRuns } from "./api/runs/late-runs.ts";
+import { requireOpens } from "./api/tasks/access.ts";
 import { servingRuns } from "./api/tasks/serving.ts";
 import { type StreamsDeps, streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
@@ -38,6 +39,7 @@ import {
   type Credentials,
   type RunCaller,
   type TokenLookup,
+  type UserCaller,
 } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { gatewayBodies } from "./http/access.ts";
@@ -136,7 +138,8 @@ export async function createService(
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
   const serving = servingRuns(backend, runTokenKeys);
-  const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, token: known });
+  const mayOpen = (task: string, caller: UserCaller) => requireOpens(backend, task, caller);
+  const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, mayOpen, token: known });
   const face = {
     costs: new Costs(),
     guard: new Guard(access, backend),
@@ -148,9 +151,9 @@ export async function createService(
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
       ...room.doors,
-      ...streamRoutes({ ...rooms, ...room, openCalls, serveConnection }),
+      ...streamRoutes({ ...rooms, ...room, openCalls, checks, backend, serveConnection }),
     ],
-    hasEnded: (run: RunCaller) => hasEnded(executor.cache, run),
+    ...lifeOfRuns({ log, clock, cache: executor.cache }),
     unreadable: () => freshness.unreadable(),
     ...{ checks, clock, logger, registry, tracer, telemetry },
     position: () => view.position,
@@ -231,12 +234,19 @@ function doorOf(
     used: (id: string) => uses.note(id),
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
-    ownerRuns: new OwnerRuns({ log, clock, cache, token }),
+    ownerRuns: new OwnerRuns({ log, clock, cache, token, requireEnabled }),
     requireEnabled,
   };
   const clusterId = (): string => sessions.clusterId;
   return {
-    ...{ sessions, openCalls, uses, clusterId, proxies: new TrustedProxies(trustedProxies) },
+    ...{
+      sessions,
+      openCalls,
+      uses,
+      clusterId,
+      requireEnabled,
+      proxies: new TrustedProxies(trustedProxies),
+    },
     rates: new Rates({ rates, state, clusterId, bucketOf }),
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };

@@ -48,6 +48,11 @@ export const apiLimits = {
   environmentsAtOnce: 8,
   /** About the most characters of a page of events; large events take several pages. */
   listedEventsCharacters: 4 * 1024 * 1024,
+  /**
+   * The time after the end of a trial or task in which its runs deliver what they left: a day longer than agents keep
+   * it, as long as the registry waits.
+   */
+  lateRunsMs: 8 * 24 * 60 * 60 * 1_000,
   /** The longest label of a token, which identifies it in a list and is part of an event. */
   tokenLabelCharactersMax: 255,
   /** The longest chain of tokens, each created by the one before: all are looked up for each request with the last. */

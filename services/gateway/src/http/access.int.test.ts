@@ -52,6 +52,7 @@ test("only callers that may read lists can watch them", async () => {
       ...{ authid: "1", owner: "1", user: "local", token: "1" },
     }),
     hasEnded: async () => false,
+    requireInTime: async () => {},
     clusterId: () => "1",
     bodies: gatewayBodies(),
     unreadable: () => "the read model is behind",

@@ -21,6 +21,8 @@ export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
   /** Returns whether the trial or the task of the run has ended. */
   readonly hasEnded: (run: RunCaller) => Promise<boolean>;
+  /** Throws a Problem if the run ended so long ago that it delivers nothing more. */
+  readonly requireInTime: (run: RunCaller) => Promise<void>;
   /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
   /** The memory of bodies and gRPC messages. */
@@ -81,7 +83,7 @@ function credentialsIn(
  * user that it may be.
  */
 async function runAsAllowed(
-  { hasEnded }: AccessDeps,
+  { hasEnded, requireInTime }: AccessDeps,
   { afterTrial, forOwner, forRuns, forTasks }: CallFacts,
   caller: RunCaller,
 ): Promise<Caller> {
@@ -90,7 +92,11 @@ async function runAsAllowed(
     throw noRights(caller);
   }
   if (!forRuns) throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
-  if (afterTrial || !(await hasEnded(caller))) return caller;
+  if (!(await hasEnded(caller))) return caller;
+  if (afterTrial) {
+    await requireInTime(caller);
+    return caller;
+  }
   const [kind, id] = caller.task === null ? ["trial", caller.trial] : ["task", caller.task];
   const detail = `${kind} ${id} has ended: the token of its run only delivers what the run left`;
   throw new Problem(403, `${kind}_ended`, detail);

@@ -1,5 +1,5 @@
 import { encodeEvent } from "@trainyard/contracts";
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { gatewayRoutes } from "@trainyard/contracts/routes";
 import { type EventLog, newEventId } from "@trainyard/event-log";
@@ -14,6 +14,7 @@ import { callerOf, gatewayBodies } from "./access.ts";
 import { countedAs, type TaskRunCaller, tokenOf } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { OwnerRuns } from "./owner-runs.ts";
+import { Problem } from "./problem.ts";
 
 const ended: AnyEvent = {
   type: "AllocationEnded",
@@ -21,7 +22,11 @@ const ended: AnyEvent = {
 };
 
 /** The run of a task of some kind, whose fold cache follows no log. */
-async function stage(kind: string, token: Partial<TokenDocument> = {}) {
+async function stage(
+  kind: string,
+  token: Partial<TokenDocument> = {},
+  creator: Pick<EventData<"TaskCreated">, "owner" | "tokenId"> = { owner: "eva", tokenId: "k1" },
+) {
   const clock = new ManualClock();
   const memory = createMemoryLog({ clock });
   const { store } = memory;
@@ -31,7 +36,8 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
     const writes = [{ stream, expectedVersion: store.version(stream), events: written }];
     await memory.as(owner).append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   };
-  const started = taskCreated({ kind, owner: "eva", tokenId: "k1" });
+  const started = taskCreated({ kind, ...creator });
+  const disabled = new Set<string>();
   await append("experiments", "task-t1", started);
   await append("scheduler", "allocation-t1#1", { type: "AllocationStarted", data: { starts: [] } });
   const log: EventLog = memory.as("gateway");
@@ -46,6 +52,9 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
     log: counted,
     cache: new FoldCache(log),
     token: async (id) => (id === "k1" ? (known as TokenDocument) : undefined),
+    requireEnabled: async (user) => {
+      if (disabled.has(user)) throw new Problem(401, "user_disabled", "ask an admin");
+    },
     clock,
   });
   const run: TaskRunCaller = {
@@ -60,6 +69,7 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
     const deps = {
       authenticate: async () => run,
       hasEnded: async () => false,
+      requireInTime: async () => {},
       clusterId: () => "1",
       bodies: gatewayBodies(),
       unreadable: () => null,
@@ -67,19 +77,19 @@ async function stage(kind: string, token: Partial<TokenDocument> = {}) {
     };
     return callerOf(deps, route, { authorization: "run", session: undefined }, here);
   };
-  return { clock, append, run, call, reads: () => reads };
+  return { clock, append, run, call, disabled, reads: () => reads };
 }
 
 /** Calls that a run never makes for its owner, by the words in their names. */
 const forbidden =
-  /Token|Session|Task|Parked|Storage|Deletions$|Hold$|Log$|Anchor|Events?$|View|Subscription|Webhook|[dD]eliver|rotateSecret|(create|update|remove)Pool|(trust|disable|drain|enable|remove)Agent/;
+  /Token|Session|Task|Parked|Storage|Deletions$|Hold$|Log$|Anchor|Events?$|View|Subscription|Webhook|[dD]eliver|rotateSecret|(create|update|remove)Pool|(trust|disable|drain|enable|remove)Agent|Group|Role|Grants$|Password|(create|update|disable|enable)User|DeviceLogin/;
 /** Reads of them that every client of a search needs. */
 const allowed = new Set(["watchSearchEvents"]);
 /** Calls of runs about themselves. */
 const ofRuns =
   /^(getSignals|recordEnvironment|writeReports|failCheckpoint|readCheckpointAhead|reportDamagedCheckpoint|planTensorBoard|listTensorBoard.*|readTensorBoardFile)$/;
 
-test("a run makes every call of people for its task's owner except those about tokens, sessions, tasks, pools, agents, storages, subscriptions and the log", async () => {
+test("a run makes every call of people for its task's owner except those about users, tokens, sessions, tasks, pools, agents, storages, subscriptions and the log", async () => {
   for (const { call, facts } of gatewayRoutes()) {
     const isOpen = facts.open || (forbidden.test(call) && !allowed.has(call)) || ofRuns.test(call);
     expect([call, facts.forOwner]).toEqual([call, !isOpen]);
@@ -115,6 +125,28 @@ test.each([
 ])("a run whose task's token %s has no rights of its owner", async (_what, token, code) => {
   const { call } = await stage("notebook", token);
   await expect(call("listExperiments")).rejects.toMatchObject({ status: 401, code });
+});
+
+test("the run of a task that a person started in a session is that person, until the person is disabled", async () => {
+  const { call, disabled } = await stage("notebook", {}, { owner: "user:eva", tokenId: "" });
+  const caller = await call("createExperiment");
+  expect(caller).toMatchObject({ authid: "task:t1", owner: "user:eva", user: "eva", limits: [] });
+  expect([countedAs(caller), tokenOf(caller)]).toEqual(["run:t1#1", ""]);
+  disabled.add("eva");
+  const refusal = { status: 401, code: "user_disabled" };
+  await expect(call("listExperiments")).rejects.toMatchObject(refusal);
+  expect(await call("getSignals")).toMatchObject({ kind: "run", task: "t1" });
+});
+
+test("the run of a task keeps the limits of the token that started it", async () => {
+  const limits = [{ role: "viewer", workspaces: ["vision"] }];
+  const { call } = await stage("shell", { owner: "user:eva", limits });
+  expect(await call("listExperiments")).toMatchObject({ user: "eva", limits });
+});
+
+test("a run whose task has neither a token nor a user has no rights of an owner", async () => {
+  const { call } = await stage("notebook", {}, { owner: "eva", tokenId: "" });
+  await expect(call("listExperiments")).rejects.toMatchObject({ code: "not_for_tasks" });
 });
 
 test("a run is refused as a user within half a second after its end, also by a replica that does not follow the log", async () => {

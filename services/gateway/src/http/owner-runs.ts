@@ -1,18 +1,26 @@
 /**
  * The rights that the run of a task has as a user. The run of a command, a shell or a notebook may make the calls with
- * `for_owner` with the rights of the token that started its task, until its run or that token has ended. Events record
- * `task:t12`, and the task's owner owns what the run creates.
+ * `for_owner` with the rights that its task's owner has at each call, within the limits of the token that started the
+ * task, until the run or that token has ended or the owner is disabled. A task that a person started in a session has
+ * no token. Events record `task:t12`, and the task's owner owns what the run creates.
  *
  * A run's token has no end of its own, and people save it in notebooks. So the end of the run is read from the log
  * itself, at most `ownerRunsConfirmedMs` before each call: a replica that follows the log late refuses no later.
  */
+import { isUser, userOf } from "@trainyard/access";
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, isFullPage } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { type FoldCache, runtimeLimits } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
 import { courseOfRun, creatorOfTask } from "../streams.ts";
-import { callerOfToken, type TaskRunCaller, type TokenLookup, type UserCaller } from "./caller.ts";
+import {
+  callerOfPerson,
+  callerOfToken,
+  type TaskRunCaller,
+  type TokenLookup,
+  type UserCaller,
+} from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 
@@ -20,6 +28,8 @@ export type OwnerRunsDeps = {
   readonly log: EventLog;
   readonly cache: FoldCache;
   readonly token: TokenLookup;
+  /** Throws a Problem of 401 if the user is disabled. */
+  readonly requireEnabled: (user: string) => Promise<void>;
   readonly clock: Clock;
 };
 
@@ -39,14 +49,18 @@ export class OwnerRuns {
 
   /** Returns the caller that the run is as a user. Throws a Problem if the run has no rights, or none any more. */
   async userOf(run: TaskRunCaller): Promise<UserCaller> {
-    const { cache, token, clock } = this.#deps;
+    const { cache, token, requireEnabled, clock } = this.#deps;
     const { state: creator } = await cache.load(creatorOfTask, run.task);
-    if (creator === null || creator.tokenId === "" || !kindsWithRights.has(creator.kind)) {
-      throw noRights(run);
-    }
+    if (creator === null || !kindsWithRights.has(creator.kind)) throw noRights(run);
+    const { tokenId, owner } = creator;
+    if (tokenId === "" && !isUser(owner)) throw noRights(run);
     await this.requireOpen(run.allocation);
-    const user = callerOfToken(await token(creator.tokenId), clock.nowMs());
-    return { ...user, authid: `task:${run.task}`, owner: creator.owner, run };
+    const user =
+      tokenId === ""
+        ? callerOfPerson(userOf(owner))
+        : callerOfToken(await token(tokenId), clock.nowMs());
+    await requireEnabled(user.user);
+    return { ...user, authid: `task:${run.task}`, owner, run };
   }
 
   /** Throws a Problem if the run has ended. */

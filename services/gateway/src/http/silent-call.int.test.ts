@@ -40,6 +40,7 @@ const run: Caller = {
 const accessDeps: AccessDeps = {
   authenticate: async ({ authorization }) => (authorization === "run" ? run : user),
   hasEnded: async () => false,
+  requireInTime: async () => {},
   clusterId: () => "1",
   bodies: gatewayBodies(),
   unreadable: () => null,

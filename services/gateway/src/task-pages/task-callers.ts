@@ -1,12 +1,18 @@
 /**
  * The person behind a request to a task's host. A session counts as open for a second after a look at the database, so
  * that a page with hundreds of files asks once. The requests that are still open are looked at every second: they end
- * with their session, its token, or the session of the Web UI that asked, on every replica.
+ * with their session, its token, or the session of the Web UI that asked, and if the person is disabled or may not open
+ * the task any more, on every replica.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
 import { LRUCache } from "lru-cache";
-import { callerOfToken, type TokenLookup, type UserCaller } from "../http/caller.ts";
+import {
+  callerOfPerson,
+  callerOfToken,
+  type TokenLookup,
+  type UserCaller,
+} from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { taskPageLimits } from "./limits.ts";
 import type { TaskPlace, TaskSession, TaskSessions } from "./task-sessions.ts";
@@ -14,6 +20,10 @@ import type { TaskPlace, TaskSession, TaskSessions } from "./task-sessions.ts";
 export type TaskCallersDeps = {
   readonly sessions: Pick<TaskSessions, "find" | "alive" | "touch">;
   readonly token: TokenLookup;
+  /** Throws a Problem of 401 if the user is disabled. */
+  readonly requireEnabled: (user: string) => Promise<void>;
+  /** Throws a Problem if the person may not open the task any more. */
+  readonly mayOpen: (task: string, caller: UserCaller) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -49,13 +59,15 @@ export class TaskCallers {
     return found;
   }
 
-  async #callerOf({ token, session, sessionEndsAtMs }: TaskSession): Promise<UserCaller> {
-    const caller = callerOfToken(await this.#deps.token(token), this.#deps.clock.nowMs());
+  async #callerOf({ token, user, session, sessionEndsAtMs }: TaskSession): Promise<UserCaller> {
+    const caller =
+      token === "" && user !== ""
+        ? callerOfPerson(user)
+        : callerOfToken(await this.#deps.token(token), this.#deps.clock.nowMs());
+    await this.#deps.requireEnabled(caller.user);
     if (session === null) return caller;
-    return {
-      ...caller,
-      session: { digest: session, token, user: "", expiresAtMs: sessionEndsAtMs ?? 0 },
-    };
+    const expiresAtMs = sessionEndsAtMs ?? 0;
+    return { ...caller, session: { digest: session, token, user, expiresAtMs } };
   }
 
   /** Registers a request until it is disposed. Its signal aborts when the session or its token ends. */
@@ -94,16 +106,16 @@ export class TaskCallers {
     const alive = await this.#deps.sessions.alive(digests);
     for (const digest of digests) {
       const session = alive.get(digest);
-      if (session === undefined || !(await this.#isTokenValid(session))) this.#end(digest);
+      if (session === undefined || !(await this.#mayStay(session))) this.#end(digest);
     }
   }
 
-  async #isTokenValid(session: TaskSession): Promise<boolean> {
+  async #mayStay(session: TaskSession): Promise<boolean> {
     try {
-      await this.#callerOf(session);
+      await this.#deps.mayOpen(session.task, await this.#callerOf(session));
       return true;
     } catch (error) {
-      if (error instanceof Problem && error.status === 401) return false;
+      if (error instanceof Problem && error.status < 500) return false;
       throw error;
     }
   }

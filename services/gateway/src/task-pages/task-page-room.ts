@@ -3,7 +3,7 @@ import type { Clock } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { TokenLookup } from "../http/caller.ts";
-import { TaskCallers } from "./task-callers.ts";
+import { TaskCallers, type TaskCallersDeps } from "./task-callers.ts";
 import { TaskPages, type TaskPagesDeps } from "./task-pages.ts";
 import { TaskSessions } from "./task-sessions.ts";
 import type { OpenTunnel } from "./tunnel-agent.ts";
@@ -14,6 +14,8 @@ export type TaskPageRoomDeps = {
   readonly logger: Logger;
   readonly serving: TaskPagesDeps["serving"];
   readonly token: TokenLookup;
+  readonly requireEnabled: TaskCallersDeps["requireEnabled"];
+  readonly mayOpen: TaskCallersDeps["mayOpen"];
   readonly tunnels: { readonly open: OpenTunnel };
   readonly openStreams: TaskPagesDeps["openStreams"];
   readonly unread: TaskPagesDeps["unread"];
@@ -28,10 +30,21 @@ export type TaskPageRoom = {
 };
 
 export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
-  const { pool, clock, logger, serving, token, tunnels, openStreams, unread, proxies } = deps;
+  const {
+    pool,
+    clock,
+    logger,
+    serving,
+    token,
+    requireEnabled,
+    tunnels,
+    openStreams,
+    unread,
+    proxies,
+  } = deps;
   const open: OpenTunnel = (...stream) => tunnels.open(...stream);
   const sessions = new TaskSessions(pool);
-  const callers = new TaskCallers({ sessions, token, clock, logger });
+  const callers = new TaskCallers({ ...deps, sessions });
   return {
     taskSessions: sessions,
     callers,

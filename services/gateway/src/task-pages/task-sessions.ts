@@ -4,7 +4,8 @@
  *
  *   code ──redeemed once, within 60 s──► session ──12 h unused──► (none)
  *
- * A row refers to the token, and to the session of the Web UI if one asked: it ends with both, and with the task.
+ * A row refers to the token, and to the session of the Web UI if one asked: it ends with both, and with the task. The
+ * session of a person who signed in has no token.
  */
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
@@ -16,19 +17,26 @@ import { taskPageLimits } from "./limits.ts";
 /** The host that a session belongs to. */
 export type TaskPlace = { readonly task: string; readonly port: number };
 
-/** The person for whom a code is made: a token, and the digest of the session that asked; null for a token itself. */
+/**
+ * The person for whom a code is made: a token, which is empty for a person who signed in, and the digest of the session
+ * that asked, which is null for a token itself.
+ */
 export type Asker = { readonly token: string; readonly session: string | null };
 
 export type TaskSession = Asker & {
   readonly digest: string;
+  readonly task: string;
+  /** The id of the person who signed in; empty for a token. */
+  readonly user: string;
   /** The end of the Web UI's session without further use, in milliseconds since 1970; null without one. */
   readonly sessionEndsAtMs: number | null;
 };
 
-type Row = { digest: string; token: string; session: string | null; ends: number | null };
+type Row = Omit<TaskSession, "sessionEndsAtMs"> & { readonly ends: number | null };
 
 /** Rows of sessions that have not ended, with the one of the Web UI that each depends on. Parameter $1: hours. */
 const openSessions = `select t.digest, t.token, t.session, t.task, t.port, t.used_at,
+    coalesce(s.user_id, '') as user,
     (extract(epoch from s.used_at + make_interval(hours => $1)) * 1000)::float8 as ends
   from gateway.task_sessions t left join gateway.sessions s on s.digest = t.session
   where t.used_at > now() - make_interval(hours => $1)
@@ -49,7 +57,8 @@ export class TaskSessions {
     const code = randomBytes(32).toString("base64url");
     const { rows } = await this.#pool.query<{ ends: number }>(
       `with surplus as (delete from gateway.task_codes where digest in (
-           select digest from gateway.task_codes where token = $4 order by expires_at desc offset $7))
+           select digest from gateway.task_codes
+           where token = $4 and (token <> '' or session = $5) order by expires_at desc offset $7))
        insert into gateway.task_codes (digest, task, port, token, session, expires_at)
        values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))
        returning (extract(epoch from expires_at) * 1000)::float8 as ends`,
@@ -72,8 +81,9 @@ export class TaskSessions {
          where digest = $1 and task = $2 and port = $3 and expires_at > now()
          returning token, session),
        surplus as (delete from gateway.task_sessions where digest in (
-         select digest from gateway.task_sessions where token in (select token from code)
-         order by used_at desc offset $5))
+         select t.digest from gateway.task_sessions t, code
+         where t.token = code.token and (t.token <> '' or t.session = code.session)
+         order by t.used_at desc offset $5))
        insert into gateway.task_sessions (digest, task, port, token, session)
        select $4, $2, $3, token, session from code returning digest`,
       [
@@ -141,6 +151,6 @@ export async function endSessionsOfTask(pool: Pool, task: string): Promise<void>
   await pool.query("delete from gateway.task_codes where task = $1", [task]);
 }
 
-function sessionOf({ digest, token, session, ends }: Row): TaskSession {
-  return { digest, token, session, sessionEndsAtMs: ends };
+function sessionOf({ digest, task, token, user, session, ends }: Row): TaskSession {
+  return { digest, task, token, user, session, sessionEndsAtMs: ends };
 }

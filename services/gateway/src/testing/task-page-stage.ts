@@ -41,7 +41,7 @@ class MemorySessions {
     this.#codes.delete(code);
     const secret = randomBytes(32).toString("base64url");
     const digest = digestOfSecret(secret);
-    this.#sessions.set(digest, { ...known, digest, sessionEndsAtMs: null });
+    this.#sessions.set(digest, { ...known, digest, user: "", sessionEndsAtMs: null });
     return secret;
   }
 
@@ -110,6 +110,8 @@ export async function startTaskPages(domain: string | null = null): Promise<Task
   const callers = new TaskCallers({
     sessions,
     token: async (id) => tokens.get(id),
+    requireEnabled: async () => {},
+    mayOpen: async () => {},
     clock: systemClock,
     logger,
   });

@@ -18,7 +18,7 @@ import { valuesOf } from "../experiments/whole.ts";
 import { type ListScope, rowsPage } from "../lists.ts";
 import { requireOwnRun } from "../runs/runs.ts";
 import { shownCheckpoint } from "../shown.ts";
-import { usableTask } from "../tasks/tasks.ts";
+import { usableTask } from "../tasks/access.ts";
 import { downloadObjects } from "./download-objects.ts";
 import { refuseForeign } from "./foreign.ts";
 

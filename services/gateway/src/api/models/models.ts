@@ -1,5 +1,6 @@
 /** The calls of the model registry. The registry service decides changes; the read model answers queries. */
 import { Readable } from "node:stream";
+import type { Rights } from "@trainyard/access";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { ModelChange, ModelWords } from "@trainyard/contracts/commands";
 import type { Backend } from "../../backend.ts";
@@ -8,6 +9,7 @@ import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
 import { requireFor, requireIn } from "../rights/guard.ts";
 import { findObject, isSeen } from "../rights/objects.ts";
+import { registeringRights } from "../rights/runs.ts";
 import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { versionKey } from "../../read-model/core/views/documents.ts";
 import { readContent } from "../../spaces/contents.ts";
@@ -122,7 +124,8 @@ async function register(
   const { model, checkpoint, semanticVersion, createModel, ...given } = request;
   const caller = notOfTask(context.caller);
   const onlyTrial = caller.kind === "run" ? caller.trial : "";
-  if (caller.kind !== "run") await requireRegistering(backend, request, context);
+  const rights = caller.kind === "run" ? await registeringRights(backend, caller) : context.rights;
+  await requireRegistering(backend, request, rights);
   const changed = await backend.command(
     "registry",
     "RegisterVersion",
@@ -132,11 +135,11 @@ async function register(
   return versionAfter(backend, model, changed);
 }
 
-/** Throws a Problem if a user may not register the version. A new model is in the default workspace. */
+/** Throws a Problem if the caller may not register the version. A new model is in the default workspace. */
 async function requireRegistering(
   backend: Backend,
   { model, checkpoint, createModel }: RequestOf<"registerModelVersion">,
-  { rights }: RequestContext,
+  rights: Rights,
 ): Promise<void> {
   if (rights.everywhere("model_edit") && rights.everywhere("experiment_view")) return;
   const found = await findObject(backend, "model", model);

@@ -3,8 +3,10 @@ import type { Duplex } from "node:stream";
 import { parseTrialId, runId, taskRunId, isTaskId } from "@trainyard/kernel";
 import type { FoldCache } from "@trainyard/runtime";
 import { parseTarget, splice, type Target, type WebSocket } from "@trainyard/tunnel";
+import type { Backend } from "../../backend.ts";
 import { type Caller, countedAs, type UserCaller } from "../../http/caller.ts";
 import type { OpenCalls } from "../../http/open-calls.ts";
+import type { OpenChecks } from "../../http/open-checks.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { Upgrade, UpgradeRoute } from "../../http/upgrades.ts";
 import type { OpenStreams } from "../../http/open-streams.ts";
@@ -13,7 +15,7 @@ import { latestRunOfTask, latestRunOfTrial } from "../../streams.ts";
 import { problemOfTunnel } from "../../tunnels/problem.ts";
 import type { Tunnels } from "../../tunnels/tunnels.ts";
 import type { UnreadStreams } from "../../tunnels/unread-streams.ts";
-import { mayUseTask } from "../tasks/access.ts";
+import { requireOpens, requireOpensTrial } from "../tasks/access.ts";
 
 export type StreamsDeps = {
   readonly tunnels: Tunnels;
@@ -21,6 +23,8 @@ export type StreamsDeps = {
   readonly serveConnection: (connection: Duplex) => void;
   readonly openStreams: OpenStreams;
   readonly openCalls: OpenCalls;
+  readonly checks: Pick<OpenChecks, "begin">;
+  readonly backend: Backend;
   readonly unread: UnreadStreams;
   readonly cache: FoldCache;
 };
@@ -35,12 +39,13 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
       async serve({ parameters: [id = ""], caller: ask, gone, accept }) {
         const caller = userOf(await ask());
         if (!isTaskId(id)) throw notFound("task", id);
-        const refusal = mayUseTask(caller, { id });
-        if (refusal !== null) throw refusal;
+        const mayOpen = () => requireOpens(deps.backend, id, caller);
+        await mayOpen();
         using held = new DisposableStack();
         held.use(open.open(countedAs(caller)));
         const call = held.use(await deps.openCalls.open(caller));
-        const signal = AbortSignal.any([gone, call.signal]);
+        const { refused } = held.use(deps.checks.begin(mayOpen));
+        const signal = AbortSignal.any([gone, call.signal, refused]);
         const kept = held.move();
         accept({ deadLooks: tunnelRoomLimits.streamDeadLooks }, (connection, webSocket) => {
           watchNear(deps, connection, webSocket);
@@ -56,12 +61,13 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
       async serve(upgrade) {
         const { id, caller, target } = await asked(upgrade);
         if (!isTaskId(id)) throw notFound("task", id);
-        const refusal = mayUseTask(caller, { id });
-        if (refusal !== null) throw refusal;
+        const mayOpen = () => requireOpens(deps.backend, id, caller);
+        await mayOpen();
         const run = (await deps.cache.load(latestRunOfTask, id)).state;
         if (run === null) throw notFound("task", id);
         if (run === 0) throw noRun(`task ${id}`);
-        await serve(deps, open, { caller, allocation: taskRunId(id, run), target }, upgrade);
+        const opening = { caller, mayOpen, allocation: taskRunId(id, run), target };
+        await serve(deps, opening, upgrade);
       },
     },
     {
@@ -70,11 +76,13 @@ export function streamRoutes(deps: StreamsDeps): readonly UpgradeRoute[] {
       async serve(upgrade) {
         const { id, caller, target } = await asked(upgrade);
         if (parseTrialId(id) === null) throw notFound("trial", id);
+        const mayOpen = () => requireOpensTrial(deps.backend, id, caller);
+        await mayOpen();
         const run = (await deps.cache.load(latestRunOfTrial, id)).state;
         if (run === null) throw notFound("trial", id);
         if (run === 0) throw noRun(`trial ${id}`);
         if (target.kind === "holder") throw noTarget("terminal");
-        await serve(deps, open, { caller, allocation: runId(id, run), target }, upgrade);
+        await serve(deps, { caller, mayOpen, allocation: runId(id, run), target }, upgrade);
       },
     },
   ];
@@ -96,20 +104,22 @@ async function asked({ parameters: [id = "", name = ""], caller }: Upgrade): Pro
 
 type Opening = {
   readonly caller: UserCaller;
+  /** Throws a Problem if the caller may not open the stream, or not any more. */
+  readonly mayOpen: () => Promise<void>;
   readonly allocation: string;
   readonly target: Target;
 };
 
 async function serve(
-  { tunnels, openCalls, unread }: StreamsDeps,
-  open: OpenStreams,
-  { caller, allocation, target }: Opening,
+  { tunnels, openStreams, openCalls, checks, unread }: StreamsDeps,
+  { caller, mayOpen, allocation, target }: Opening,
   { accept, gone }: Upgrade,
 ): Promise<void> {
   using held = new DisposableStack();
-  held.use(open.open(countedAs(caller)));
+  held.use(openStreams.open(countedAs(caller)));
   const call = held.use(await openCalls.open(caller));
-  const signal = AbortSignal.any([gone, call.signal]);
+  const { refused } = held.use(checks.begin(mayOpen));
+  const signal = AbortSignal.any([gone, call.signal, refused]);
   const far = await tunnels.open(allocation, target, signal).catch((error: unknown) => {
     throw problemOfTunnel(error);
   });

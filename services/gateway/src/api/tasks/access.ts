@@ -1,14 +1,56 @@
-import type { Caller } from "../../http/caller.ts";
+import type { Backend } from "../../backend.ts";
+import type { Caller, UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
+import { requireFor } from "../rights/guard.ts";
+import { findObject } from "../rights/objects.ts";
 
 /**
- * Decides who may see and open a task, and act on it: returns the refusal, or null. Every token of a user may, and
- * every session; a run may not, nor a task for its owner. Handlers, streams and the task's own address ask this
- * function only.
+ * Decides who may see a task, and act on it, beyond the guard: returns the refusal, or null. A run may not, nor a task
+ * for its owner.
  */
 export function mayUseTask(caller: Caller, { id }: Pick<TaskDocument, "id">): Problem | null {
   const run = caller.kind === "user" ? caller.run : caller;
   if (run === null) return null;
   return new Problem(403, "not_your_task", `the run ${run.allocation} may not use task ${id}`);
+}
+
+/** Returns the task. Throws a Problem of 404 for an unknown one, and of 403 if the caller may not use it. */
+export async function usableTask(
+  backend: Backend,
+  id: string,
+  caller: Caller,
+): Promise<TaskDocument> {
+  const task = await backend.get("task", id);
+  const refusal = mayUseTask(caller, task);
+  if (refusal !== null) throw refusal;
+  return task;
+}
+
+/**
+ * Throws a Problem unless the caller may open the task: its pages, terminals and ports. In a cluster with users only
+ * its owner may, while it sees tasks there. The call that makes a page's session, streams and the task's own address
+ * ask this function only.
+ */
+export async function requireOpens(backend: Backend, id: string, caller: Caller): Promise<void> {
+  const refusal = mayUseTask(caller, { id });
+  if (refusal !== null) throw refusal;
+  const { access } = backend.parts;
+  if (!(await access.state()).hasUsers) return;
+  const found = await findObject(backend, "task", id);
+  requireFor(await access.rightsOf(caller), "task_view", "task", id, found);
+  if (caller.kind === "user" && found?.owner === caller.owner) return;
+  throw new Problem(403, "not_your_task", `only its owner opens task ${id}`);
+}
+
+/** Throws a Problem unless the caller may open the ports of a trial: in a cluster with users if it controls it. */
+export async function requireOpensTrial(
+  backend: Backend,
+  id: string,
+  caller: UserCaller,
+): Promise<void> {
+  const { access } = backend.parts;
+  if (!(await access.state()).hasUsers) return;
+  const found = await findObject(backend, "trial", id);
+  requireFor(await access.rightsOf(caller), "experiment_control", "trial", id, found);
 }

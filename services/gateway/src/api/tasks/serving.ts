@@ -7,7 +7,7 @@ import { Problem } from "../../http/problem.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
 import { tokenKeyOf } from "../../streams.ts";
 import type { TaskPagesDeps } from "../../task-pages/task-pages.ts";
-import { usableTask } from "./tasks.ts";
+import { requireOpens, usableTask } from "./access.ts";
 
 /**
  * Returns what the port of an address stands for. 0 is the task's own page, or else the first declared HTTP port.
@@ -39,6 +39,7 @@ export function servingRuns(
 ): TaskPagesDeps["serving"] {
   return async ({ task: id, port: asked }, caller) => {
     const task = await usableTask(backend, id, caller);
+    await requireOpens(backend, id, caller);
     const target = servedTarget(task, asked);
     const run = task.runs.at(-1);
     if (run === undefined || task.state !== "RUNNING") throw notRunning(task);

@@ -9,7 +9,7 @@ import { ownPath } from "../../task-pages/html.ts";
 import { hostOfTask } from "../../task-pages/task-host.ts";
 import type { TaskSessions } from "../../task-pages/task-sessions.ts";
 import { servedTarget } from "./serving.ts";
-import { usableTask } from "./tasks.ts";
+import { requireOpens, usableTask } from "./access.ts";
 
 export function taskSessionHandlers(
   backend: Backend,
@@ -20,6 +20,7 @@ export function taskSessionHandlers(
     unary: {
       createTaskSession: async ({ task: id, port, localPort }, { caller, origin }) => {
         const task = await usableTask(backend, id, caller);
+        await requireOpens(backend, id, caller);
         servedTarget(task, port);
         const { protocol, host } = placeOf(origin, localPort, taskDomain, id);
         const domain = localPort === 0 ? taskDomain : null;

@@ -11,7 +11,7 @@ import { problemOfTunnel } from "../../tunnels/problem.ts";
 import type { Tunnels } from "../../tunnels/tunnels.ts";
 import { apiLimits } from "../limits.ts";
 import { notRunning, refuseEnded } from "./serving.ts";
-import { usableTask } from "./tasks.ts";
+import { usableTask } from "./access.ts";
 
 const uses = codecOf<Plain<TaskUse>>(TaskUseSchema);
 

@@ -11,7 +11,7 @@ import { shownRuns } from "../experiments/whole.ts";
 import { rowsPage } from "../lists.ts";
 import { type FollowedLines, followLines, lastLines, listLines } from "../logs/trial-logs.ts";
 import { shownTask } from "../shown.ts";
-import { mayUseTask } from "./access.ts";
+import { mayUseTask, usableTask } from "./access.ts";
 import { createTask } from "./create-task.ts";
 
 /** The last lines of a task in ERROR that `describe` shows. */
@@ -73,18 +73,6 @@ export function taskHandlers(
       },
     },
   } satisfies SomeHandlers;
-}
-
-/** Returns the task. Throws a Problem of 404 for an unknown one, and of 403 if the caller may not use it. */
-export async function usableTask(
-  backend: Backend,
-  id: string,
-  caller: Caller,
-): Promise<TaskDocument> {
-  const task = await backend.get("task", id);
-  const refusal = mayUseTask(caller, task);
-  if (refusal !== null) throw refusal;
-  return task;
 }
 
 async function getTask(
