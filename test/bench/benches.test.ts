@@ -43,6 +43,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "list_with_grants_vs_without",
     "search_picture_1000_trials_ms",
     "watch_cost_per_frame",
+    "watch_with_grants_vs_without",
     "fold_queued_runs_flatness_1k_100k",
     "trial_list_heavy",
     "signin_vs_bare_argon2",

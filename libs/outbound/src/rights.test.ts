@@ -111,6 +111,16 @@ test.each([
   },
 );
 
+test("the quotas of a pool are for those who see their workspaces, and for the cluster's admins", () => {
+  const settings = { quotas: [{ workspace: "vision" }, { workspace: "speech" }] };
+  const event = { type: "PoolConfigured", data: { policy: "priority", settings } };
+  const configured = leaving("pool-p", event as unknown as AnyEvent);
+  expect(mayRead(inVision("workspace_view"), configured, known)).toBe(false);
+  expect(mayRead(everywhere("cluster_admin"), configured, known)).toBe(true);
+  const sees = new Rights("", new Set(["workspace_view"]));
+  expect(mayRead(sees, configured, known)).toBe(true);
+});
+
 test("everybody reads the events of agents and pools that name no run", () => {
   expect(mayRead(none, bare("pool-default"), known)).toBe(true);
   expect(

@@ -88,7 +88,17 @@ export function mayRead(rights: Rights, event: LeavingEvent, known: KnownObjects
   if (!mayReadStream(rights, stream, known)) return false;
   const isNaming = namingRuns.has(categoryOf(stream));
   if (!isNaming || rights.everywhere("cluster_admin")) return true;
-  return jobsNamedIn(event).every((job) => maySee(rights, job, known));
+  return (
+    jobsNamedIn(event).every((job) => maySee(rights, job, known)) &&
+    workspacesNamedIn(event).every((workspace) => rights.has("workspace_view", workspace))
+  );
+}
+
+/** Returns the workspaces that have quotas in a pool. */
+function workspacesNamedIn({ name, data }: LeavingEvent): readonly string[] {
+  if (name !== "PoolConfigured") return [];
+  const { settings } = data as { settings?: { quotas?: readonly { workspace?: string }[] } };
+  return (settings?.quotas ?? []).map(({ workspace = "" }) => workspace);
 }
 
 /** Whether the caller may read a stream, so that it exists for the caller. */

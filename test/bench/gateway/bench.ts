@@ -19,6 +19,7 @@ import { queuedBar, queuedRuns } from "./queued-runs.ts";
 import { pictureBar, searchPicture } from "./search-picture.ts";
 import { signInBar, signIns } from "./sign-ins.ts";
 import { watchBar, watchCost } from "./watch-cost.ts";
+import { watchGrantsBar, watchWithGrants } from "./watch-grants.ts";
 import { startPlainGrpcServer, startPlainServer } from "./plain-server.ts";
 
 const pageSize = 50;
@@ -66,7 +67,8 @@ export const run: Bench = async (context) => [
 /** Measures with experiments 1 to 1,000, and to 100,000. */
 async function ofFilled(context: BenchContext): Promise<readonly BenchResult[]> {
   const [fewer, more] = context.size === "tiny" ? [100, 300] : [1_000, 100_000];
-  const ids = [...Object.values(bars), pictureBar, watchBar, grantedBar].map(({ id }) => id);
+  const own = [pictureBar, watchBar, watchGrantsBar, grantedBar];
+  const ids = [...Object.values(bars), ...own].map(({ id }) => id);
   if (!context.wants(...ids)) return [];
   await using stack = new AsyncDisposableStack();
   const small = await openFilled(stack, context, fewer);
@@ -106,6 +108,10 @@ async function ofFewExperiments(
   return [
     ...(context.wants(pictureBar.id) ? [await searchPicture(context, client, writer)] : []),
     ...(context.wants(watchBar.id) ? [await watchCost(context, small, { writer, gateway })] : []),
+    // The cluster has users from here on.
+    ...(context.wants(watchGrantsBar.id)
+      ? [await watchWithGrants(context, small, { writer, gateway })]
+      : []),
   ];
 }
 

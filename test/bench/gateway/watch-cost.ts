@@ -57,7 +57,11 @@ export async function watchCost(
 }
 
 /** Creates a user for each token, because a user has a limited number of streams. */
-export async function tokensOf(url: string, count: number): Promise<readonly string[]> {
+export async function tokensOf(
+  url: string,
+  count: number,
+  ownerOf = (person: number): string => `watcher-${person}`,
+): Promise<readonly string[]> {
   await using log = createPostgresLog({ connectionString: url });
   const tokens: string[] = [];
   for (let person = 0; person < count; person += 1) {
@@ -65,7 +69,7 @@ export async function tokensOf(url: string, count: number): Promise<readonly str
     const secretDigest = createHash("sha256").update(secret).digest("hex");
     const data = {
       label: "",
-      owner: `watcher-${person}`,
+      owner: ownerOf(person),
       secretDigest,
       expiresAtMs: 0,
       ancestors: [],
@@ -78,11 +82,12 @@ export async function tokensOf(url: string, count: number): Promise<readonly str
 }
 
 /** Counts the frames per second of this process's processor time; the gateway and the clients run in it. */
-async function framesPerSecond(
+export async function framesPerSecond(
   log: EventLog,
   clients: readonly Client[],
   commits: number,
   ids: { next: number },
+  filterOf = (index: number): string => (index % 2 === 0 ? "" : `not label = of-${index}`),
 ): Promise<number> {
   const stop = new AbortController();
   const wanted = commits * experimentsOfCommit;
@@ -91,8 +96,7 @@ async function framesPerSecond(
   const moved = new EventTarget();
   const tell = (): boolean => moved.dispatchEvent(new Event("moved"));
   const watching = clients.map(async (client, index) => {
-    const filter = index % 2 === 0 ? "" : `not label = of-${index}`;
-    const request = { topics: [{ kind: "experiments", filter }] };
+    const request = { topics: [{ kind: "experiments", filter: filterOf(index) }] };
     const seen = new Set<string>();
     for await (const { message } of client.stream("watch", request, { signal: stop.signal })) {
       const { frame } = message;
