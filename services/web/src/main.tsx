@@ -8,6 +8,7 @@ import { startNonce } from "./app/nonce.ts";
 import { router } from "./app/router.ts";
 import { live } from "./data/live/connection.ts";
 import { patcher } from "./data/live/patch.ts";
+import { followRights } from "./data/me.ts";
 import { queryClient } from "./data/query-client.ts";
 import { onSignedOut, takeCode } from "./data/session.ts";
 import { startTheme } from "./theme/theme.ts";
@@ -32,6 +33,7 @@ async function start(): Promise<void> {
   await enter();
   globalThis.addEventListener("hashchange", () => void enter());
   live.start(patcher(queryClient));
+  followRights(queryClient);
   onSignedOut(queryClient, toSignIn);
   createRoot(root).render(
     <StrictMode>

@@ -74,3 +74,17 @@ test("new rows of a list in another order are read", async () => {
   await expect.poll(() => answers.length, { timeout: 5_000 }).toBe(2);
   stop();
 });
+
+test("the caller's rights are read again when a document is gone and when lists are reset", async () => {
+  const { queries, listener, stop } = world();
+  const isStale = () => queries.getQueryState(["getMe", {}])?.isInvalidated;
+  const frame = { case: "gone", value: { topic: "t", id: "1" } };
+  const gone = { key: "topic", frame } as unknown as KeyedDocument;
+  for (const change of [() => listener.frames([gone]), () => listener.reset(["topic"])]) {
+    queries.setQueryData(["getMe", {}], { hasUsers: true });
+    expect(isStale()).toBe(false);
+    change();
+    await expect.poll(isStale, { timeout: 5_000 }).toBe(true);
+  }
+  stop();
+});
