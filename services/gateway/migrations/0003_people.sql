@@ -45,7 +45,9 @@ create table gateway.device_logins (
   asked_at timestamptz,
   -- waiting, confirmed, refused
   state text not null default 'waiting',
-  user_id text collate "C" not null default ''
+  -- The person who confirmed, as events record it, and the token of the person's session; empty for none.
+  owner text collate "C" not null default '',
+  token text collate "C" not null default ''
 );
 
 -- The last use of tokens, to the minute.

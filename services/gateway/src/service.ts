@@ -45,16 +45,19 @@ import { Costs } from "./http/costs.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { expiredKeys, IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
+import { OpenChecks } from "./http/open-checks.ts";
 import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
+import { expiredDeviceLogins } from "./people/device-logins.ts";
 import { CurrentAccess } from "./people/current-access.ts";
 import { Guard } from "./api/rights/guard.ts";
 import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
+import { TokenUses } from "./http/token-uses.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
 import { keepRecent, openLeaving } from "./live/keep-recent.ts";
@@ -79,7 +82,7 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
-const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions];
+const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions, expiredDeviceLogins];
 
 export async function createService(
   config: GatewayConfig,
@@ -104,15 +107,16 @@ export async function createService(
     moved.notify([event]);
     openCalls.observed(event);
     room.tunnels.observed(event);
-    directory.observed(event);
+    people.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
-  const { access, directory } = peopleOf({ pool, clock, logger, cache: executor.cache });
+  const people = peopleOf({ pool, clock, logger, cache: executor.cache });
+  const { access, directory, checks } = people;
   const backend = new Backend({
-    ...{ access, directory, disk, log, bus, pool, clock, logger, documents, view, blobs },
+    ...{ access, directory, checks, disk, log, bus, pool, clock, logger, documents, view, blobs },
     ...{ executor, follower },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
@@ -132,6 +136,7 @@ export async function createService(
   const face = {
     costs: new Costs(),
     guard: new Guard(access, backend),
+    directory,
     bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room, state }, config),
@@ -143,11 +148,7 @@ export async function createService(
     ],
     hasEnded: (run: RunCaller) => hasEnded(executor.cache, run),
     unreadable: () => freshness.unreadable(),
-    clock,
-    logger,
-    registry,
-    tracer,
-    telemetry,
+    ...{ checks, clock, logger, registry, tracer, telemetry },
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
   };
@@ -173,8 +174,10 @@ export async function createService(
       { run: (signal) => keepRecent(backend.parts, signal) },
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
+      checks,
       room.tunnels,
       pages.callers,
+      door.uses,
       { run: (signal) => sweep(expired, pool, clock, logger, signal) },
       purging,
       removing,
@@ -188,7 +191,13 @@ export async function createService(
 
 /** Returns what is known about users: their roles and their names. */
 function peopleOf(deps: Pick<BackendParts, "pool" | "clock" | "logger"> & { cache: FoldCache }) {
-  return { access: new CurrentAccess(deps.cache), directory: new UserDirectory(deps) };
+  const directory = new UserDirectory(deps);
+  const checks = new OpenChecks(deps);
+  const observed = (event: StoredEvent): void => {
+    directory.observed(event);
+    checks.observed(event);
+  };
+  return { access: new CurrentAccess(deps.cache), directory, checks, observed };
 }
 
 /** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */
@@ -196,9 +205,10 @@ function doorOf(
   {
     log,
     clock,
+    logger,
     state,
     access,
-  }: Pick<BackendParts, "log" | "clock"> & {
+  }: Pick<BackendParts, "log" | "clock" | "logger"> & {
     readonly state: SharedState;
     readonly access: CurrentAccess;
   },
@@ -209,9 +219,11 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
+  const uses = new TokenUses({ pool: callers, clock, logger });
   const found = new SharedLookups((secrets) => sessions.find(secrets));
   const lookups = {
     ...{ runTokenKeys, token },
+    used: (id: string) => uses.note(id),
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
@@ -219,7 +231,7 @@ function doorOf(
   };
   const clusterId = (): string => sessions.clusterId;
   return {
-    ...{ sessions, openCalls, clusterId, proxies: new TrustedProxies(trustedProxies) },
+    ...{ sessions, openCalls, uses, clusterId, proxies: new TrustedProxies(trustedProxies) },
     rates: new Rates({ rates, state, clusterId, bucketOf }),
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };

@@ -44,6 +44,8 @@ export const httpLimits = {
   openCallsMs: 30_000,
   /** The interval at which open streams are checked for sessions that have ended, at any replica. */
   openSessionsMs: 1_000,
+  /** The interval at which the rights of open streams and downloads are checked again. */
+  openChecksMs: 2_000,
   /**
    * The time for which a run of a task counts as not ended after the log was read: with the interval of open streams
    * its token is refused within 2 s after its end.
@@ -51,6 +53,10 @@ export const httpLimits = {
   ownerRunsConfirmedMs: 500,
   /** The most such runs that are remembered; others are read again. */
   ownerRunsMax: 10_000,
+  /** The interval at which the last uses of tokens are written. */
+  tokenUsesMs: 2_000,
+  /** The most tokens whose last uses are in memory; others are written again. */
+  tokenUsesMax: 10_000,
   /** The time without requests after which a session ends. */
   sessionIdleHours: 12,
   /** The most open sessions of one token; beyond it the one with the oldest use ends. */
