@@ -1,6 +1,6 @@
 import { QueryClient } from "@tanstack/react-query";
 import { expect, test } from "vitest";
-import { followRights } from "./me.ts";
+import { followRights } from "./follow-rights.ts";
 
 test("the places are read again when the rights changed, and not for an equal answer", async () => {
   const queries = new QueryClient();
