@@ -34,14 +34,11 @@ export type CallDeps = {
     /** Throws a Problem if the caller may not make a call any more that is still open. */
     requireStill(facts: CallFacts, message: object, caller: Caller): Promise<void>;
   };
-<<<<<<< HEAD
   /** The names of persons, which answers show instead of their ids. */
   readonly directory: {
     named<Message extends object>(descriptor: DescMessage, message: Message): Message;
   };
-=======
   readonly checks: Pick<OpenChecks, "begin">;
->>>>>>> streams48
   /** Waits until the read model has reached a position, before a call has its turn. */
   readonly reached: (position: string) => Promise<void>;
 };

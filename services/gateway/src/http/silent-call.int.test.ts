@@ -94,13 +94,9 @@ beforeAll(async () => {
     draining: new AbortController().signal,
     openCalls: {} as OpenCalls,
     costs: new Costs(),
-<<<<<<< HEAD
-    guard: { require: async () => allRights("ada") },
     directory: { named: <Message extends object>(_reply: unknown, answer: Message) => answer },
-=======
     guard: { require: async () => allRights("ada"), requireStill: async () => {} },
     checks: new OpenChecks({ clock: systemClock, logger: createLogger("gateway", "error") }),
->>>>>>> streams48
     reached: async () => {},
     clock: systemClock,
     problemText: String,
