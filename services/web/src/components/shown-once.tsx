@@ -6,7 +6,7 @@ import { useSay } from "./toasts.tsx";
 
 type Props = {
   readonly title: string;
-  /** What the text is for, and that it is not shown again. */
+  /** The use of the text, and that it is not shown again. */
   readonly description: string;
   readonly secret: string;
   /** The noun of the secret, such as "token". */

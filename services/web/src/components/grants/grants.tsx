@@ -1,4 +1,4 @@
-/** Who has which role in one place, and the form that gives one: of a workspace, or of the whole cluster. */
+/** The roles that were given in one place, a workspace or the whole cluster, and the form that gives one. */
 import type { Plain } from "@trainyard/contracts";
 import type { Grant } from "@trainyard/contracts/api";
 import type { JSX } from "react";

@@ -5,7 +5,7 @@ import { useCall } from "../../data/calls.ts";
 import { useRights } from "../../data/me.ts";
 import { ServiceChoice } from "./service-choice.tsx";
 
-/** What a new token may do below the rights of its owner. */
+/** The limit of a new token below the rights of its owner. */
 export type Limit = {
   /** The name of the role; empty for none. */
   readonly role: string;

@@ -26,7 +26,7 @@ type Session = {
   readonly tokenExpiresAtMs?: number | undefined;
 };
 
-/** A lifetime of a new token in seconds; 0 is until the end of its creator, or for ever. */
+/** A lifetime of a new token in seconds; 0 is until the end of its creator, or never. */
 export type Lifetime = { readonly title: string; readonly seconds: number };
 
 const restOfSession: Lifetime = { title: "the rest of this session", seconds: 0 };

@@ -10,7 +10,7 @@ type Props = {
   readonly onDelete: () => void;
 };
 
-/** What an admin does with a group or a role. */
+/** The actions of an admin on a group or a role. */
 export function NameMenu({ name, onEdit, onDelete }: Props): JSX.Element {
   return (
     <Menu

@@ -1,6 +1,6 @@
 import type { PermissionName } from "@trainyard/access";
 
-/** What each permission allows, in words; every user is signed in, so no role has that one. */
+/** The actions that each permission allows. Every user is signed in, so no role has that permission. */
 export const permissionTexts: Readonly<Record<Exclude<PermissionName, "signed_in">, string>> = {
   workspace_view: "see that the workspace and its projects exist",
   project_edit: "create and describe projects",

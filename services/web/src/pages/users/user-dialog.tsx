@@ -10,7 +10,7 @@ import { ShownOnce } from "../../components/shown-once.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
 
-export type Asked = {
+export type UserAction = {
   readonly kind: "edit" | "reset" | "disable";
   readonly user: Plain<User>;
 };
@@ -18,7 +18,7 @@ export type Asked = {
 type Props = { readonly user: Plain<User>; readonly onClose: () => void };
 
 export function UserDialog(props: {
-  readonly asked: Asked;
+  readonly asked: UserAction;
   readonly onClose: () => void;
 }): JSX.Element {
   const { asked, onClose } = props;

@@ -7,11 +7,11 @@ import { Menu } from "../../components/menu.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
 import styles from "./page.module.css";
-import type { Asked } from "./user-dialog.tsx";
+import type { UserAction } from "./user-dialog.tsx";
 
-type Props = { readonly user: Plain<User>; readonly onAsk: (asked: Asked) => void };
+type Props = { readonly user: Plain<User>; readonly onAsk: (action: UserAction) => void };
 
-/** What an admin does with a user. */
+/** The actions of an admin on a user. */
 export function UserMenu({ user, onAsk }: Props): JSX.Element {
   const { name, kind, disabled } = user;
   const say = useSay();

@@ -9,7 +9,7 @@ import { useList } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
 import styles from "./page.module.css";
 import { usersRoute } from "./route.ts";
-import { type Asked, UserDialog } from "./user-dialog.tsx";
+import { type UserAction, UserDialog } from "./user-dialog.tsx";
 import { UserMenu } from "./user-menu.tsx";
 import { kindText, signInText, stateText } from "./user-text.ts";
 
@@ -29,7 +29,7 @@ export function UsersTable({ isAdmin }: { readonly isAdmin: boolean }): JSX.Elem
   const request = { pageSize: 200, prefix };
   const users = useList("listUsers", request, { keepPrevious: true });
   const rows = users.data?.pages.flatMap(({ items }) => items) ?? [];
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [asked, setAsked] = useState<UserAction | null>(null);
   return (
     <div className={styles["tab"]}>
       <div className={styles["bar"]}>
@@ -70,7 +70,7 @@ export function UsersTable({ isAdmin }: { readonly isAdmin: boolean }): JSX.Elem
   );
 }
 
-function columnsAt(nowMs: number, ask: (asked: Asked) => void): readonly Column<Row>[] {
+function columnsAt(nowMs: number, ask: (action: UserAction) => void): readonly Column<Row>[] {
   const text = (id: string, title: string, width: number, of: (row: Row) => string) => ({
     id,
     title,
