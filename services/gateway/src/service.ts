@@ -54,6 +54,7 @@ import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
 import { expiredDeviceLogins } from "./people/device-logins.ts";
 import { CurrentAccess } from "./people/current-access.ts";
+import { expiredWrongPasswords } from "./people/wrong-passwords.ts";
 import { Guard } from "./api/rights/guard.ts";
 import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
@@ -82,7 +83,10 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
-const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions, expiredDeviceLogins];
+const expired = [
+  ...[expiredKeys, ...expiredSessions, ...expiredTaskSessions],
+  ...[expiredDeviceLogins, expiredWrongPasswords],
+];
 
 export async function createService(
   config: GatewayConfig,
@@ -218,7 +222,8 @@ function doorOf(
   { runTokenKeys, rates, trustedProxies }: GatewayConfig,
 ) {
   const sessions = new Sessions(callers);
-  const openCalls = new OpenCalls({ token, sessions, clock });
+  const requireEnabled = (user: string): Promise<void> => access.requireEnabled(user);
+  const openCalls = new OpenCalls({ token, sessions, clock, requireEnabled });
   const uses = new TokenUses({ pool: callers, clock, logger });
   const found = new SharedLookups((secrets) => sessions.find(secrets));
   const lookups = {
@@ -227,7 +232,7 @@ function doorOf(
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
-    requireEnabled: (user: string) => access.requireEnabled(user),
+    requireEnabled,
   };
   const clusterId = (): string => sessions.clusterId;
   return {

@@ -4,7 +4,8 @@
  *
  *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
  *
- * A session refers to its token, and each request checks again whether that token is valid.
+ * A session refers to its token, and each request checks again whether that token is valid. The session of a person who
+ * signed in with a password has no token: it ends with the password, and while the user is disabled.
  */
 import { randomBytes } from "node:crypto";
 import { assert } from "@trainyard/kernel";
@@ -47,6 +48,25 @@ export class Sessions {
     const opened = await this.#open("select $3::text as token", token);
     assert(opened !== undefined, "a session of a token is opened");
     return opened;
+  }
+
+  /**
+   * Opens a session of a person whose password had a hash; undefined if the password has changed since. The lock of the
+   * row makes a change of the password wait, so that it ends this session, too.
+   */
+  async openOfPerson(user: string, hash: string): Promise<Secret | undefined> {
+    const secret = newSecret();
+    const { rows } = await this.#pool.query<{ ends: number }>(
+      `with of as (
+         select id from gateway.users where id = $3 and password_hash = $4 for share), surplus as (
+         delete from gateway.sessions where digest in (
+           select digest from gateway.sessions where user_id = $3 and user_id <> ''
+           order by used_at desc offset $5))
+       insert into gateway.sessions (digest, token, user_id) select $1, '', id from of
+       returning ${endMs} as ends`,
+      [digestOfSecret(secret), idleHours, user, hash, httpLimits.sessionsOfTokenMax - 1],
+    );
+    return rows[0] === undefined ? undefined : { secret, expiresAtMs: rows[0].ends };
   }
 
   /** Opens a session for the token that a statement returns, if it returns one; its only parameter is $3. */
