@@ -11,7 +11,7 @@ import type {
 } from "@trainyard/contracts";
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
 import { codecOf } from "@trainyard/contracts/codec";
-import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
+import { gatewayRoutes, pathOf, Permission, type Route } from "@trainyard/contracts/routes";
 import { type Clock, isTraceparent, retryAfterMs } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";
@@ -56,6 +56,10 @@ export type StreamedMessage<Message> = { readonly id: string; readonly message: 
 
 /** A method may have several paths: the first one whose fields are all present is used. */
 const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
+
+/** Returns the permission that a user needs for a call. */
+export const permissionOf = (name: CallName): Permission =>
+  routes.get(name)?.[0]?.facts.permission ?? Permission.UNSPECIFIED;
 
 export class Client {
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { Mark } from "../components/mark.tsx";
 import { Menu } from "../components/menu.tsx";
 import { VerbsProvider } from "../components/page/verbs.tsx";
 import { PathLink } from "../components/path-link.tsx";
-import { Toasts, useSay } from "../components/toasts.tsx";
+import { Toasts } from "../components/toasts.tsx";
 import { useSignOut } from "../components/use-sign-out.ts";
 import { useCall } from "../data/calls.ts";
 import { chooseTheme, chosenTheme, type Theme } from "../theme/theme.ts";

@@ -1,4 +1,4 @@
-import type { QueryClient } from "@tanstack/react-query";
+import type { Query, QueryClient } from "@tanstack/react-query";
 
 /** Lists that no topic keeps up to date, and that have other rows under other rights. */
 const listsOfRights = ["listWorkspaces", "listProjects", "listGrants"] as const;
@@ -6,8 +6,9 @@ const listsOfRights = ["listWorkspaces", "listProjects", "listGrants"] as const;
 /** Reads lists again once the caller's rights have changed. */
 export function followRights(queries: QueryClient): void {
   const seen = new WeakMap<object, unknown>();
-  queries.getQueryCache().subscribe(({ type, query }) => {
-    if (type !== "updated" || query.queryKey[0] !== "getMe") return;
+  queries.getQueryCache().subscribe((event) => {
+    const query = event.query as Query;
+    if (event.type !== "updated" || query.queryKey[0] !== "getMe") return;
     const { data } = query.state;
     const before = seen.get(query);
     seen.set(query, data);

@@ -57,7 +57,7 @@ export function tokenColumns({ nowMs, own, revoke }: Given): readonly Column<Row
     { ...text("limits", "Limited to", 200, limitText), min: 120 },
     aged("used", "Last used", ({ lastUsedAtMs }) => lastUsedAtMs),
     aged("created", "Created", ({ createdAtMs }) => createdAtMs),
-    text("expires", "Expires", 150, ({ expiresAtMs }) =>
+    text("expires", "Expires", 170, ({ expiresAtMs }) =>
       expiresAtMs === undefined ? "never" : time(expiresAtMs),
     ),
     {

@@ -80,12 +80,7 @@ export function NewToken({ hasUsers, onClose }: Props): JSX.Element {
           ))}
         </Choice>
         {hasUsers && <LimitFields limit={limit} onChange={setLimit} />}
-        {isOfToken && (
-          <div>
-            <p>For a token that lasts longer, use the command line:</p>
-            <Command text={longer(label.trim())} />
-          </div>
-        )}
+        {isOfToken && <Longer label={label.trim()} />}
       </form>
       {create.error !== null && <ErrorNote error={create.error} />}
     </Dialog>
@@ -95,6 +90,13 @@ export function NewToken({ hasUsers, onClose }: Props): JSX.Element {
 const lifeOfToken =
   "At most 12 hours, as a session without further use, and never longer than the token that you signed in with.";
 
-/** Returns the command that creates a token with a longer life. */
-const longer = (label: string): string =>
-  `yard token create --ttl 30d --label '${(label || "LABEL").replaceAll("'", "'\\''")}'`;
+/** The command that creates a token with a longer life. */
+function Longer({ label }: { readonly label: string }): JSX.Element {
+  const quoted = (label || "LABEL").replaceAll("'", "'\\''");
+  return (
+    <div>
+      <p>For a token that lasts longer, use the command line:</p>
+      <Command text={`yard token create --ttl 30d --label '${quoted}'`} />
+    </div>
+  );
+}

@@ -15,7 +15,8 @@ import { tokensRoute } from "./route.ts";
 export function TokensPage(): JSX.Element {
   const { all = false } = tokensRoute.useSearch();
   const navigate = tokensRoute.useNavigate();
-  const hasUsers = useMe().data?.hasUsers === true;
+  const me = useMe();
+  const hasUsers = me.data?.hasUsers === true;
   const isAdmin = useRights().everywhere("user_admin") && hasUsers;
   const tokens = useList("listTokens", { pageSize: 200, ...(all && isAdmin ? { all } : {}) });
   const session = useCall("getCurrentSession", {});
@@ -28,13 +29,12 @@ export function TokensPage(): JSX.Element {
     title: all ? "Only my tokens" : "Tokens of all users",
     run: () => void navigate({ search: all ? {} : { all: true } }),
   };
+  const create: Verb = { title: "New token", run: () => setCreating(true), primary: true };
   return (
     <Page
       title="Tokens"
-      verbs={[
-        ...(isAdmin ? [choice] : []),
-        { title: "New token", run: () => setCreating(true), primary: true },
-      ]}
+      // The buttons come together: one that came later would move the other under the pointer.
+      verbs={me.isPending ? [] : [...(isAdmin ? [choice] : []), create]}
     >
       <Table
         label="Tokens"

@@ -2,11 +2,10 @@ import { type FormEvent, type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { Choice, Field } from "../../components/field.tsx";
 import { ShownOnce } from "../../components/shown-once.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
-import styles from "./page.module.css";
+import { newUser, requestOf, UserFields } from "./user-fields.tsx";
 
 type Props = {
   /** The cluster has no users yet. */
@@ -14,20 +13,16 @@ type Props = {
   readonly onClose: () => void;
 };
 
-const empty = { name: "", displayName: "", email: "", kind: "person" };
-
 /** Creates a user, and shows the password of a person once. */
 export function NewUser({ isFirst, onClose }: Props): JSX.Element {
   const create = useChange("createUser", ["getMe", "listUsers", "getCurrentSession", "listTokens"]);
-  const [typed, setTyped] = useState(empty);
-  const [admin, setAdmin] = useState(false);
+  const [typed, setTyped] = useState(newUser);
   const say = useSay();
-  const { name, kind } = typed;
-  const isPerson = isFirst || kind === "person";
+  const { name } = typed;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     create.mutate(
-      { request: { ...typed, name: name.trim(), admin: isPerson && (isFirst || admin) } },
+      { request: { ...requestOf(typed), ...(isFirst ? { admin: true } : {}) } },
       {
         onSuccess: ({ password }) => {
           if (password !== "") return;
@@ -37,11 +32,6 @@ export function NewUser({ isFirst, onClose }: Props): JSX.Element {
       },
     );
   };
-  const of = (field: keyof typeof empty) => ({
-    value: typed[field],
-    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
-      setTyped((now) => ({ ...now, [field]: target.value })),
-  });
   const made = create.data;
   if (made !== undefined && made.password !== "") {
     return (
@@ -79,35 +69,7 @@ export function NewUser({ isFirst, onClose }: Props): JSX.Element {
       }
     >
       <form id="new-user" onSubmit={submit}>
-        {!isFirst && (
-          <Choice label="Kind" {...of("kind")}>
-            <option value="person">a person, who signs in with a password</option>
-            <option value="service">a service account, which has tokens only</option>
-          </Choice>
-        )}
-        <Field
-          label="Name"
-          hint="1 to 100 letters, digits and . _ @ + -"
-          autoFocus
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          {...of("name")}
-        />
-        <Field label="Display name" autoComplete="off" {...of("displayName")} />
-        {isPerson && (
-          <Field label="E-mail address" type="email" autoComplete="off" {...of("email")} />
-        )}
-        {isPerson && !isFirst && (
-          <label className={styles["check"]}>
-            <input
-              type="checkbox"
-              checked={admin}
-              onChange={(event) => setAdmin(event.target.checked)}
-            />
-            Admin of the cluster
-          </label>
-        )}
+        <UserFields isFirst={isFirst} typed={typed} onChange={setTyped} />
       </form>
       {create.error !== null && <ErrorNote error={create.error} />}
     </Dialog>

@@ -83,7 +83,7 @@ function columnsAt(nowMs: number, ask: (action: UserAction) => void): readonly C
     text("name", "Name", 160, ({ name }) => name),
     text("display", "Display name", 180, ({ displayName }) => displayName),
     text("email", "Address", 200, ({ email }) => email),
-    text("kind", "Kind", 110, kindText),
+    { ...text("kind", "Kind", 130, kindText), min: 124 },
     { ...text("state", "State", 80, stateText), min: 72 },
     text("groups", "Groups", 160, ({ groups }) => groups.join(", ")),
     text("signIn", "Signs in by", 140, signInText),
