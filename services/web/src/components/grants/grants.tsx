@@ -37,7 +37,7 @@ export function Grants({ workspace, mayChange }: Props): JSX.Element {
           columns={[
             { title: "Who", cell: (row) => holderText(row) },
             { title: "Role", cell: ({ role }) => role },
-            ...(mayChange ? [{ title: " ", cell: (row: Row) => <Take grant={row} /> }] : []),
+            ...(mayChange ? [{ title: "Change", cell: (row: Row) => <Take grant={row} /> }] : []),
           ]}
           rows={rows}
           keyOf={({ id }) => id}

@@ -30,7 +30,7 @@ export function GroupsTab({ isAdmin }: { readonly isAdmin: boolean }): JSX.Eleme
             { title: "Group", cell: ({ name }) => name },
             { title: "Members", cell: (row) => <Members group={row} /> },
             ...(isAdmin
-              ? [{ title: " ", cell: (row: Row) => <Verbs group={row} onOpen={setOpened} /> }]
+              ? [{ title: "Change", cell: (row: Row) => <Verbs group={row} onOpen={setOpened} /> }]
               : []),
           ]}
           rows={groups.data.items}

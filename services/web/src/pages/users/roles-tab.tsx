@@ -42,7 +42,12 @@ export function RolesTab({ isAdmin }: { readonly isAdmin: boolean }): JSX.Elemen
               { title: "Role", cell: ({ name }) => name },
               { title: "Permissions", cell: (role) => <Permissions role={role} /> },
               ...(isAdmin
-                ? [{ title: " ", cell: (role: Row) => <Verbs role={role} onOpen={setOpened} /> }]
+                ? [
+                    {
+                      title: "Change",
+                      cell: (role: Row) => <Verbs role={role} onOpen={setOpened} />,
+                    },
+                  ]
                 : []),
             ]}
             rows={roles.data.items}
