@@ -1,6 +1,6 @@
 /**
- * A workspace `lab` with objects of each kind of another person, of an editor and of runs, and a caller of each kind. It
- * adds to the stage of the examples.
+ * A workspace `lab` with objects of each kind of another person, of an editor and of runs, and a caller of each kind.
+ * It adds to the stage of the examples.
  */
 import { decodeEvent, type EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
