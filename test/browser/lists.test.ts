@@ -1,7 +1,4 @@
-/**
- * Tests of the pages' frame and of the API's page before any experiment exists, then of Home and the experiments, and in
- * the end of the pages of users.
- */
+/** Tests of the pages' frame and of the API's page on an unused cluster, then of Home, experiments and users. */
 import "./pages/frame.ts";
 import "./pages/reference.ts";
 import "./pages/experiments.ts";

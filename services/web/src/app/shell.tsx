@@ -8,6 +8,7 @@ import { PathLink } from "../components/path-link.tsx";
 import { Toasts } from "../components/toasts.tsx";
 import { useSignOut } from "../components/use-sign-out.ts";
 import { useCall } from "../data/calls.ts";
+import { useMe } from "../data/me.ts";
 import { chooseTheme, chosenTheme, type Theme } from "../theme/theme.ts";
 import { HelpSheet } from "./help-sheet.tsx";
 import { Palette } from "./palette.tsx";
@@ -139,7 +140,8 @@ function ThemeButton(): JSX.Element {
 /** A link made by someone else signs in as that person, so the page shows whose session it is. */
 function useSignOutTitle(): string {
   const { data } = useCall("getCurrentSession", {});
-  return `Sign out${data === undefined ? "" : ` ${data.owner}`}`;
+  const user = useMe().data?.user?.name ?? data?.owner;
+  return `Sign out${user === undefined ? "" : ` ${user}`}`;
 }
 
 function SignOutButton(): JSX.Element {
