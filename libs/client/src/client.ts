@@ -43,6 +43,8 @@ export type CallOptions = {
   readonly outlast?: boolean;
   /** Whether a person waits for the answer of a call with a key: it is repeated for up to 15 seconds, as a read is. */
   readonly soon?: boolean;
+  /** The call is made once, also if it was one too many: a person decides whether to try again. */
+  readonly once?: boolean;
   /** The ETag that the caller has read: the change is refused with 412 if the resource has a later one. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
@@ -90,11 +92,12 @@ export class Client {
   }
 
   #patienceOf(name: CallName, options: CallOptions): Patience {
-    const { idempotencyKey, outlast = false, soon = false, signal } = options;
+    const { idempotencyKey, outlast = false, soon = false, once = false, signal } = options;
     const waits = outlast || (idempotencyKey !== undefined && !soon);
     const passing = outlast ? isAway : isBusy;
     return {
-      passes: (error) => isTooMany(error) || (mayRepeat(name, options) && passing(error)),
+      passes: (error) =>
+        !once && (isTooMany(error) || (mayRepeat(name, options) && passing(error))),
       limitMs: waits ? clientLimits.awayMs : clientLimits.busyMs,
       clock: this.clock,
       signal,

@@ -9,11 +9,11 @@ import { sentPassword } from "./password.ts";
 
 type Given = { token: string } | { code: string } | { name: string; password: string };
 
-/** Opens a session. The password is the typed one. */
+/** Opens a session. The password is the typed one; after too many wrong ones the page says how long to wait. */
 export async function signIn(given: Given): Promise<void> {
   const sent =
     "password" in given ? { ...given, password: await sentPassword(given.password) } : given;
-  await client.call("createSession", sent);
+  await client.call("createSession", sent, { once: "password" in given });
   live.reopen();
 }
 

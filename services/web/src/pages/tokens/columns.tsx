@@ -8,16 +8,11 @@ import { limitText, tokenState } from "./token-state.ts";
 
 export type Row = Plain<Token>;
 
-export const layout: ColumnLayout = [
-  { id: "label" },
-  { id: "owner" },
-  { id: "state" },
-  { id: "limits" },
-  { id: "used" },
-  { id: "created" },
-  { id: "expires" },
-  { id: "revoke" },
-];
+/** The columns; tokens are limited only in a cluster with users. */
+export const layoutFor = (hasUsers: boolean): ColumnLayout =>
+  ["label", "owner", "state", ...(hasUsers ? ["limits"] : [])]
+    .concat("used", "created", "expires", "revoke")
+    .map((id) => ({ id }));
 
 /** Columns that a narrow window leaves out, the least important first. */
 export const giveWay: readonly string[] = ["created", "limits", "owner", "expires", "used"];

@@ -7,7 +7,7 @@ import { Table } from "../../components/table/index.ts";
 import { useCall, useList } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
 import { useMe, useRights } from "../../data/me.ts";
-import { giveWay, layout, type Row, tokenColumns } from "./columns.tsx";
+import { giveWay, layoutFor, type Row, tokenColumns } from "./columns.tsx";
 import { NewToken } from "./new-token.tsx";
 import { RevokeDialog } from "./revoke-dialog.tsx";
 import { tokensRoute } from "./route.ts";
@@ -39,7 +39,7 @@ export function TokensPage(): JSX.Element {
       <Table
         label="Tokens"
         columns={tokenColumns({ nowMs, own, revoke: setRevoking })}
-        layout={layout}
+        layout={layoutFor(hasUsers)}
         giveWay={giveWay}
         rows={rows}
         idOf={({ id }) => id}
