@@ -86,6 +86,20 @@ test("any call beyond the caller's rate is repeated after the time that the answ
   }
 });
 
+test("a call that is made once throws the answer of 429, with the time to wait", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    const limited = JSON.stringify({ status: 429, code: "too_many_attempts", detail: "later" });
+    const type = { "content-type": "application/problem+json" };
+    response.writeHead(429, { ...type, "retry-after": "2" }).end(limited);
+  });
+  await expect(server.client.call("createSession", {}, { once: true })).rejects.toMatchObject({
+    retryAfterMs: 2_000,
+  });
+  expect(calls).toBe(1);
+});
+
 test("calls are in the trace that the client is given, if that is valid", async () => {
   const seen: unknown[] = [];
   await using server = await serve(({ headers }, response) => {

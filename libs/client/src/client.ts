@@ -11,7 +11,7 @@ import type {
 } from "@trainyard/contracts";
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
 import { codecOf } from "@trainyard/contracts/codec";
-import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
+import { gatewayRoutes, pathOf, Permission, type Route } from "@trainyard/contracts/routes";
 import { type Clock, isTraceparent, retryAfterMs } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";
@@ -43,6 +43,8 @@ export type CallOptions = {
   readonly outlast?: boolean;
   /** Whether a person waits for the answer of a call with a key: it is repeated for up to 15 seconds, as a read is. */
   readonly soon?: boolean;
+  /** The call is made once, also if it was one too many: a person decides whether to try again. */
+  readonly once?: boolean;
   /** The ETag that the caller has read: the change is refused with 412 if the resource has a later one. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
@@ -56,6 +58,10 @@ export type StreamedMessage<Message> = { readonly id: string; readonly message: 
 
 /** A method may have several paths: the first one whose fields are all present is used. */
 const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
+
+/** Returns the permission that a user needs for a call. */
+export const permissionOf = (name: CallName): Permission =>
+  routes.get(name)?.[0]?.facts.permission ?? Permission.UNSPECIFIED;
 
 export class Client {
   readonly clock: Clock;
@@ -86,11 +92,12 @@ export class Client {
   }
 
   #patienceOf(name: CallName, options: CallOptions): Patience {
-    const { idempotencyKey, outlast = false, soon = false, signal } = options;
+    const { idempotencyKey, outlast = false, soon = false, once = false, signal } = options;
     const waits = outlast || (idempotencyKey !== undefined && !soon);
     const passing = outlast ? isAway : isBusy;
     return {
-      passes: (error) => isTooMany(error) || (mayRepeat(name, options) && passing(error)),
+      passes: (error) =>
+        !once && (isTooMany(error) || (mayRepeat(name, options) && passing(error))),
       limitMs: waits ? clientLimits.awayMs : clientLimits.busyMs,
       clock: this.clock,
       signal,

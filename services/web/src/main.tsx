@@ -6,6 +6,7 @@ import "./theme/tokens.css";
 import "./theme/base.css";
 import { startNonce } from "./app/nonce.ts";
 import { router } from "./app/router.ts";
+import { followRights } from "./data/follow-rights.ts";
 import { live } from "./data/live/connection.ts";
 import { patcher } from "./data/live/patch.ts";
 import { queryClient } from "./data/query-client.ts";
@@ -32,6 +33,7 @@ async function start(): Promise<void> {
   await enter();
   globalThis.addEventListener("hashchange", () => void enter());
   live.start(patcher(queryClient));
+  followRights(queryClient);
   onSignedOut(queryClient, toSignIn);
   createRoot(root).render(
     <StrictMode>

@@ -1,11 +1,12 @@
 import type { JSX } from "react";
 import { Dialog } from "../components/dialog.tsx";
 import styles from "./help-sheet.module.css";
-import { places } from "./places.ts";
+import { usePlaces } from "./use-places.ts";
 
-const keys: readonly (readonly [keys: string, does: string])[] = [
-  ["Ctrl K, ⌘ K", "go to or do anything by its name"],
-  ...places.map(({ key, title }) => [`g ${key}`, `go to ${title}`] as const),
+type Line = readonly [keys: string, does: string];
+
+const first: Line = ["Ctrl K, ⌘ K", "go to or do anything by its name"];
+const further: readonly Line[] = [
   ["/", "to the filter or the search of the page"],
   ["j, k, ↓, ↑", "to the next or the previous row of the list"],
   ["x, Space", "select the row; with Shift all up to it"],
@@ -16,6 +17,8 @@ const keys: readonly (readonly [keys: string, does: string])[] = [
 ];
 
 export function HelpSheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const jumps = usePlaces().map(({ key, title }): Line => [`g ${key}`, `go to ${title}`]);
+  const keys = [first, ...jumps, ...further];
   return (
     <Dialog open onClose={onClose} title="Keys">
       <dl className={styles["keys"]}>

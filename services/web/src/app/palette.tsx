@@ -9,7 +9,7 @@ import { StateBadge } from "../components/state-badge.tsx";
 import { useCall } from "../data/calls.ts";
 import styles from "./palette.module.css";
 import { idIn, wordsFilter } from "./palette-query.ts";
-import { places } from "./places.ts";
+import { usePlaces } from "./use-places.ts";
 
 type Props = { readonly onClose: () => void };
 
@@ -17,6 +17,7 @@ type Props = { readonly onClose: () => void };
 export function Palette({ onClose }: Props): JSX.Element {
   const { history } = useRouter();
   const [text, setText] = useState("");
+  const places = usePlaces();
   const verbs = usePageVerbs().filter(({ disabled }) => disabled !== true);
   const go = (to: string): void => {
     onClose();

@@ -1,5 +1,7 @@
 import { createRouter } from "@tanstack/react-router";
+import { accountRoute } from "../pages/account/route.ts";
 import { compareRoute } from "../pages/compare/route.ts";
+import { deviceRoute } from "../pages/device/route.ts";
 import { experimentRoute } from "../pages/experiment/route.ts";
 import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
@@ -12,6 +14,7 @@ import { taskRoute } from "../pages/task/route.ts";
 import { tasksRoute } from "../pages/tasks/route.ts";
 import { tokensRoute } from "../pages/tokens/route.ts";
 import { trialRoute } from "../pages/trial/route.ts";
+import { usersRoute } from "../pages/users/route.ts";
 import { NotFound, PageError, PagePending } from "./page-messages.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -27,6 +30,9 @@ const pages = [
   modelsRoute,
   modelRoute,
   tokensRoute,
+  usersRoute,
+  accountRoute,
+  deviceRoute,
   referenceRoute,
   signInRoute,
 ] as const;

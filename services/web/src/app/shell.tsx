@@ -1,4 +1,3 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { CircleQuestionMark, Ellipsis, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { type JSX, useState } from "react";
@@ -6,15 +5,17 @@ import { Mark } from "../components/mark.tsx";
 import { Menu } from "../components/menu.tsx";
 import { VerbsProvider } from "../components/page/verbs.tsx";
 import { PathLink } from "../components/path-link.tsx";
-import { Toasts, useSay } from "../components/toasts.tsx";
+import { Toasts } from "../components/toasts.tsx";
+import { useSignOut } from "../components/use-sign-out.ts";
 import { useCall } from "../data/calls.ts";
-import { signOut } from "../data/session.ts";
+import { useMe } from "../data/me.ts";
 import { chooseTheme, chosenTheme, type Theme } from "../theme/theme.ts";
 import { HelpSheet } from "./help-sheet.tsx";
 import { Palette } from "./palette.tsx";
-import { type Place, places } from "./places.ts";
+import type { Place } from "./places.ts";
 import styles from "./shell.module.css";
 import { useKeys } from "./use-keys.ts";
+import { usePlaces } from "./use-places.ts";
 
 type Shown = "nothing" | "help" | "palette";
 
@@ -38,6 +39,7 @@ export function Shell(): JSX.Element {
 function Frame({ path }: { readonly path: string }): JSX.Element {
   const [shown, setShown] = useState<Shown>("nothing");
   useKeys(setShown);
+  const places = usePlaces();
   const close = (): void => setShown("nothing");
   return (
     <div className={styles["shell"]}>
@@ -135,29 +137,24 @@ function ThemeButton(): JSX.Element {
   return <RailButton icon={themeIcons[theme]} title={`Theme: ${theme}`} onClick={next} />;
 }
 
-function useSignOut(): { readonly title: string; readonly leave: () => void } {
-  const queries = useQueryClient();
-  const { history } = useRouter();
-  const say = useSay();
-  const leave = (): void => {
-    signOut(queries).then(() => history.push("/sign-in"), say.failed);
-  };
-  // A link made by someone else signs in as that person, so the page shows whose session it is.
+/** A link made by someone else signs in as that person, so the page shows whose session it is. */
+function useSignOutTitle(): string {
   const { data } = useCall("getCurrentSession", {});
-  return { title: `Sign out${data === undefined ? "" : ` ${data.owner}`}`, leave };
+  const user = useMe().data?.user?.name ?? data?.owner;
+  return `Sign out${user === undefined ? "" : ` ${user}`}`;
 }
 
 function SignOutButton(): JSX.Element {
-  const { title, leave } = useSignOut();
-  return <RailButton icon={LogOut} title={title} onClick={leave} />;
+  return <RailButton icon={LogOut} title={useSignOutTitle()} onClick={useSignOut()} />;
 }
 
 /** On a phone: the lower part of the rail, with the names of its lines, so that no icon alone signs out. */
 function MoreMenu(): JSX.Element {
   const { history } = useRouter();
   const { theme, next } = useTheme();
-  const { title, leave } = useSignOut();
-  const further = places.filter(({ below, folded }) => below === true || folded === true);
+  const title = useSignOutTitle();
+  const leave = useSignOut();
+  const further = usePlaces().filter(({ below, folded }) => below === true || folded === true);
   return (
     <div className={styles["more"]}>
       <Menu

@@ -15,6 +15,8 @@ type Props = {
   readonly save: (text: string) => Promise<unknown>;
   /** How the text is written, for example "Labels, separated by commas." */
   readonly hint?: string;
+  /** The caller may not edit the text, which is then shown without the button. */
+  readonly fixed?: boolean;
 };
 
 /** A text with a button that edits it in its place: Enter saves, Escape discards. */
@@ -27,6 +29,7 @@ export function EditInPlace(props: Props): JSX.Element {
     // The button is drawn again in the same commit.
     queueMicrotask(() => button.current?.focus());
   };
+  if (props.fixed === true) return <span className={styles["shown"]}>{children}</span>;
   if (editing) return <Editor {...props} leave={leave} />;
   return (
     <span className={styles["shown"]}>

@@ -8,6 +8,8 @@ type Props = {
   readonly value: string;
   readonly rows: number;
   readonly onChange: (text: string) => void;
+  /** The caller may not edit the notes. */
+  readonly fixed?: boolean;
 };
 
 const Markdown = lazy(async () => ({
@@ -15,9 +17,9 @@ const Markdown = lazy(async () => ({
 }));
 
 /** Notes in Markdown: rendered until they are edited, and for a preview. Empty notes are edited at once. */
-export function NotesField({ value, rows, onChange }: Props): JSX.Element {
+export function NotesField({ value, rows, onChange, fixed = false }: Props): JSX.Element {
   const [isWriting, setIsWriting] = useState(value.trim() === "");
-  if (isWriting) {
+  if (isWriting && !fixed) {
     return (
       <div className={styles["notes"]}>
         <TextArea
@@ -39,11 +41,11 @@ export function NotesField({ value, rows, onChange }: Props): JSX.Element {
     <section className={styles["notes"]} aria-label="Notes">
       <div className={styles["head"]}>
         <span className={styles["label"]}>Notes</span>
-        <Button onClick={() => setIsWriting(true)}>Edit the notes</Button>
+        {!fixed && <Button onClick={() => setIsWriting(true)}>Edit the notes</Button>}
       </div>
       <div className={styles["shown"]}>
         <Suspense fallback={<LoadingText label="the notes" />}>
-          <Markdown text={value} />
+          {value.trim() === "" ? "There are no notes." : <Markdown text={value} />}
         </Suspense>
       </div>
     </section>

@@ -16,7 +16,7 @@ export class Attempts {
   keyOf(text: string, nowMs: number): string {
     const last = this.#open.get(text);
     if (last !== undefined && nowMs - last.atMs < keptMs) return last.key;
-    const key = crypto.randomUUID();
+    const key = newKey();
     this.#open.set(text, { key, atMs: nowMs });
     return key;
   }
@@ -26,6 +26,10 @@ export class Attempts {
     if (isKnown(error)) this.#open.delete(text);
   }
 }
+
+/** Returns 128 random bits. Browsers have `crypto.randomUUID` over HTTPS and on localhost only. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(36)).join("-");
 
 function isKnown(error: unknown): boolean {
   if (error === null) return true;

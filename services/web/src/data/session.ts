@@ -5,9 +5,15 @@ import { ApiError } from "@trainyard/client";
 import { client } from "./client.ts";
 import { live } from "./live/connection.ts";
 import type { LiveStatus } from "./live/protocol.ts";
+import { sentPassword } from "./password.ts";
 
-export async function signIn(given: { token: string } | { code: string }): Promise<void> {
-  await client.call("createSession", given);
+type Given = { token: string } | { code: string } | { name: string; password: string };
+
+/** Opens a session. The password is the typed one; after too many wrong ones the page says how long to wait. */
+export async function signIn(given: Given): Promise<void> {
+  const sent =
+    "password" in given ? { ...given, password: await sentPassword(given.password) } : given;
+  await client.call("createSession", sent, { once: "password" in given });
   live.reopen();
 }
 

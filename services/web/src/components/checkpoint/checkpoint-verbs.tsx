@@ -1,6 +1,7 @@
 import type { ReplyOf, UnaryName } from "@trainyard/contracts";
 import { type JSX, useState } from "react";
 import { useChange } from "../../data/calls.ts";
+import { useMayAnywhere, useMayOn } from "../../data/may.ts";
 import { Button } from "../button.tsx";
 import { Dialog } from "../dialog.tsx";
 import { Command } from "../empty-state.tsx";
@@ -31,6 +32,9 @@ export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoin
   const failed = unpin.error ?? undelete.error ?? verify.error;
   const isComplete = state === "COMPLETED" || state === "PARTIALLY_DELETED";
   const close = () => setOpen(null);
+  const may = useMayOn(checkpoint.experiment);
+  const mayRegister = useMayAnywhere()("registerModelVersion");
+  const isPinned = pins.some(({ holder, by }) => holder === by);
   const check = () =>
     verify.mutate(
       { request: { checkpoint: uuid } },
@@ -43,9 +47,9 @@ export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoin
           <a href={`/api/v1/checkpoints/${uuid}/archive`} download>
             Download
           </a>
-          <Button onClick={() => setOpen("register")}>Register</Button>
-          <Button onClick={() => setOpen("pin")}>Pin</Button>
-          {pins.some(({ holder, by }) => holder === by) && (
+          {mayRegister && <Button onClick={() => setOpen("register")}>Register</Button>}
+          {may("pinCheckpoint") && <Button onClick={() => setOpen("pin")}>Pin</Button>}
+          {isPinned && may("unpinCheckpoint") && (
             <Button
               disabled={unpin.isPending}
               onClick={() => unpin.mutate({ request: { checkpoint: uuid } })}
@@ -53,15 +57,19 @@ export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoin
               Unpin
             </Button>
           )}
-          <Button disabled={verify.isPending} onClick={check}>
-            Verify
-          </Button>
-          <Button look="danger" onClick={() => setOpen("delete")}>
-            Delete
-          </Button>
+          {may("verifyCheckpoint") && (
+            <Button disabled={verify.isPending} onClick={check}>
+              Verify
+            </Button>
+          )}
+          {may("deleteCheckpoint") && (
+            <Button look="danger" onClick={() => setOpen("delete")}>
+              Delete
+            </Button>
+          )}
         </div>
       )}
-      {state === "CONDEMNED" && (
+      {state === "CONDEMNED" && may("undeleteCheckpoint") && (
         <div className={styles["buttons"]}>
           <Button
             look="primary"

@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
 import { useChange } from "../../data/calls.ts";
 import { client } from "../../data/client.ts";
+import { useMayAnywhere } from "../../data/may.ts";
 import type { Verb } from "../page/verbs.tsx";
 import { useSay } from "../toasts.tsx";
 import { boardOf, boardsFilter } from "./board-of.ts";
@@ -15,7 +16,8 @@ const boardsMax = 100;
  * tab. Otherwise the task's page appears, and the task is started if there is none. TensorBoard uses no slots.
  */
 export function useTensorBoard(...sources: readonly string[]): {
-  readonly verb: Verb;
+  /** One action; none for callers who may start no tasks. */
+  readonly verbs: readonly Verb[];
   readonly dialog: JSX.Element;
 } {
   const { open, dialog } = useTaskPage();
@@ -23,6 +25,7 @@ export function useTensorBoard(...sources: readonly string[]): {
   const navigate = useNavigate();
   const say = useSay();
   const [isBusy, setBusy] = useState(false);
+  const mayStart = useMayAnywhere()("createTask");
   const show = async (): Promise<void> => {
     const asked = { filter: boardsFilter, pageSize: boardsMax };
     const found = boardOf((await client.call("listTasks", asked)).items, sources);
@@ -41,5 +44,6 @@ export function useTensorBoard(...sources: readonly string[]): {
       .catch(say.failed)
       .finally(() => setBusy(false));
   };
-  return { verb: { title: "TensorBoard", disabled: isBusy, run }, dialog };
+  const verb: Verb = { title: "TensorBoard", disabled: isBusy, run };
+  return { verbs: mayStart ? [verb] : [], dialog };
 }

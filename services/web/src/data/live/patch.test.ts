@@ -74,3 +74,21 @@ test("new rows of a list in another order are read", async () => {
   await expect.poll(() => answers.length, { timeout: 5_000 }).toBe(2);
   stop();
 });
+
+test("the caller's rights are read again when a document is gone and when lists are reset", async () => {
+  const frame = { case: "gone", value: { topic: "t", id: "1" } };
+  const gone = { key: "topic", frame } as unknown as KeyedDocument;
+  type Listener = ReturnType<typeof patcher>;
+  const changes = [
+    (listener: Listener) => listener.frames([gone]),
+    (listener: Listener) => listener.reset(["topic"]),
+  ];
+  const stale = changes.map((change) => {
+    const { queries, listener, stop } = world();
+    queries.setQueryData(["getMe", {}], { hasUsers: true });
+    change(listener);
+    stop();
+    return () => queries.getQueryState(["getMe", {}])?.isInvalidated;
+  });
+  await expect.poll(() => stale.map((is) => is()), { timeout: 5_000 }).toEqual([true, true]);
+});

@@ -30,9 +30,16 @@ export function patcher(queries: QueryClient): LiveListener {
   const waiting = new Map<string, KeyedDocument>();
   const readAgain = new ReadAgain();
   const during = framesDuringReads(queries, (query, frames) => patchRead(readAgain, query, frames));
+  /** A lost right takes documents away, and a new one resets lists: the caller's rights are read again. */
+  const readRights = (): void => {
+    for (const query of queries.getQueryCache().findAll({ queryKey: ["getMe"] })) {
+      readAgain.soon(query);
+    }
+  };
   const apply = (): void => {
     const frames = [...waiting.values()];
     waiting.clear();
+    if (frames.some(({ frame }) => frame.case === "gone")) readRights();
     for (const [key, ofTopic] of Map.groupBy(frames, (one) => one.key)) {
       for (const query of readsOf(queries, key)) {
         patchRead(readAgain, query, ofTopic);
@@ -47,6 +54,7 @@ export function patcher(queries: QueryClient): LiveListener {
       for (const one of frames) waiting.set(`${one.key} ${one.frame.value.id}`, one);
     },
     reset: (keys) => {
+      readRights();
       for (const key of keys) for (const query of readsOf(queries, key)) readAgain.soon(query);
     },
   };

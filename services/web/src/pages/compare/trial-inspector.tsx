@@ -6,6 +6,7 @@ import { shownPairs } from "../../components/nested.ts";
 import { PathLink } from "../../components/path-link.tsx";
 import { experimentPath, trialPath } from "../../components/paths.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
+import { useMayAnywhere } from "../../data/may.ts";
 import type { ComparedTrial } from "./comparison.ts";
 import styles from "./compare.module.css";
 import { RegisterTrial } from "./register-trial.tsx";
@@ -20,12 +21,15 @@ type Props = {
 export function TrialInspector({ trial, onClose, onRemove }: Props): JSX.Element {
   const { id, state, document, experiment } = trial;
   const [registering, setRegistering] = useState(false);
+  const mayRegister = useMayAnywhere()("registerModelVersion");
   const { metric, smallerIsBetter } = experiment;
   return (
     <Inspector title={`Trial ${id}`} onClose={onClose}>
       <div className={styles["buttons"]}>
         <PathLink to={trialPath(id)}>Open trial {id}</PathLink>
-        <Button onClick={() => setRegistering(true)}>Register as model version</Button>
+        {mayRegister && (
+          <Button onClick={() => setRegistering(true)}>Register as model version</Button>
+        )}
         <Button onClick={onRemove}>Remove from the comparison</Button>
       </div>
       <FactList

@@ -1,6 +1,7 @@
 import type { JSX } from "react";
 import { EditInPlace } from "../../components/edit-in-place.tsx";
 import { areText } from "../../components/labels.ts";
+import { useMay } from "../../data/may.ts";
 import styles from "./about.module.css";
 import type { Experiment } from "./tabs.ts";
 import type { Edited } from "./verbs-of.ts";
@@ -16,8 +17,11 @@ type Props = {
 /** The description, labels, owner and place of an experiment, edited where they are shown. */
 export function About({ experiment, edited, onEdit, save, onMove }: Props): JSX.Element {
   const { id, description, labels, owner, workspace, project } = experiment;
+  const may = useMay();
+  const place = `${workspace} / ${project}`;
   const editOf = (field: Edited) => ({
     label: `${field} of experiment ${id}`,
+    fixed: !may("updateExperiment", experiment),
     editing: edited === field,
     onEdit: (editing: boolean) => onEdit(editing ? field : null),
     save: (text: string) => save(field, text),
@@ -48,9 +52,13 @@ export function About({ experiment, edited, onEdit, save, onMove }: Props): JSX.
       </span>
       <span>
         <span className={styles["muted"]}>in</span>{" "}
-        <button type="button" className={styles["place"]} title="Move it" onClick={onMove}>
-          {workspace} / {project}
-        </button>
+        {may("moveExperiments", experiment) ? (
+          <button type="button" className={styles["place"]} title="Move it" onClick={onMove}>
+            {place}
+          </button>
+        ) : (
+          place
+        )}
       </span>
     </div>
   );

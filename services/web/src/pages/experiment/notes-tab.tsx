@@ -6,6 +6,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { NotesField } from "../../components/notes-field.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
+import { useMay } from "../../data/may.ts";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 
@@ -26,6 +27,7 @@ function NotesForm({ experiment }: TabProps): JSX.Element {
   const [isSaved, setIsSaved] = useState(false);
   const say = useSay();
   const update = useChange("updateExperiment", ["getExperiment", "listExperiments"]);
+  const mayEdit = useMay()("updateExperiment", experiment);
   const isConflict = update.error instanceof ApiError && update.error.problem.status === 412;
   const sent = changedTexts(read.texts, edits);
   const isUnchanged = Object.keys(sent).length === 0;
@@ -58,14 +60,21 @@ function NotesForm({ experiment }: TabProps): JSX.Element {
         if (!update.isPending && !isUnchanged) save();
       }}
     >
-      <NotesField value={notes} rows={16} onChange={(text) => edit({ notes: text })} />
+      <NotesField
+        value={notes}
+        rows={16}
+        fixed={!mayEdit}
+        onChange={(text) => edit({ notes: text })}
+      />
       {update.error !== null && <ErrorNote error={update.error} />}
-      <div className={styles["buttons"]}>
-        <Button type="submit" look="primary" disabled={update.isPending || isUnchanged}>
-          Save
-        </Button>
-        {isConflict && <Button onClick={readAgain}>Read again and keep my text</Button>}
-      </div>
+      {mayEdit && (
+        <div className={styles["buttons"]}>
+          <Button type="submit" look="primary" disabled={update.isPending || isUnchanged}>
+            Save
+          </Button>
+          {isConflict && <Button onClick={readAgain}>Read again and keep my text</Button>}
+        </div>
+      )}
     </form>
   );
 }

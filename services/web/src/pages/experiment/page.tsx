@@ -9,6 +9,7 @@ import { Tabs } from "../../components/tabs.tsx";
 import { useTensorBoard } from "../../components/task-page/use-tensorboard.tsx";
 import { useCall } from "../../data/calls.ts";
 import { usePoints } from "../../data/live/points.ts";
+import { useMay } from "../../data/may.ts";
 import { About } from "./about.tsx";
 import { Facts, FactsLoading } from "./facts.tsx";
 import { ExperimentFailure } from "./failure.tsx";
@@ -70,6 +71,7 @@ function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
   const { verbs, ask, dialog } = useVerbs(experiment, setEdited);
   const save = useTexts(experiment, edited);
   const board = useTensorBoard(id);
+  const mayEdit = useMay()("updateExperiment", experiment);
   return (
     <Page
       title={`${id} ${name}`}
@@ -79,6 +81,7 @@ function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
           <EditInPlace
             label={`name of experiment ${id}`}
             text={name}
+            fixed={!mayEdit}
             editing={edited === "name"}
             onEdit={(editing) => setEdited(editing ? "name" : null)}
             save={(text) => save("name", text)}
@@ -87,7 +90,7 @@ function Loaded({ experiment, open, onTab }: LoadedProps): JSX.Element {
       }
       above={above}
       state={<StateBadge state={experimentState(experiment)} title={reason} />}
-      verbs={[...verbs.slice(0, buttonsMax), board.verb, ...verbs.slice(buttonsMax)]}
+      verbs={[...verbs.slice(0, buttonsMax), ...board.verbs, ...verbs.slice(buttonsMax)]}
     >
       <Facts experiment={experiment}>
         <About

@@ -109,12 +109,14 @@ type ChosenProps = { readonly trials: ReadonlySet<string>; readonly onNone: () =
 
 /** The actions on the selected trials: one TensorBoard of them, and their comparison. */
 function Chosen({ trials, onNone }: ChosenProps): JSX.Element {
-  const { verb, dialog } = useTensorBoard(...trials);
+  const { verbs, dialog } = useTensorBoard(...trials);
   return (
     <>
-      <Button disabled={verb.disabled === true} onClick={verb.run}>
-        TensorBoard
-      </Button>
+      {verbs.map(({ title, disabled, run }) => (
+        <Button key={title} disabled={disabled === true} onClick={run}>
+          {title}
+        </Button>
+      ))}
       <CompareSelected ids={trials} />
       <Button onClick={onNone}>Select none</Button>
       {dialog}

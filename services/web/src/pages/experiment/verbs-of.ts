@@ -2,6 +2,8 @@
  * The verbs of an experiment's page: pure. All are offered in every state; one that the server would refuse has the
  * server's reason.
  */
+import type { UnaryName } from "@trainyard/contracts";
+
 export type Plain = "activate" | "pause" | "archive" | "unarchive";
 export type Confirmed = "cancel" | "kill" | "delete";
 /** The verbs that edit a text of the header in place. */
@@ -41,6 +43,23 @@ export const confirmations: Readonly<
     means:
       "Pages and lists leave it out at once. Its checkpoints, metrics, logs and code are deleted after the grace period; until then its page brings it back.",
   },
+};
+
+/** The call of each verb, whose permission the caller needs; a fork is a new experiment, in any place. */
+export const callOf: Readonly<Record<Exclude<OfferedVerb["verb"], OwnVerb>, UnaryName>> = {
+  activate: "activateExperiment",
+  pause: "pauseExperiment",
+  archive: "archiveExperiment",
+  unarchive: "unarchiveExperiment",
+  cancel: "cancelExperiment",
+  kill: "killExperiment",
+  delete: "deleteExperiment",
+  name: "updateExperiment",
+  description: "updateExperiment",
+  labels: "updateExperiment",
+  fork: "createExperiment",
+  continue: "continueExperiment",
+  move: "moveExperiments",
 };
 
 const hasEnded = "The experiment has ended.";

@@ -8,12 +8,14 @@ import { useSay } from "../../components/toasts.tsx";
 import { experimentPath } from "../../components/paths.ts";
 import { useChange } from "../../data/calls.ts";
 import { client } from "../../data/client.ts";
+import { useMay, useMayAnywhere } from "../../data/may.ts";
 import { ContinueDialog } from "./continue-dialog.tsx";
 import { ForkDialog } from "./fork-dialog.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import type { Experiment } from "./tabs.ts";
 import { useContinueRefusal } from "./use-continue-refusal.ts";
 import {
+  callOf,
   type DialogVerb,
   type Confirmed,
   confirmations,
@@ -65,7 +67,14 @@ export function useVerbs(
         return () => setOpen(verb.verb);
     }
   };
-  const verbs = verbsOf({ ...experiment, continueRefusal }).map((verb): Verb => {
+  const may = useMay();
+  const mayFork = useMayAnywhere()("createExperiment");
+  const isAllowed = ({ kind, verb }: OfferedVerb): boolean => {
+    if (kind === "own") return true;
+    return verb === "fork" ? mayFork : may(callOf[verb], experiment);
+  };
+  const allowed = verbsOf({ ...experiment, continueRefusal }).filter(isAllowed);
+  const verbs = allowed.map((verb): Verb => {
     const { title, why } = verb;
     const disabled = why !== undefined || (verb.kind === "now" && act.isPending);
     return { title, why, disabled, danger: verb.kind === "confirmed", run: started(verb) };

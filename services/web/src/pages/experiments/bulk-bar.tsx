@@ -2,6 +2,7 @@ import { type JSX, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { noSelection, type Selection } from "../../components/table/index.ts";
+import { useMayOnAny } from "../../data/may.ts";
 import { ActionDialog } from "./action-dialog.tsx";
 import { CompareMenu } from "./compare-menu.tsx";
 import { LabelDialog } from "./label-dialog.tsx";
@@ -22,12 +23,15 @@ export function BulkBar({ selection, rows, onSelect }: Props): JSX.Element | nul
   const [asked, setAsked] = useState<Action | "move" | "label" | null>(null);
   const ids = [...selection];
   const close = (): void => setAsked(null);
+  const labelItem = { title: "Add or remove labels", onSelect: () => setAsked("label") };
+  const moveItem = { title: "Move to a project", onSelect: () => setAsked("move") };
   const done = (): void => {
     close();
     onSelect(noSelection);
   };
+  const may = useMayOnAny(rows.filter(({ id }) => selection.has(id)));
   if (ids.length === 0) return null;
-  const [first, second, ...rest] = actions;
+  const [first, second, ...rest] = may("actOnExperiments") ? actions : [];
   return (
     <div className={styles["bulk"]} role="group" aria-label="Selected experiments">
       <span role="status">{experiments(ids.length)} selected</span>
@@ -40,17 +44,19 @@ export function BulkBar({ selection, rows, onSelect }: Props): JSX.Element | nul
           ),
       )}
       <CompareMenu ids={ids} />
-      <Menu
-        trigger={<Button>More</Button>}
-        groups={[
-          [
-            ...rest.filter(({ danger }) => !danger).map((action) => itemOf(action, setAsked)),
-            { title: "Add or remove labels", onSelect: () => setAsked("label") },
-            { title: "Move to a project", onSelect: () => setAsked("move") },
-          ],
-          rest.filter(({ danger }) => danger).map((action) => itemOf(action, setAsked)),
-        ]}
-      />
+      {may("labelExperiments") && (
+        <Menu
+          trigger={<Button>More</Button>}
+          groups={[
+            [
+              ...rest.filter(({ danger }) => !danger).map((action) => itemOf(action, setAsked)),
+              ...(may("labelExperiments") ? [labelItem] : []),
+              ...(may("moveExperiments") ? [moveItem] : []),
+            ],
+            rest.filter(({ danger }) => danger).map((action) => itemOf(action, setAsked)),
+          ]}
+        />
+      )}
       <Button look="plain" onClick={() => onSelect(noSelection)}>
         Clear
       </Button>

@@ -3,13 +3,20 @@ import { type JSX, type KeyboardEvent, useEffect, useRef, useState } from "react
 import { areText, labelChange } from "../../components/labels.ts";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
+import { useMay } from "../../data/may.ts";
 import styles from "./page.module.css";
 
 const commaSentence =
   "A label of this experiment has a comma in it: edit the labels with yard or Python.";
 
 type Props = {
-  readonly row: { readonly id: string; readonly labels: readonly string[]; readonly etag: string };
+  readonly row: {
+    readonly id: string;
+    readonly labels: readonly string[];
+    readonly etag: string;
+    readonly workspace: string;
+    readonly owner: string;
+  };
   readonly editing: boolean;
   readonly onEdit: (editing: boolean) => void;
 };
@@ -17,7 +24,8 @@ type Props = {
 /** The labels of an experiment, edited in place as a text with commas. */
 export function LabelCell(props: Props): JSX.Element {
   const { row, editing, onEdit } = props;
-  if (editing) return <Editor {...props} />;
+  const mayEdit = useMay()("updateExperiment", row);
+  if (editing && mayEdit) return <Editor {...props} />;
   return (
     <span className={styles["labels"]} title={row.labels.join(", ")}>
       {row.labels.map((label) => (
@@ -25,16 +33,18 @@ export function LabelCell(props: Props): JSX.Element {
           {label}
         </span>
       ))}
-      <button
-        type="button"
-        tabIndex={-1}
-        className={styles["edit"]}
-        aria-label={`Edit the labels of experiment ${row.id}`}
-        title="Edit the labels (l)"
-        onClick={() => onEdit(true)}
-      >
-        <Pencil size={12} aria-hidden />
-      </button>
+      {mayEdit && (
+        <button
+          type="button"
+          tabIndex={-1}
+          className={styles["edit"]}
+          aria-label={`Edit the labels of experiment ${row.id}`}
+          title="Edit the labels (l)"
+          onClick={() => onEdit(true)}
+        >
+          <Pencil size={12} aria-hidden />
+        </button>
+      )}
     </span>
   );
 }

@@ -5,6 +5,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { Field, TextArea } from "../../components/field.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
+import { Members } from "./members.tsx";
 import { namesOf, type Place, type PlaceDialogKind, placeText } from "./places.ts";
 
 type Made = { readonly workspace: string; readonly project: string | undefined };
@@ -18,6 +19,7 @@ type Words = { readonly name: string; readonly description: string; readonly not
 
 export function PlaceDialog({ asked, onClose, onMade }: Props): JSX.Element {
   if (asked.kind === "describe") return <Describe place={asked.place} onClose={onClose} />;
+  if (asked.kind === "members") return <Members workspace={asked.workspace} onClose={onClose} />;
   return (
     <New
       workspace={asked.kind === "project" ? asked.workspace : undefined}

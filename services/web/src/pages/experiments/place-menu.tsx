@@ -4,6 +4,8 @@ import { Button } from "../../components/button.tsx";
 import { Menu, type MenuItem } from "../../components/menu.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
+import { useMayIn } from "../../data/may.ts";
+import { useMe } from "../../data/me.ts";
 import styles from "./page.module.css";
 import { isDefault, namesOf, type Place, type PlaceDialogKind, placeText } from "./places.ts";
 
@@ -11,23 +13,31 @@ type Props = { readonly place: Place; readonly onAsk: (asked: PlaceDialogKind) =
 
 const refresh = ["listWorkspaces", "listProjects"] as const;
 
-/** The verbs of a workspace or a project; the default project has none. */
+/** The verbs of a workspace or a project that the caller may use; the default project has none. */
 export function PlaceMenu({ place, onAsk }: Props): JSX.Element | null {
   const { workspace, project } = namesOf(place);
   const { run, isPending } = useArchiving(place);
-  const items: readonly MenuItem[] =
-    project === undefined && !place.archived
+  const may = useMayIn(workspace);
+  const isWorkspace = project === undefined;
+  const hasUsers = useMe().data?.hasUsers === true;
+  const items: readonly MenuItem[] = [
+    ...(isWorkspace && !place.archived && may("createProject")
       ? [{ title: "New project", onSelect: () => onAsk({ kind: "project", workspace }) }]
-      : [];
+      : []),
+    ...(isWorkspace && hasUsers
+      ? [{ title: "Members", onSelect: () => onAsk({ kind: "members", workspace }) }]
+      : []),
+  ];
+  const mayDescribe = may(isWorkspace ? "updateWorkspace" : "updateProject");
+  const mayArchive = may(isWorkspace ? "archiveWorkspace" : "archiveProject");
+  const archiving = { title: place.archived ? "Unarchive" : "Archive", onSelect: run };
   const changes: readonly MenuItem[] = isDefault(place)
     ? []
     : [
-        { title: "Describe", onSelect: () => onAsk({ kind: "describe", place }) },
-        {
-          title: place.archived ? "Unarchive" : "Archive",
-          onSelect: run,
-          disabled: isPending,
-        },
+        ...(mayDescribe
+          ? [{ title: "Describe", onSelect: () => onAsk({ kind: "describe", place }) }]
+          : []),
+        ...(mayArchive ? [{ ...archiving, disabled: isPending }] : []),
       ];
   if (items.length + changes.length === 0) return null;
   return (

@@ -4,6 +4,7 @@ import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { useOfferVerbs } from "../../components/page/verbs.tsx";
 import { useList } from "../../data/calls.ts";
+import { useMayAnywhere, useMayIn } from "../../data/may.ts";
 import styles from "./page.module.css";
 import { PlaceDialog } from "./place-dialog.tsx";
 import { PlaceMenu } from "./place-menu.tsx";
@@ -30,9 +31,11 @@ export function PlaceTree(props: TreeProps): JSX.Element {
   const archived = search.archived ?? false;
   const workspaces = useList("listWorkspaces", { pageSize: 200, archived });
   const { workspace } = search;
+  const mayCreate = useMayAnywhere()("createWorkspace");
+  const mayIn = useMayIn(workspace ?? "");
   useOfferVerbs([
-    { title: "New workspace", run: () => setAsked({ kind: "workspace" }) },
-    ...(workspace === undefined
+    ...(mayCreate ? [{ title: "New workspace", run: () => setAsked({ kind: "workspace" }) }] : []),
+    ...(workspace === undefined || !mayIn("createProject")
       ? []
       : [
           {
@@ -57,14 +60,16 @@ export function PlaceTree(props: TreeProps): JSX.Element {
             isHere={workspace === undefined}
             onOpen={() => onChange({ workspace: undefined, project: undefined })}
           />
-          <Button
-            look="plain"
-            aria-label="New workspace"
-            title="New workspace"
-            onClick={() => setAsked({ kind: "workspace" })}
-          >
-            <Plus size={14} aria-hidden />
-          </Button>
+          {mayCreate && (
+            <Button
+              look="plain"
+              aria-label="New workspace"
+              title="New workspace"
+              onClick={() => setAsked({ kind: "workspace" })}
+            >
+              <Plus size={14} aria-hidden />
+            </Button>
+          )}
         </li>
         {workspaces.data?.pages
           .flatMap(({ items }) => items)

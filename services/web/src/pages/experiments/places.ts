@@ -4,11 +4,15 @@ import type { Project, Workspace } from "@trainyard/contracts/api";
 /** A workspace, or a project, which has the name of its workspace. */
 export type Place = Plain<Workspace> | Plain<Project>;
 
-/** The open dialog: for a new workspace, for a new project of a workspace, or for the description of a place. */
+/**
+ * The open dialog: for a new workspace, for a new project of a workspace, for the description of a place, or for the
+ * members of a workspace.
+ */
 export type PlaceDialogKind =
   | { readonly kind: "workspace" }
   | { readonly kind: "project"; readonly workspace: string }
-  | { readonly kind: "describe"; readonly place: Place };
+  | { readonly kind: "describe"; readonly place: Place }
+  | { readonly kind: "members"; readonly workspace: string };
 
 /** The names in a call about a place. */
 export const namesOf = (

@@ -5,9 +5,10 @@ import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { time } from "../../components/format.ts";
-import { PlainTable } from "../../components/plain-table.tsx";
+import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
 import { useChange, useList } from "../../data/calls.ts";
 import styles from "./page.module.css";
+import { useMayChange } from "./use-may-change.ts";
 
 type Props = { readonly model: string; readonly aliases: Readonly<Record<string, number>> };
 
@@ -20,6 +21,7 @@ export function AliasesTab({ model, aliases }: Props): JSX.Element {
     "listModelAliasMoves",
   ]);
   const removeAlias = (alias: string) => remove.mutate({ request: { model, alias, reason: "" } });
+  const mayRemove = useMayChange(model)("removeModelAlias");
   const names = Object.entries(aliases);
   const rows = moves.data?.pages.flatMap(({ items }) => items) ?? [];
   if (names.length === 0 && rows.length === 0 && !moves.isPending) {
@@ -34,7 +36,12 @@ export function AliasesTab({ model, aliases }: Props): JSX.Element {
   }
   return (
     <div className={styles["column"]}>
-      <Aliases names={names} isPending={remove.isPending} onRemove={removeAlias} />
+      <Aliases
+        names={names}
+        fixed={!mayRemove}
+        isPending={remove.isPending}
+        onRemove={removeAlias}
+      />
       {remove.error !== null && <ErrorNote error={remove.error} />}
       {moves.error !== null && <ErrorNote error={moves.error} />}
       <h2>Moves</h2>
@@ -46,11 +53,26 @@ export function AliasesTab({ model, aliases }: Props): JSX.Element {
 
 type AliasesProps = {
   readonly names: readonly (readonly [alias: string, version: number])[];
+  /** The caller may not remove aliases. */
+  readonly fixed: boolean;
   readonly isPending: boolean;
   readonly onRemove: (alias: string) => void;
 };
 
-function Aliases({ names, isPending, onRemove }: AliasesProps): JSX.Element {
+function Aliases({ names, fixed, isPending, onRemove }: AliasesProps): JSX.Element {
+  const change: PlainColumn<AliasesProps["names"][number]> = {
+    title: "Change",
+    cell: ([alias]) => (
+      <Button
+        look="plain"
+        disabled={isPending}
+        aria-label={`Remove the alias ${alias}`}
+        onClick={() => onRemove(alias)}
+      >
+        Remove
+      </Button>
+    ),
+  };
   return (
     <PlainTable
       caption="Aliases"
@@ -59,19 +81,7 @@ function Aliases({ names, isPending, onRemove }: AliasesProps): JSX.Element {
       columns={[
         { title: "Alias", cell: ([alias]) => alias },
         { title: "Version", cell: ([, version]) => version },
-        {
-          title: "Change",
-          cell: ([alias]) => (
-            <Button
-              look="plain"
-              disabled={isPending}
-              aria-label={`Remove the alias ${alias}`}
-              onClick={() => onRemove(alias)}
-            >
-              Remove
-            </Button>
-          ),
-        },
+        ...(fixed ? [] : [change]),
       ]}
     />
   );

@@ -17,6 +17,8 @@ type Texts = { readonly description: string; readonly notes: string };
 
 type Props = {
   readonly of: Described;
+  /** The caller may not change the model. */
+  readonly fixed: boolean;
   readonly isPending: boolean;
   readonly error: unknown;
   /** Saves the changes; calls back when they are saved. */
@@ -24,7 +26,7 @@ type Props = {
 };
 
 /** Description, labels and notes, edited in place. Only texts that were changed here are sent. */
-export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
+export function Describe({ of, fixed, isPending, error, onSave }: Props): JSX.Element {
   const [edits, setEdits] = useState<Edits<Texts>>({});
   const [labels, setLabels] = useState<LabelEdit | null>(null);
   const { description, notes } = { description: of.description, notes: of.notes, ...edits };
@@ -47,6 +49,7 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
     >
       <Field
         label="Description"
+        readOnly={fixed}
         value={description}
         onChange={({ target }) => edit({ description: target.value })}
       />
@@ -57,17 +60,19 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
             ? "Labels, separated by commas."
             : "A label has a comma in it: edit the labels with yard or Python."
         }
-        readOnly={!areText(of.labels)}
+        readOnly={fixed || !areText(of.labels)}
         value={labels?.text ?? of.labels.join(", ")}
         onChange={({ target }) =>
           setLabels({ before: labels?.before ?? of.labels, text: target.value })
         }
       />
-      <NotesField value={notes} rows={6} onChange={(text) => edit({ notes: text })} />
+      <NotesField value={notes} rows={6} fixed={fixed} onChange={(text) => edit({ notes: text })} />
       {error !== null && <ErrorNote error={error} />}
-      <Button type="submit" disabled={isPending}>
-        Save
-      </Button>
+      {!fixed && (
+        <Button type="submit" disabled={isPending}>
+          Save
+        </Button>
+      )}
     </form>
   );
 }

@@ -1,4 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
+import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useState } from "react";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Page } from "../../components/page/page.tsx";
@@ -9,6 +10,7 @@ import { AboutTab } from "./about-tab.tsx";
 import { AliasDialog } from "./alias-dialog.tsx";
 import { AliasesTab } from "./aliases-tab.tsx";
 import styles from "./page.module.css";
+import { useMayChange } from "./use-may-change.ts";
 import { VersionsTab } from "./versions-tab.tsx";
 
 const above = [{ title: "Models", to: "/models" }];
@@ -24,26 +26,8 @@ export function ModelPage(): JSX.Element {
     { model: name },
     { watch: { kind: "models", id: name }, follow: true },
   );
-  const refresh = ["getModel", "listModels"] as const;
-  const archive = useChange("archiveModel", refresh);
-  const unarchive = useChange("unarchiveModel", refresh);
-  const failed = archive.error ?? unarchive.error;
   const { data } = model;
-  const request = { request: { model: name, reason: "" } };
-  const verbs: readonly Verb[] =
-    data === undefined
-      ? []
-      : [
-          {
-            title: "Promote a version",
-            primary: true,
-            disabled: data.versions === 0,
-            run: () => setPromoting(true),
-          },
-          data.archived
-            ? { title: "Unarchive", run: () => unarchive.mutate({ request: { model: name } }) }
-            : { title: "Archive", run: () => archive.mutate(request) },
-        ];
+  const { verbs, failed } = useVerbs(name, data, () => setPromoting(true));
   return (
     <Page title={name} above={above} verbs={verbs}>
       {model.error !== null && (
@@ -75,4 +59,24 @@ export function ModelPage(): JSX.Element {
       {promoting && <AliasDialog model={name} version="" onClose={() => setPromoting(false)} />}
     </Page>
   );
+}
+
+/** The actions on a model that the caller may take; none before it was read. */
+function useVerbs(name: string, model: ReplyOf<"getModel"> | undefined, promote: () => void) {
+  const refresh = ["getModel", "listModels"] as const;
+  const archive = useChange("archiveModel", refresh);
+  const unarchive = useChange("unarchiveModel", refresh);
+  const may = useMayChange(name);
+  const failed = archive.error ?? unarchive.error;
+  if (model === undefined) return { verbs: [], failed };
+  const run = model.archived
+    ? () => unarchive.mutate({ request: { model: name } })
+    : () => archive.mutate({ request: { model: name, reason: "" } });
+  const disabled = model.versions === 0;
+  const promoting = { title: "Promote a version", primary: true, disabled, run: promote };
+  const verbs: readonly Verb[] = [
+    ...(may("moveModelAlias") ? [promoting] : []),
+    ...(may("archiveModel") ? [{ title: model.archived ? "Unarchive" : "Archive", run }] : []),
+  ];
+  return { verbs, failed };
 }

@@ -13,15 +13,18 @@ import { AliasDialog } from "./alias-dialog.tsx";
 import { valuesOf } from "./compare.ts";
 import { Describe } from "./describe.tsx";
 import styles from "./page.module.css";
+import { useMayChange } from "./use-may-change.ts";
 import { Source, type Version } from "./version-columns.tsx";
 
+type Opened = "alias" | "remove";
 type Props = { readonly version: Version; readonly onClose: () => void };
 
 /** A version's lineage, metrics and descriptions, and its actions. */
 export function VersionInspector({ version, onClose }: Props): JSX.Element {
-  const [open, setOpen] = useState<"alias" | "remove" | null>(null);
+  const [open, setOpen] = useState<Opened | null>(null);
   const { model, experiment } = version;
   const close = () => setOpen(null);
+  const mayUpdate = useMayChange(model)("updateModelVersion");
   const update = useChange("updateModelVersion", ["listModelVersions", "bestModelVersions"]);
   return (
     <Inspector title={`${model} ${version.number}`} onClose={onClose}>
@@ -47,16 +50,7 @@ export function VersionInspector({ version, onClose }: Props): JSX.Element {
           ["Removed", version.state === "REMOVED" ? version.reason || "yes" : ""],
         ]}
       />
-      <div className={styles["buttons"]}>
-        <Button onClick={() => setOpen("alias")}>Promote</Button>
-        <Button
-          look="danger"
-          disabled={version.state === "REMOVED"}
-          onClick={() => setOpen("remove")}
-        >
-          Remove
-        </Button>
-      </div>
+      <Buttons version={version} onOpen={setOpen} />
       <Command text={`yard model download ${model} ${version.number} FOLDER`} />
       <h3>Metrics</h3>
       <FactList
@@ -70,6 +64,7 @@ export function VersionInspector({ version, onClose }: Props): JSX.Element {
       <Describe
         key={`${model} ${version.number}`}
         of={version}
+        fixed={!mayUpdate}
         isPending={update.isPending}
         error={update.error}
         onSave={(change, onSuccess) =>
@@ -84,6 +79,28 @@ export function VersionInspector({ version, onClose }: Props): JSX.Element {
       )}
       {open === "remove" && <RemoveDialog version={version} onClose={close} />}
     </Inspector>
+  );
+}
+
+function Buttons(props: {
+  readonly version: Version;
+  readonly onOpen: (opened: Opened) => void;
+}): JSX.Element {
+  const { version, onOpen } = props;
+  const may = useMayChange(version.model);
+  return (
+    <div className={styles["buttons"]}>
+      {may("moveModelAlias") && <Button onClick={() => onOpen("alias")}>Promote</Button>}
+      {may("removeModelVersion") && (
+        <Button
+          look="danger"
+          disabled={version.state === "REMOVED"}
+          onClick={() => onOpen("remove")}
+        >
+          Remove
+        </Button>
+      )}
+    </div>
   );
 }
 

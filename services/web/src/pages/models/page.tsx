@@ -9,6 +9,7 @@ import { nextSort, readSort, sortText, Table } from "../../components/table/inde
 import { useList } from "../../data/calls.ts";
 import { listNamed, useLastReply } from "../../data/last-reply.ts";
 import { useNow } from "../../data/clock.ts";
+import { useMayAnywhere } from "../../data/may.ts";
 import { initialLayout, modelColumns } from "./columns.tsx";
 import { CreateModelDialog } from "./create-model-dialog.tsx";
 import styles from "./page.module.css";
@@ -21,6 +22,7 @@ export function ModelsPage(): JSX.Element {
   const open = useNavigate();
   const nowMs = useNow();
   const [creating, setCreating] = useState(false);
+  const mayCreate = useMayAnywhere()("createModel");
   const order = readSort(sort);
   const request = { pageSize: 100, filter, orderBy: sort, archived, count: true };
   const models = useList("listModels", request, {
@@ -36,7 +38,7 @@ export function ModelsPage(): JSX.Element {
   return (
     <Page
       title="Models"
-      verbs={[{ title: "New model", primary: true, run: () => setCreating(true) }]}
+      verbs={mayCreate ? [{ title: "New model", primary: true, run: () => setCreating(true) }] : []}
     >
       <Bar
         filter={filter}

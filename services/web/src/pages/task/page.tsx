@@ -15,6 +15,7 @@ import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { Warning } from "../../components/warning.tsx";
 import { useCall } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
+import { useIsOwn } from "../../data/may.ts";
 import { TaskFailure } from "./failure.tsx";
 import { Runs } from "./runs.tsx";
 import type { TaskSearch } from "./search.ts";
@@ -50,6 +51,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
   const { verbs, opened, close } = useVerbs(task);
   const page = useTaskPage();
   const use = useTaskUse(task);
+  const isOwn = useIsOwn()(task.owner);
   return (
     <Page
       title={`Task ${id}`}
@@ -61,7 +63,7 @@ function TaskOf({ task }: { readonly task: Task }): JSX.Element {
           {use !== undefined && <span className={styles["use"]}>{idleText(use, task)}</span>}
         </>
       }
-      verbs={[...openVerbs(task, page.open), ...verbs]}
+      verbs={[...(isOwn ? openVerbs(task, page.open) : []), ...verbs]}
     >
       {task.state === "ERROR" ? (
         <TaskFailure task={task} />

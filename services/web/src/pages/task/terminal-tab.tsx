@@ -2,13 +2,14 @@ import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, lazy, Suspense, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { useIsOwn } from "../../data/may.ts";
 import styles from "./task.module.css";
 
 const TerminalView = lazy(async () => ({
   default: (await import("../../components/terminal/terminal-view.tsx")).TerminalView,
 }));
 
-type Shown = Pick<ReplyOf<"getTask">, "id" | "kind" | "state" | "endedAtMs" | "runs">;
+type Shown = Pick<ReplyOf<"getTask">, "id" | "kind" | "state" | "endedAtMs" | "runs" | "owner">;
 type Props = { readonly task: Shown };
 
 /** The terminal of a shell, or a shell beside a running command, which is started on request. */
@@ -19,7 +20,8 @@ export function TerminalTab({ task }: Props): JSX.Element {
   const [shown, setShown] = useState(0);
   const isRunning = state === "RUNNING" || state === "STOPPING";
   const isNew = kind === "shell" ? shown !== runs.length : shown === 0;
-  if (asked > 0 && isRunning && isNew) setShown(runs.length);
+  const isOwn = useIsOwn()(task.owner);
+  if (asked > 0 && isRunning && isNew && isOwn) setShown(runs.length);
   if (shown > 0) {
     return (
       <Suspense fallback={<p className={styles["loading"]}>Opening the terminal …</p>}>
@@ -30,6 +32,13 @@ export function TerminalTab({ task }: Props): JSX.Element {
           onAgain={isRunning && kind !== "shell" ? () => setAsked(asked + 1) : undefined}
         />
       </Suspense>
+    );
+  }
+  if (!isOwn) {
+    return (
+      <EmptyState title={`Only ${task.owner} opens a terminal of this task.`}>
+        It acts with the rights of its owner.
+      </EmptyState>
     );
   }
   if (state === "PAUSED")

@@ -10,12 +10,13 @@ import { useSay } from "../../components/toasts.tsx";
 import { pagePorts, type Serving } from "../../components/task-page/page-ports.ts";
 import type { OpenTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useChange } from "../../data/calls.ts";
+import { useMay } from "../../data/may.ts";
 import { type Paused, type TaskVerb, verbsOf } from "./verbs-of.ts";
 
 type Opened = "kill" | "delete" | null;
 
 /** The current actions on a task: pause and kill one that has not ended, resume and delete one that has. */
-export function useVerbs(task: Pick<ReplyOf<"getTask">, "id"> & Paused) {
+export function useVerbs(task: Pick<ReplyOf<"getTask">, "id" | "workspace" | "owner"> & Paused) {
   const { id } = task;
   const [opened, setOpened] = useState<Opened>(null);
   const pause = useChange("pauseTask", ["getTask", "listTasks"]);
@@ -36,7 +37,9 @@ export function useVerbs(task: Pick<ReplyOf<"getTask">, "id"> & Paused) {
     delete: () => setOpened("delete"),
   };
   const isPending = pause.isPending || resume.isPending;
-  const verbs = verbsOf(task).map(
+  const may = useMay();
+  const allowed = verbsOf(task).filter(({ verb }) => may(`${verb}Task`, task));
+  const verbs = allowed.map(
     ({ verb, title, why }): Verb => ({
       title,
       danger: verb === "kill" || verb === "delete",

@@ -9,6 +9,7 @@ import { nextSort, readSort, sortText, Table } from "../../components/table/inde
 import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useList } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
+import { useMayAnywhere } from "../../data/may.ts";
 import { initialLayout, taskColumns } from "./columns.tsx";
 import { NotebookDialog } from "./notebook-dialog.tsx";
 import styles from "./page.module.css";
@@ -36,8 +37,11 @@ export function TasksPage(): JSX.Element {
   const fault = filterFault(tasks.error);
   const page = useTaskPage();
   const [isStarting, setStarting] = useState(false);
+  const verbs = useMayAnywhere()("createTask")
+    ? [{ title: "Start a notebook", run: () => setStarting(true) }]
+    : [];
   return (
-    <Page title="Tasks" verbs={[{ title: "Start a notebook", run: () => setStarting(true) }]}>
+    <Page title="Tasks" verbs={verbs}>
       <Bar
         key={filter}
         filter={filter}

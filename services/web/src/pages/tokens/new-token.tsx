@@ -4,24 +4,44 @@ import { Dialog } from "../../components/dialog.tsx";
 import { Command } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice, Field } from "../../components/field.tsx";
-import { useSay } from "../../components/toasts.tsx";
+import { ShownOnce } from "../../components/shown-once.tsx";
 import { useCall, useChange } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
-import styles from "./page.module.css";
+import { type Limit, LimitFields, noLimit } from "./limit-fields.tsx";
 import { lifetimesOf } from "./token-state.ts";
 
+type Props = {
+  /** The cluster has users, so that a token can be limited. */
+  readonly hasUsers: boolean;
+  readonly onClose: () => void;
+};
+
 /** Creates a token, and shows its secret once. */
-export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Element {
+export function NewToken({ hasUsers, onClose }: Props): JSX.Element {
   const create = useChange("createToken", ["listTokens"]);
   const [label, setLabel] = useState("");
-  const [seconds, setSeconds] = useState("0");
+  const [chosen, setSeconds] = useState<string | null>(null);
+  const [limit, setLimit] = useState<Limit>(noLimit);
   const session = useCall("getCurrentSession", {}, { fresh: true });
-  const nowMs = useNow();
+  const lifetimes = lifetimesOf(session.data, useNow());
+  const seconds = chosen ?? String(lifetimes[0]?.seconds ?? 0);
+  const isOfToken = session.data?.token !== "";
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    create.mutate({ request: { label: label.trim(), ttlSeconds: Number(seconds) } });
+    const request = { label: label.trim(), ttlSeconds: Number(seconds) };
+    create.mutate({ request: { ...request, ...limit, workspaces: [...limit.workspaces] } });
   };
-  if (create.data !== undefined) return <Secret secret={create.data.secret} onClose={onClose} />;
+  if (create.data !== undefined) {
+    return (
+      <ShownOnce
+        title="The token"
+        description="The token is shown only once: copy it. Programs read it from TRAINYARD_TOKEN."
+        secret={create.data.secret}
+        noun="token"
+        onClose={onClose}
+      />
+    );
+  }
   return (
     <Dialog
       open
@@ -36,7 +56,7 @@ export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Ele
         </>
       }
     >
-      <form id="new-token" onSubmit={submit} className={styles["form"]}>
+      <form id="new-token" onSubmit={submit}>
         <Field
           label="Label"
           hint="The purpose of the token, such as laptop or nightly build."
@@ -47,52 +67,36 @@ export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Ele
         />
         <Choice
           label="It works for"
-          hint="At most 12 hours, as a session without further use, and never longer than the token that you signed in with."
+          hint={
+            isOfToken ? lifeOfToken : "A revoked token, and one of a disabled user, ends at once."
+          }
           value={seconds}
           onChange={(event) => setSeconds(event.target.value)}
         >
-          {lifetimesOf(session.data, nowMs).map((one) => (
+          {lifetimes.map((one) => (
             <option key={one.seconds} value={one.seconds}>
               {one.title}
             </option>
           ))}
         </Choice>
-        <div>
-          <p>For a token that lasts longer, use the command line:</p>
-          <Command text={longer(label.trim())} />
-        </div>
+        {hasUsers && <LimitFields limit={limit} onChange={setLimit} />}
+        {isOfToken && <Longer label={label.trim()} />}
       </form>
       {create.error !== null && <ErrorNote error={create.error} />}
     </Dialog>
   );
 }
 
-/** Returns the command that creates a token with a longer life. */
-const longer = (label: string): string =>
-  `yard token create --ttl 30d --label '${(label || "LABEL").replaceAll("'", "'\\''")}'`;
+const lifeOfToken =
+  "At most 12 hours, as a session without further use, and never longer than the token that you signed in with.";
 
-function Secret(props: { readonly secret: string; readonly onClose: () => void }): JSX.Element {
-  const { secret, onClose } = props;
-  const say = useSay();
-  const copy = (): void => {
-    navigator.clipboard.writeText(secret).then(() => say.done("The token is copied."), say.failed);
-  };
+/** The command that creates a token with a longer life. */
+function Longer({ label }: { readonly label: string }): JSX.Element {
+  const quoted = (label || "LABEL").replaceAll("'", "'\\''");
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      title="The token"
-      description="The token is shown only once: copy it. Programs read it from TRAINYARD_TOKEN."
-      actions={
-        <>
-          <Button onClick={copy}>Copy</Button>
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        </>
-      }
-    >
-      <code className={styles["secret"]}>{secret}</code>
-    </Dialog>
+    <div>
+      <p>For a token that lasts longer, use the command line:</p>
+      <Command text={`yard token create --ttl 30d --label '${quoted}'`} />
+    </div>
   );
 }

@@ -1,43 +1,46 @@
-import type { Plain } from "@trainyard/contracts";
-import type { Token } from "@trainyard/contracts/api";
 import { type JSX, useState } from "react";
-import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { ErrorNote } from "../../components/error-note.tsx";
-import { age, counted, time } from "../../components/format.ts";
+import { counted } from "../../components/format.ts";
 import { Page } from "../../components/page/page.tsx";
-import { type Column, type ColumnLayout, Table } from "../../components/table/index.ts";
-import { useSay } from "../../components/toasts.tsx";
-import { useCall, useChange, useList } from "../../data/calls.ts";
+import type { Verb } from "../../components/page/verbs.tsx";
+import { Table } from "../../components/table/index.ts";
+import { useCall, useList } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
+import { useMe, useRights } from "../../data/me.ts";
+import { giveWay, layoutFor, type Row, tokenColumns } from "./columns.tsx";
 import { NewToken } from "./new-token.tsx";
-import styles from "./page.module.css";
-import { tokenState } from "./token-state.ts";
-
-type Row = Plain<Token>;
-
-const layout: ColumnLayout = ["label", "owner", "state", "created", "expires", "revoke"].map(
-  (id) => ({ id }),
-);
+import { RevokeDialog } from "./revoke-dialog.tsx";
+import { tokensRoute } from "./route.ts";
 
 export function TokensPage(): JSX.Element {
-  const tokens = useList("listTokens", { pageSize: 200 });
+  const { all = false } = tokensRoute.useSearch();
+  const navigate = tokensRoute.useNavigate();
+  const me = useMe();
+  const hasUsers = me.data?.hasUsers === true;
+  const isAdmin = useRights().everywhere("user_admin") && hasUsers;
+  const tokens = useList("listTokens", { pageSize: 200, ...(all && isAdmin ? { all } : {}) });
   const session = useCall("getCurrentSession", {});
   const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Row | null>(null);
   const nowMs = useNow();
   const rows = tokens.data?.pages.flatMap(({ items }) => items) ?? [];
-  const columns = columnsAt(nowMs, session.data?.token ?? "", setRevoking);
+  const own = session.data?.token ?? "";
+  const choice: Verb = {
+    title: all ? "Only my tokens" : "Tokens of all users",
+    run: () => void navigate({ search: all ? {} : { all: true } }),
+  };
+  const create: Verb = { title: "New token", run: () => setCreating(true), primary: true };
   return (
     <Page
       title="Tokens"
-      verbs={[{ title: "New token", run: () => setCreating(true), primary: true }]}
+      // The buttons come together: one that came later would move the other under the pointer.
+      verbs={me.isPending ? [] : [...(isAdmin ? [choice] : []), create]}
     >
       <Table
         label="Tokens"
-        columns={columns}
-        layout={layout}
+        columns={tokenColumns({ nowMs, own, revoke: setRevoking })}
+        layout={layoutFor(hasUsers)}
+        giveWay={giveWay}
         rows={rows}
         idOf={({ id }) => id}
         total={tokens.hasNextPage ? undefined : rows.length}
@@ -48,89 +51,8 @@ export function TokensPage(): JSX.Element {
         onRetry={() => void tokens.refetch()}
         status={tokens.isSuccess && counted(rows.length, "token")}
       />
-      {isCreating && <NewToken onClose={() => setCreating(false)} />}
-      {revoking !== null && <Revoke token={revoking} onClose={() => setRevoking(null)} />}
+      {isCreating && <NewToken hasUsers={hasUsers} onClose={() => setCreating(false)} />}
+      {revoking !== null && <RevokeDialog token={revoking} onClose={() => setRevoking(null)} />}
     </Page>
-  );
-}
-
-function columnsAt(
-  nowMs: number,
-  own: string,
-  revoke: (token: Row) => void,
-): readonly Column<Row>[] {
-  const text = (id: string, title: string, width: number, of: (row: Row) => string) => ({
-    id,
-    title,
-    width,
-    text: of,
-    cell: (row: Row) => <span>{of(row)}</span>,
-  });
-  return [
-    text(
-      "label",
-      "Label",
-      240,
-      ({ label, id }) => `${label || id}${id === own ? " (this session)" : ""}`,
-    ),
-    text("owner", "Owner", 160, ({ owner }) => owner),
-    text("state", "State", 100, (row) => tokenState(row, nowMs)),
-    {
-      ...text("created", "Created", 100, ({ createdAtMs }) => time(createdAtMs)),
-      cell: ({ createdAtMs }) => <span title={time(createdAtMs)}>{age(createdAtMs, nowMs)}</span>,
-    },
-    text("expires", "Expires", 170, ({ expiresAtMs }) =>
-      expiresAtMs === undefined ? "never" : time(expiresAtMs),
-    ),
-    {
-      ...text("revoke", "", 100, () => ""),
-      cell: (row) =>
-        tokenState(row, nowMs) === "valid" && (
-          <Button look="plain" className={styles["revoke"]} onClick={() => revoke(row)}>
-            Revoke
-            <span className="visually-hidden"> {row.label || row.id}</span>
-          </Button>
-        ),
-    },
-  ];
-}
-
-function Revoke({
-  token,
-  onClose,
-}: {
-  readonly token: Row;
-  readonly onClose: () => void;
-}): JSX.Element {
-  const say = useSay();
-  const change = useChange("revokeToken", ["listTokens"]);
-  const name = token.label || token.id;
-  const revoke = (): void =>
-    change.mutate(
-      { request: { token: token.id } },
-      {
-        onSuccess: () => {
-          say.done(`The token ${name} is revoked.`);
-          onClose();
-        },
-      },
-    );
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={`Revoke ${name}?`}
-      description="Programs and sessions that use the token are refused, and so are those of the tokens that were created with it. This cannot be undone."
-      actions={
-        <>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button look="danger" onClick={revoke} disabled={change.isPending}>
-            Revoke
-          </Button>
-        </>
-      }
-    >
-      {change.error !== null && <ErrorNote error={change.error} />}
-    </Dialog>
   );
 }

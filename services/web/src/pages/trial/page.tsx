@@ -75,7 +75,7 @@ function TrialOf({ trial, onTab }: TrialProps): JSX.Element {
       state={
         <StateBadge state={trialState(trial)} restarts={trial.restarts} title={trial.reason} />
       }
-      verbs={[...verbs, board.verb]}
+      verbs={[...verbs, ...board.verbs]}
     >
       <Position trial={trial} />
       <Warning text={trial.warning} />

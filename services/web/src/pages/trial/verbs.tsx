@@ -3,15 +3,17 @@ import { KillDialog } from "../../components/kill-dialog.tsx";
 import type { Verb } from "../../components/page/verbs.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
+import { useMayOn } from "../../data/may.ts";
 import type { ShownTrial } from "./trial.ts";
 
 /** The current actions on a trial: kill one that has not ended, restart one that failed or was canceled. */
-export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
+export function useVerbs({ id, experiment, state, endedAtMs }: ShownTrial) {
+  const may = useMayOn(experiment);
   const restart = useChange("restartTrial", ["getTrial", "listTrials"]);
   const say = useSay();
   const [killing, setKilling] = useState(false);
   const verbs: readonly Verb[] = [
-    ...(state === "ERROR" || state === "CANCELED"
+    ...((state === "ERROR" || state === "CANCELED") && may("restartTrial")
       ? [
           {
             title: "Restart",
@@ -20,7 +22,7 @@ export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
           },
         ]
       : []),
-    ...(endedAtMs === undefined
+    ...(endedAtMs === undefined && may("killTrial")
       ? [{ title: "Kill", danger: true, run: () => setKilling(true) }]
       : []),
   ];
