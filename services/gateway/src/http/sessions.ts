@@ -2,7 +2,7 @@
  * Sessions of browsers, and the codes that open a session. Both are secrets of 32 random bytes. A secret is returned
  * once, and its row has only the SHA-256.
  *
- *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
+ *   code ──redeemed once, within 10 minutes──► session ──12 h unused, its end, or signed out──► (none)
  *
  * A session refers to its token, and each request checks again whether that token is valid.
  */
@@ -20,8 +20,12 @@ export type Secret = { readonly secret: string; readonly expiresAtMs: number };
 
 const { sessionIdleHours: idleHours } = httpLimits;
 
-/** SQL for the end of a session without further use, in milliseconds since 1970. */
-const endMs = "(extract(epoch from now() + make_interval(hours => $2)) * 1000)::float8";
+/** SQL for the end of a session without further use, in milliseconds since 1970; null counts as no other end. */
+const endMs =
+  "(extract(epoch from least(now() + make_interval(hours => $2), ends_at)) * 1000)::float8";
+
+/** SQL for a session that has not ended. */
+const isOpen = "used_at > now() - make_interval(hours => $2) and (ends_at is null or ends_at > now())";
 
 export class Sessions {
   readonly #pool: Pool;
@@ -47,6 +51,32 @@ export class Sessions {
     const opened = await this.#open("select $3::text as token", token);
     assert(opened !== undefined, "a session of a token is opened");
     return opened;
+  }
+
+  /** Opens a session of a person whom an identity provider has signed in. It ends after some hours, used or not. */
+  async openOfIdentity(user: string, hours: number): Promise<Secret> {
+    const secret = newSecret();
+    const { rows } = await this.#pool.query<{ ends: number }>(
+      `with surplus as (
+         delete from gateway.sessions where digest in (
+           select digest from gateway.sessions where user_id = $3 and user_id <> ''
+           order by used_at desc offset $5))
+       insert into gateway.sessions (digest, token, user_id, ends_at)
+       values ($1, '', $3, now() + make_interval(hours => $4))
+       returning ${endMs} as ends`,
+      [digestOfSecret(secret), idleHours, user, hours, httpLimits.sessionsOfTokenMax - 1],
+    );
+    return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
+  }
+
+  /** Whether a session was opened within some minutes. */
+  async isFresh(digest: string, minutes: number): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `select from gateway.sessions
+       where digest = $1 and opened_at > now() - make_interval(mins => $2)`,
+      [digest, minutes],
+    );
+    return rowCount === 1;
   }
 
   /** Opens a session for the token that a statement returns, if it returns one; its only parameter is $3. */
@@ -79,7 +109,7 @@ export class Sessions {
       `select digest, token, user_id as user, ${endMs} as ends,
          used_at < now() - make_interval(secs => $3) as stale
        from gateway.sessions
-       where digest = any($1) and used_at > now() - make_interval(hours => $2)`,
+       where digest = any($1) and ${isOpen}`,
       [[...secretOf.keys()], idleHours, sessionUsedSeconds],
     );
     await this.touch(rows.filter(({ stale }) => stale).map(({ digest }) => digest));
@@ -96,7 +126,7 @@ export class Sessions {
     if (digests.length === 0) return new Set();
     const { rows } = await this.#pool.query<{ digest: string }>(
       `update gateway.sessions set used_at = now()
-       where digest = any($1) and used_at > now() - make_interval(hours => $2) returning digest`,
+       where digest = any($1) and ${isOpen} returning digest`,
       [digests, idleHours],
     );
     return new Set(rows.map(({ digest }) => digest));
@@ -107,7 +137,7 @@ export class Sessions {
     if (digests.length === 0) return new Set();
     const { rows } = await this.#pool.query<{ digest: string }>(
       `select digest from gateway.sessions
-       where digest = any($1) and used_at > now() - make_interval(hours => $2)`,
+       where digest = any($1) and ${isOpen}`,
       [digests, idleHours],
     );
     return new Set(rows.map(({ digest }) => digest));
@@ -150,7 +180,7 @@ export class Sessions {
 
 /** Ended sessions and codes. */
 export const expiredSessions: readonly Expired[] = [
-  { table: "gateway.sessions", where: `used_at < now() - interval '${idleHours} hours'` },
+  { table: "gateway.sessions", where: `used_at < now() - interval '${idleHours} hours' or ends_at < now()` },
   { table: "gateway.session_codes", where: "expires_at < now()" },
 ];
 
