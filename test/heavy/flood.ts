@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { runToken } from "@trainyard/runtime";
-import { freePort, startRedis } from "@trainyard/testing";
+import { freePort, type RunningRedis, startRedis } from "@trainyard/testing";
 import { destinationOf, runTokenKeyOf } from "../metrics/stored.ts";
 import { grantOf } from "../world/run-grant.ts";
 import { eventually } from "../world/eventually.ts";
@@ -36,8 +36,8 @@ export async function floodedRuns(world: World, options: FloodOptions): Promise<
   const { spanMs, connections, reportsPerSecond, log } = options;
   await using stack = new AsyncDisposableStack();
   const port = await freePort();
-  let redis = await startRedis(port);
-  stack.defer(() => redis[Symbol.asyncDispose]());
+  const redis = { running: await startRedis(port) };
+  stack.defer(() => redis.running[Symbol.asyncDispose]());
   const [ports, settings] = [
     await newPorts(),
     { ...rates, TRAINYARD_REDIS_URL: `redis://127.0.0.1:${port}` },
@@ -70,22 +70,8 @@ export async function floodedRuns(world: World, options: FloodOptions): Promise<
     }),
   );
   const floods = [flooding, null].map((token) => stack.use(new Flood({ url, token, connections })));
-  const states: Readonly<Record<string, () => Promise<void> | void>> = {
-    "a Redis": () => {},
-    "a frozen Redis": () => redis.freeze(),
-    "a flushed Redis": async () => {
-      redis.thaw();
-      await redis.flush();
-    },
-    "no Redis": async () => {
-      await redis[Symbol.asyncDispose]();
-    },
-    "a new Redis": async () => {
-      redis = await startRedis(port);
-    },
-  };
   const beside: (Awaited<ReturnType<typeof spanOf>> & { readonly route: string })[] = [];
-  for (const [route, enter] of Object.entries(states)) {
+  for (const [route, enter] of Object.entries(statesOf(redis))) {
     await enter();
     beside.push({ ...(await spanOf(() => delay(spanMs))), route });
   }
@@ -102,6 +88,24 @@ export async function floodedRuns(world: World, options: FloodOptions): Promise<
       ...slow.violations,
     ],
     summary: `${answered} calls of runs, floods ${JSON.stringify(flooded.map(({ statuses }) => statuses))}; ${slow.summary}`,
+  };
+}
+
+/** Returns what brings Redis into each state, in this order. */
+function statesOf(redis: { running: RunningRedis }): Readonly<Record<string, () => Promise<void>>> {
+  return {
+    "a Redis": async () => {},
+    "a frozen Redis": async () => redis.running.freeze(),
+    "a flushed Redis": async () => {
+      redis.running.thaw();
+      await redis.running.flush();
+    },
+    "no Redis": async () => {
+      await redis.running[Symbol.asyncDispose]();
+    },
+    "a new Redis": async () => {
+      redis.running = await startRedis(redis.running.port);
+    },
   };
 }
 

@@ -19,4 +19,14 @@ export {
 export { LeavingEvent } from "./leaving-event.ts";
 export { outboundLimits } from "./limits.ts";
 export { RecentEvents } from "./recent-events.ts";
-export { type EventReader, mayRead } from "./rights.ts";
+export {
+  jobsNamedIn,
+  type KnownObjects,
+  mayRead,
+  mayReadStream,
+  maySee,
+  objectsOf,
+  objectsOfStream,
+  readsAll,
+} from "./rights.ts";
+export { type ObjectSource, readObjects } from "./known-objects.ts";

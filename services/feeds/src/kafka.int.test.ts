@@ -78,7 +78,14 @@ test("while Kafka has no topic the service stays ready, keeps its place and says
     .poll(async () => (await progress())?.last_error)
     .toBe('Kafka has no topic "events": create it, or correct TRAINYARD_FEEDS_KAFKA_TOPIC');
   expect((await progress())?.position).toBe(0);
-  const page = { name: "", delivery: "", tokenId: "", pageSize: 1, pageToken: "kafka:events" };
+  const page = {
+    name: "",
+    delivery: "",
+    tokenId: "",
+    owner: "",
+    pageSize: 1,
+    pageToken: "kafka:events",
+  };
   expect(await stage.ask("feeds", "ListSubscriptions", page)).toMatchObject({ kind: "ok" });
 });
 

@@ -19,6 +19,7 @@ import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { Dispatcher, type OperatorSink, type Rooms } from "./shell/dispatch/dispatcher.ts";
 import { Progress } from "./shell/dispatch/progress.ts";
+import { Readers } from "./shell/dispatch/readers.ts";
 import { kafkaSinks } from "./shell/kafka/sink.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
 import { NatsRoom } from "./shell/nats/nats-room.ts";
@@ -57,6 +58,7 @@ export async function createService(
       queueWaits.wake();
     };
     const subscriptions = new SubscriptionsView(pool, clock, logger, changed);
+    const readers = new Readers({ cache: executor.cache, subscriptions });
     const progress = new Progress(pool, clock, logger);
     const sending = {
       pool,
@@ -65,6 +67,7 @@ export async function createService(
       epoch,
       clock,
       logger,
+      readers,
       count: telemetry.attempted,
       tracer: parts.tracer,
       ...outgoing,
@@ -78,7 +81,7 @@ export async function createService(
     const recent = new RecentEvents({ log, bus, clock, logger, epoch });
     const turns = new KeyedQueue();
     const delivering = { log, clock, telemetry, subscriptions, progress, rooms, operatorSinks };
-    const shared = { ...delivering, logger, executor, turns };
+    const shared = { ...delivering, logger, readers, executor, turns };
     const dispatcher = new Dispatcher({ ...shared, recent });
     const queueWaits = queueWaitLoop(shared);
     const loops: readonly Loop[] = [

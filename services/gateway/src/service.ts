@@ -56,6 +56,7 @@ import { CurrentAccess } from "./people/current-access.ts";
 import { Guard } from "./api/rights/guard.ts";
 import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
+import { TokenUses } from "./http/token-uses.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { PositionSignal } from "./live/position-signal.ts";
 import { keepRecent, openLeaving } from "./live/keep-recent.ts";
@@ -133,6 +134,7 @@ export async function createService(
   const face = {
     costs: new Costs(),
     guard: new Guard(access, backend),
+    directory,
     bodies: gatewayBodies(),
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room, state }, config),
@@ -176,6 +178,7 @@ export async function createService(
       { run: (signal) => openCalls.run(logger, signal) },
       room.tunnels,
       pages.callers,
+      door.uses,
       { run: (signal) => sweep(expired, pool, clock, logger, signal) },
       purging,
       removing,
@@ -197,9 +200,10 @@ function doorOf(
   {
     log,
     clock,
+    logger,
     state,
     access,
-  }: Pick<BackendParts, "log" | "clock"> & {
+  }: Pick<BackendParts, "log" | "clock" | "logger"> & {
     readonly state: SharedState;
     readonly access: CurrentAccess;
   },
@@ -210,9 +214,11 @@ function doorOf(
 ) {
   const sessions = new Sessions(callers);
   const openCalls = new OpenCalls({ token, sessions, clock });
+  const uses = new TokenUses({ pool: callers, clock, logger });
   const found = new SharedLookups((secrets) => sessions.find(secrets));
   const lookups = {
     ...{ runTokenKeys, token },
+    used: (id: string) => uses.note(id),
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
@@ -220,7 +226,7 @@ function doorOf(
   };
   const clusterId = (): string => sessions.clusterId;
   return {
-    ...{ sessions, openCalls, clusterId, proxies: new TrustedProxies(trustedProxies) },
+    ...{ sessions, openCalls, uses, clusterId, proxies: new TrustedProxies(trustedProxies) },
     rates: new Rates({ rates, state, clusterId, bucketOf }),
     authenticate: (credentials: Credentials) => authenticate(credentials, lookups, clock.nowMs()),
   };

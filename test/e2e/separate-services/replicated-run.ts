@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Client } from "@trainyard/client";
 import { checkout } from "@trainyard/local-cluster";
-import { Reporter } from "../../metrics/reporters.ts";
+import { type Report, Reporter } from "../../metrics/reporters.ts";
 import {
   destinationOf,
   differences,
+  type Stored,
   storedPoints,
   textOfPoint,
   textOfReport,
@@ -139,30 +140,51 @@ export async function startReplicatedRun(client: Client, front: Ports, reports: 
       await untilAllHeard(subscribers, stored.length);
       over.abort();
       await Promise.all(subscribers.map(({ running }) => running));
-      const steps = heard.lines.filter((line) => line.startsWith("step "));
-      const expected = steps.map((_, index) => `step ${index + 1}`);
-      const stepsStored = stored
-        .filter((point) => point.trial === trial)
-        .map(({ stepsCompleted }) => `step ${stepsCompleted}`);
-      const keyOf = (ofTrial: string, key: string): string => `${ofTrial} ${key}`;
       return [
         ...(state === "COMPLETED" ? [] : [`the experiment ended as ${state}`]),
         ...reporter.violations,
-        ...differences("the SDK's reports", stepsStored, expected),
-        ...differences(
-          "the stored table",
-          stored.filter((point) => point.trial === other).map(textOfPoint),
-          reporter.truth.map((report) => textOfReport(other, report)),
-        ),
-        ...differences("the lines in Python", steps, expected),
         ...differences("the lines over server-sent events", lines, heard.lines),
-        ...differences(
-          "the points in Python",
-          heard.points.map(([, ofTrial, key]) => keyOf(ofTrial, key)),
-          stored.map((point) => keyOf(point.trial, point.key)),
-        ),
+        ...wrongPoints(stored, heard, { trial, other: { trial: other, truth: reporter.truth } }),
         ...subscribers.flatMap((subscriber) => violationsOf(subscriber, stored, 0)),
       ].slice(0, 20);
     },
   };
+}
+
+type Trials = {
+  /** The trial that reports its steps by the SDK, and prints each. */
+  readonly trial: string;
+  readonly other: { readonly trial: string; readonly truth: readonly Report[] };
+};
+
+/** Compares the stored points with the reports, and the points and lines in Python with both. */
+function wrongPoints(
+  stored: readonly Stored[],
+  heard: Heard,
+  { trial, other }: Trials,
+): readonly string[] {
+  const steps = heard.lines.filter((line) => line.startsWith("step "));
+  const expected = steps.map((_, index) => `step ${index + 1}`);
+  const [own, others] = [trial, other.trial].map((of) =>
+    stored.filter((point) => point.trial === of),
+  );
+  const keyOf = (ofTrial: string, key: string): string => `${ofTrial} ${key}`;
+  return [
+    ...differences(
+      "the SDK's reports",
+      (own ?? []).map(({ stepsCompleted }) => `step ${stepsCompleted}`),
+      expected,
+    ),
+    ...differences(
+      "the stored table",
+      (others ?? []).map(textOfPoint),
+      other.truth.map((report) => textOfReport(other.trial, report)),
+    ),
+    ...differences("the lines in Python", steps, expected),
+    ...differences(
+      "the points in Python",
+      heard.points.map(([, ofTrial, key]) => keyOf(ofTrial, key)),
+      stored.map((point) => keyOf(point.trial, point.key)),
+    ),
+  ];
 }

@@ -10,6 +10,7 @@ import {
   type LogAnchor,
   LogAnchorSchema,
   RevokeTokenResponseSchema,
+  type Token,
   type VerifyProgress,
   VerifyProgressSchema,
 } from "@trainyard/contracts/api";
@@ -18,7 +19,7 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal } from "../follow.ts";
-import { secondsOf, timeOf } from "../option-values.ts";
+import { collect, secondsOf, timeOf } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure, UsageError } from "../usage-error.ts";
@@ -183,13 +184,17 @@ function addTokenCommands(program: Command): void {
       "--ttl <duration>",
       "seconds, or with a unit: 30m, 12h, 7d; by default it expires with your token, if that expires, and never later",
     )
+    .option("--role <role>", "the role that limits it; by default it may do what you may", "")
+    .option("--workspace <name>", "a workspace that it is limited to; repeatable", collect)
+    .option("--user <name>", "the service account that it belongs to, for admins", "")
     .description("a new token; its secret is shown once")
-    .action(withPlatform<{ label: string; ttl?: string }>(createToken));
+    .action(withPlatform<TokenOptions>(createToken));
   group
     .command("list")
     .alias("ls")
-    .description("all tokens, without their secrets")
-    .action(withPlatform(listTokens));
+    .option("--all", "those of all users, for admins")
+    .description("your tokens, without their secrets")
+    .action(withPlatform<{ all?: boolean }>(listTokens));
   group
     .command("revoke")
     .argument("<token>", "its id")
@@ -208,13 +213,22 @@ function addTokenCommands(program: Command): void {
     );
 }
 
+type TokenOptions = {
+  readonly label: string;
+  readonly ttl?: string;
+  readonly role: string;
+  readonly workspace?: readonly string[];
+  readonly user: string;
+};
+
 async function createToken(
   { client, output }: Context,
   _args: readonly string[],
-  { label, ttl }: { readonly label: string; readonly ttl?: string },
+  { label, ttl, role, workspace = [], user }: TokenOptions,
 ): Promise<void> {
   const ttlSeconds = ttl === undefined ? 0 : secondsOf("--ttl", ttl);
-  const answer = await client.call("createToken", { label, ttlSeconds });
+  const limits = { role, workspaces: [...workspace] };
+  const answer = await client.call("createToken", { label, ttlSeconds, ...limits, user });
   if (output.json) {
     output.message(CreateTokenResponseSchema, answer);
     return;
@@ -225,8 +239,12 @@ async function createToken(
   output.line(answer.secret);
 }
 
-async function listTokens({ client, output }: Context): Promise<void> {
-  const page = await allPages((start) => client.call("listTokens", start));
+async function listTokens(
+  { client, output }: Context,
+  _args: readonly string[],
+  { all = false }: { readonly all?: boolean },
+): Promise<void> {
+  const page = await allPages((start) => client.call("listTokens", { ...start, all }));
   if (output.json) {
     output.message(ListTokensResponseSchema, page);
     return;
@@ -235,11 +253,16 @@ async function listTokens({ client, output }: Context): Promise<void> {
     { title: "TOKEN", value: ({ id }) => id },
     { title: "LABEL", value: ({ label }) => label },
     { title: "OWNER", value: ({ owner }) => owner },
+    { title: "LIMITS", value: limitsOf },
     { title: "CREATED", value: (one) => time(one.createdAtMs) },
+    { title: "USED", value: (one) => time(one.lastUsedAtMs) },
     { title: "EXPIRES", value: (one) => time(one.expiresAtMs) },
     { title: "", value: (one) => (one.revoked ? "revoked" : "") },
   ]);
 }
+
+const limitsOf = ({ role, workspaces }: Pick<Plain<Token>, "role" | "workspaces">): string =>
+  [role, workspaces.join(", ")].filter((part) => part !== "").join(" in ");
 
 async function version({ client, output }: Context): Promise<void> {
   const answer = await client.call("getVersion", {});

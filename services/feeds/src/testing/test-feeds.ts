@@ -51,7 +51,7 @@ export class TestFeeds implements AsyncDisposable {
   }
 
   async facts(name: string) {
-    const request = { name, pageSize: 0, pageToken: "", delivery: "", tokenId: "" };
+    const request = { name, pageSize: 0, pageToken: "", delivery: "", tokenId: "", owner: "" };
     const answer = await this.stage.ask("feeds", "ListSubscriptions", request);
     if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
     return answer.reply.items[0];

@@ -40,6 +40,7 @@ export class TestWebhooks implements AsyncDisposable {
     this.executor = new Executor(this.#log, new FoldCache(this.#log));
     const { receivers } = this;
     this.webhooks = openWebhooks({
+      readers: { mayStillRead: async () => true },
       ...{ pool, log: this.#log, executor: this.executor, clock: this.clock },
       epoch: { current: async () => "e1" },
       logger: pino({ enabled: false }),

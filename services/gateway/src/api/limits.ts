@@ -52,6 +52,8 @@ export const apiLimits = {
   tokenLabelCharactersMax: 255,
   /** The longest chain of tokens, each created by the one before: all are looked up for each request with the last. */
   tokenAncestorsMax: 16,
+  /** The most workspaces of a token's limit, which each call with the token looks through. */
+  tokenWorkspacesMax: 100,
   /** The most file names that are compared with the name of a missing script: a comparison takes microseconds. */
   scriptsComparedMax: 1_000,
   /** The most trials in one page of a search's picture. */

@@ -1,6 +1,6 @@
 /** Reads documents of a list by their ids, in the form of the API. */
 import type { Plain } from "@trainyard/contracts";
-import type { WatchChange } from "@trainyard/contracts/api";
+import { type WatchChange, WatchChangeSchema } from "@trainyard/contracts/api";
 import type { Backend } from "../backend.ts";
 import type { ListSpec } from "../read-model/core/lists/list-spec.ts";
 import type { DocumentRow } from "../read-model/core/views/documents.ts";
@@ -37,7 +37,9 @@ export async function shownDocuments(
   const show = await showerOf(backend, kind, scope);
   return rows.flatMap((row) => {
     const document = show(row);
-    return document === null ? [] : [{ id: row.id, document }];
+    if (document === null) return [];
+    const { directory } = backend.parts;
+    return [{ id: row.id, ...directory.named(WatchChangeSchema, { document }) }];
   });
 }
 

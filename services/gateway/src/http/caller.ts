@@ -124,6 +124,8 @@ export type CallerLookups = {
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly grants: RunGrants;
   readonly token: TokenLookup;
+  /** Notes that a token was used. */
+  readonly used: (token: string) => void;
   readonly session: (secret: string) => Promise<OpenSession | undefined>;
   /** Throws a Problem of 401 if the user is disabled. */
   readonly requireEnabled: (user: string) => Promise<void>;
@@ -161,6 +163,7 @@ export async function authenticate(
   if (token.startsWith("ty1.")) return runCaller(token, lookups);
   const caller = await userCaller(token, lookups.token, nowMs);
   await lookups.requireEnabled(caller.user);
+  lookups.used(caller.token);
   return caller;
 }
 
@@ -178,6 +181,7 @@ async function sessionCaller(
       ? callerOfToken(await lookups.token(session.token), nowMs)
       : callerOfPerson(session.user);
   await lookups.requireEnabled(caller.user);
+  if (caller.token !== "") lookups.used(caller.token);
   return { ...caller, session };
 }
 

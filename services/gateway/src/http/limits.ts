@@ -51,6 +51,10 @@ export const httpLimits = {
   ownerRunsConfirmedMs: 500,
   /** The most such runs that are remembered; others are read again. */
   ownerRunsMax: 10_000,
+  /** The interval at which the last uses of tokens are written. */
+  tokenUsesMs: 2_000,
+  /** The most tokens whose last uses are in memory; others are written again. */
+  tokenUsesMax: 10_000,
   /** The time without requests after which a session ends. */
   sessionIdleHours: 12,
   /** The most open sessions of one token; beyond it the one with the oldest use ends. */

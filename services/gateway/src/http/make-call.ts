@@ -30,6 +30,10 @@ export type CallDeps = {
   readonly guard: {
     require(facts: CallFacts, message: object, caller: Caller): Promise<Rights>;
   };
+  /** The names of persons, which answers show instead of their ids. */
+  readonly directory: {
+    named<Message extends object>(descriptor: DescMessage, message: Message): Message;
+  };
   /** Waits until the read model has reached a position, before a call has its turn. */
   readonly reached: (position: string) => Promise<void>;
 };
@@ -69,15 +73,17 @@ export function requireKeyForm(key: string | undefined): void {
 
 export async function callUnary<Name extends UnaryName>(
   name: Name,
-  { handlers, idempotency, costs, guard, reached }: CallDeps,
+  { handlers, idempotency, costs, guard, directory, reached }: CallDeps,
   { route, message, context: asked, key }: Call<Name>,
 ): Promise<UnaryAnswer<Name>> {
   if ("minPosition" in message) await reached(String(message.minPosition));
   const { facts, method } = route;
   const rights = await guard.require(facts, message, asked.caller);
   const context: RequestContext = { ...asked, rights };
-  const attempt = (commitId: string): Promise<ReplyOf<Name>> =>
-    handlers.unary[name](message, { ...context, commitId });
+  const attempt = async (commitId: string): Promise<ReplyOf<Name>> => {
+    const answer = await handlers.unary[name](message, { ...context, commitId });
+    return directory.named(route.reply, answer);
+  };
   const { text } = key;
   return costs.during(facts.cost, context, async (): Promise<UnaryAnswer<Name>> => {
     if (text === undefined || facts.ignoresKey || method === "GET") {

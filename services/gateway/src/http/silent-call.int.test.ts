@@ -93,6 +93,7 @@ beforeAll(async () => {
     openCalls: {} as OpenCalls,
     costs: new Costs(),
     guard: { require: async () => allRights("ada") },
+    directory: { named: <Message extends object>(_reply: unknown, answer: Message) => answer },
     reached: async () => {},
     clock: systemClock,
     problemText: String,

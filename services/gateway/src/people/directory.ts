@@ -2,11 +2,13 @@
  * The names of the users, in memory: events and documents have ids, answers and filters have names. The directory reads
  * a user's row again when an event of the user was seen, so every replica has a new name within a second.
  */
+import type { DescMessage } from "@bufbuild/protobuf";
 import { authidOf, userOf } from "@trainyard/access";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf, type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { Named, namedSentence } from "./named.ts";
 
 const userPrefix = authidOf("");
 
@@ -17,6 +19,7 @@ export class UserDirectory {
   readonly #names = new Map<string, string>();
   /** The ids by the names in lower case. */
   readonly #ids = new Map<string, string>();
+  readonly #named = new Named(this);
 
   constructor({ pool, logger, clock }: { pool: Pool; logger: Logger; clock: Clock }) {
     this.#pool = pool;
@@ -44,6 +47,16 @@ export class UserDirectory {
   authidOf(name: string): string {
     const id = this.#ids.get(name.toLowerCase());
     return id === undefined ? name : authidOf(id);
+  }
+
+  /** Returns a message of the API with the names of persons instead of their ids. */
+  named<Message extends object>(descriptor: DescMessage, message: Message): Message {
+    return this.#named.of(descriptor, message);
+  }
+
+  /** Returns a sentence with the names of the persons in it. */
+  namedSentence(text: string): string {
+    return namedSentence(this, text);
   }
 
   /** Sets a name that this replica has just written. */

@@ -2,6 +2,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { accessId, authidOf } from "@trainyard/access";
 import type { AnyEvent } from "@trainyard/contracts";
+import { digestOfSecret } from "../http/caller.ts";
+
 import type { TestGateway } from "./test-gateway.ts";
 
 export type TestUser = {
@@ -56,4 +58,18 @@ export async function addToken(
   const token = `ty_${id}_${secret}`;
   await gateway.call("GET", `/api/v1/tokens?minPosition=${position}`);
   return token;
+}
+
+/** Opens a session of a person, as a sign-in does. Returns the headers of its requests. */
+export async function openSession(
+  { sql, url }: Pick<TestGateway, "sql" | "url">,
+  user: string,
+): Promise<Readonly<Record<string, string>>> {
+  const secret = randomBytes(32).toString("base64url");
+  await sql("insert into gateway.sessions (digest, token, user_id) values ($1, '', $2)", [
+    digestOfSecret(secret),
+    user,
+  ]);
+  const { rows } = await sql("select id from gateway.cluster");
+  return { cookie: `trainyard_${rows[0].id}=${secret}`, origin: url };
 }

@@ -19,6 +19,7 @@ import type { DeliveryRoom } from "./delivery-room.ts";
 import type { Telemetry } from "../../telemetry.ts";
 import type { Facts, Subscription, SubscriptionsView } from "../view/subscriptions-view.ts";
 import type { Progress } from "./progress.ts";
+import type { Readers } from "./readers.ts";
 import { factsNeeded, selectedBy } from "./selected.ts";
 import type { OpenSink } from "./sink.ts";
 
@@ -33,6 +34,7 @@ export type DispatchDeps = {
   readonly logger: Logger;
   readonly telemetry: Pick<Telemetry, "handed" | "failed">;
   readonly subscriptions: SubscriptionsView;
+  readonly readers: Pick<Readers, "mayRead" | "observed">;
   readonly recent: RecentEvents;
   readonly progress: Progress;
   readonly rooms: Rooms;
@@ -206,11 +208,13 @@ export class Dispatcher implements Loop {
     const filter = readFilter(subscription.filter);
     // A filter that a newer version has stored may name a type that this one does not know.
     if (isRejection(filter)) throw new Fault(filter.rejected, filter.detail, { retry: "later" });
-    const { subscriptions } = this.#deps;
+    const { subscriptions, readers } = this.#deps;
     const facts = factsNeeded(subscription, filter)
       ? await this.#factsOf(subscriptions, events)
       : new Map<string, Facts>();
-    return events.filter((event) => selectedBy(subscription, filter, event, facts));
+    readers.observed(events);
+    const selected = events.filter((event) => selectedBy(subscription, filter, event, facts));
+    return selected.filter(await readers.mayRead(subscription, selected));
   }
 
   /** Returns the facts of the experiments of some events, as of the last of them or later. */

@@ -9,7 +9,6 @@ import {
   isInScope,
   type LeavingEvent,
   matches,
-  mayRead,
   namesEvents,
   needsFacts,
 } from "@trainyard/outbound";
@@ -22,14 +21,13 @@ export function factsNeeded({ webhook }: Subscription, filter: Filter): boolean 
 }
 
 export function selectedBy(
-  { name, webhook, reader }: Subscription,
+  { name, webhook }: Pick<Subscription, "name" | "webhook">,
   filter: Filter,
   event: LeavingEvent,
   facts: ReadonlyMap<string, Facts>,
 ): boolean {
   const subject = subjectOf(event);
   const known = facts.get(subject);
-  if (!mayRead(reader, event, known)) return false;
   if (webhook === null) return matches(filter, event, known);
   const isTriggered = triggers(name, event);
   if (isTriggered !== null) {

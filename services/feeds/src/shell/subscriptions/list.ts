@@ -18,7 +18,7 @@ import type { DeliveryFacts } from "../dispatch/delivery-room.ts";
 
 export async function listSubscriptions(
   deps: SubscriptionDeps,
-  { name, delivery, tokenId, pageSize, pageToken }: Plain<ListSubscriptions>,
+  { name, delivery, tokenId, owner, pageSize, pageToken }: Plain<ListSubscriptions>,
 ): Promise<Plain<SubscriptionPage> | Rejection> {
   const { log, subscriptions: known } = deps;
   if (pageToken !== "" && !/^[A-Za-z0-9._:-]+$/.test(pageToken)) {
@@ -26,9 +26,12 @@ export async function listSubscriptions(
   }
   await known.view.reach(await log.head());
   const all: (Subscription | string)[] = [...(await known.list(name))].filter(
-    ({ reader }) => tokenId === "" || [reader.tokenId, ...reader.ancestors].includes(tokenId),
+    ({ reader }) =>
+      (tokenId === "" || [reader.tokenId, ...reader.ancestors].includes(tokenId)) &&
+      (owner === "" || reader.owner === owner),
   );
-  const operated = tokenId === "" ? deps.operatorSinks.map((sink) => sink.name) : [];
+  const operated =
+    tokenId === "" && owner === "" ? deps.operatorSinks.map((sink) => sink.name) : [];
   all.push(...operated.filter((one) => name === "" || one === name));
   const size = Math.min(pageSize === 0 ? feedsLimits.pageMax : pageSize, feedsLimits.pageMax);
   const wanted = all

@@ -22,6 +22,7 @@ import {
   outcomeOf,
 } from "../../core/deliveries/outcome.ts";
 import { feedsLimits } from "../../limits.ts";
+import type { Readers } from "../dispatch/readers.ts";
 import type { Attempt, Delivery, DeliveryTable } from "./delivery-table.ts";
 import { maskerOf } from "./masked-text.ts";
 import type { Post, Posted } from "./post.ts";
@@ -35,6 +36,7 @@ export type OutboxDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly post: Post;
+  readonly readers: Pick<Readers, "mayStillRead">;
   /** Disables a webhook, for a reason in one sentence. May be repeated. */
   readonly disable: (webhook: string, reason: string) => Promise<void>;
   /** Counts an attempt by its result. */
@@ -131,11 +133,11 @@ export class Outbox {
   ): Promise<void> {
     const { clock, count, draw } = this.#deps;
     const startMs = clock.nowMs();
-    const posted = event === null ? lost : await this.#post(webhook, event, signal);
+    const { posted, isSent } = await this.#send(webhook, event, signal);
     // The answer is unknown, so the event is sent again.
     if (signal.aborted) return;
     const attempt = attemptOf(webhook, posted, startMs);
-    const outcome = event === null ? failedForGood : outcomeOf(posted, delivery.failures, draw());
+    const outcome = isSent ? outcomeOf(posted, delivery.failures, draw()) : failedForGood;
     const nowMs = clock.nowMs();
     const failures = delivery.failures + (outcome.state === "DELIVERED" ? 0 : 1);
     const atMs = outcome.state === "WAITING" ? nowMs + outcome.waitMs : nowMs;
@@ -146,7 +148,15 @@ export class Outbox {
     );
     count(outcome.state === "DELIVERED" ? "delivered" : "failed");
     this.#failed(outcome.state === "DELIVERED" ? null : failureOf(attempt));
-    if (event !== null) await this.#judge(webhook, posted, nowMs, signal);
+    if (isSent) await this.#judge(webhook, posted, nowMs, signal);
+  }
+
+  /** Sends an event that is still there and that the webhook's creator may still read. */
+  async #send(webhook: WebhookRow, event: LeavingEvent | null, signal: AbortSignal) {
+    if (event === null) return { posted: lost, isSent: false };
+    const isReadable = await this.#deps.readers.mayStillRead(webhook.name, event);
+    if (!isReadable) return { posted: hidden, isSent: false };
+    return { posted: await this.#post(webhook, event, signal), isSent: true };
   }
 
   async #post(webhook: WebhookRow, event: LeavingEvent, signal: AbortSignal): Promise<Posted> {
@@ -200,6 +210,11 @@ const lost: Posted = {
   error: "the log no longer has the event: it was restored from a backup",
   answer: "",
   request: "",
+};
+
+const hidden: Posted = {
+  ...lost,
+  error: "the creator of the webhook may not see the object of the event any more",
 };
 
 /** Returns what the delivery log keeps of an attempt: without the secrets of the webhook. */

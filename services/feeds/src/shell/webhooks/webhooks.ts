@@ -40,6 +40,7 @@ export type WebhooksDeps = Outgoing & {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly count: OutboxDeps["count"];
+  readonly readers: OutboxDeps["readers"];
   readonly tracer?: Tracer;
   readonly draw?: () => number;
   /** The most deliveries that wait for one webhook; by default the limit of the service. */

@@ -1,12 +1,26 @@
 import { createHash } from "node:crypto";
+import {
+  authidOf,
+  type AccessState,
+  builtInRoles,
+  roleOf,
+  type TokenLimit,
+  userOf,
+} from "@trainyard/access";
+import type { RequestOf } from "@trainyard/contracts";
 import { isRejection } from "@trainyard/kernel";
+import { foldOf } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
-import type { UnaryHandlers } from "../../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import type { TokenDocument } from "../../read-model/core/views/documents.ts";
+import { notAllowed } from "../rights/guard.ts";
+import { findObject, missing } from "../rights/objects.ts";
 import { ownCommit } from "../../spaces/own-commit.ts";
+import { findPlace } from "../../spaces/spaces.ts";
 import { endedWithAncestors, issueToken, newToken } from "../../spaces/tokens.ts";
-import { tokens } from "../../streams.ts";
+import { tokens, users } from "../../streams.ts";
 import { apiLimits } from "../limits.ts";
 import { listPage } from "../paging.ts";
 import { stoppingWith } from "../subscriptions/subscriptions.ts";
@@ -27,13 +41,13 @@ export function tokenHandlers(backend: Backend) {
         const detail = `the label has ${label.length} characters; the maximum is ${most}`;
         throw new Problem(400, "invalid_request", detail);
       }
+      const owner = await ownerFor(backend, request.user, context);
+      const limits = await limitsFor(backend, request, context);
       // A repeat with the same idempotency key has the same token id.
       const token = newToken(tokenIdFor(context.commitId));
       if ((await backend.find("token", token.id)) !== undefined) throw unseen(token.id);
       const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
-      const { authid: owner } = context.caller;
       const ancestors = ancestorsFor(context.caller);
-      const limits = context.caller.kind === "user" ? context.caller.limits : [];
       const drawn = { ...token, label, owner, expiresAtMs, ancestors, limits };
       const position = await issueToken(backend, ownCommit(context), drawn).catch(
         (error: unknown) => {
@@ -41,16 +55,26 @@ export function tokenHandlers(backend: Backend) {
         },
       );
       await backend.reach(position);
-      return { token: shownToken(await backend.get("token", token.id)), secret: token.text };
+      const [shown] = await shownTokens(backend, [await backend.get("token", token.id)]);
+      return { token: shown, secret: token.text };
     },
-    listTokens: async (request) => {
+    listTokens: async (request, { caller, rights }) => {
       await backend.reachText(request.minPosition);
-      const page = await listPage(backend, "token", request);
+      if (request.all && !rights.everywhere("user_admin")) throw notAllowed("user_admin", "");
+      const { hasUsers } = await backend.parts.access.state();
+      const isWhole = request.all || !hasUsers || caller.kind !== "user";
+      const page = await listPage(
+        backend,
+        "token",
+        request,
+        isWhole ? {} : { field: { name: "owner", value: caller.owner } },
+      );
       const items = await endedWithAncestors(backend.parts, page.items);
-      return { ...page, items: items.map(shownToken) };
+      return { ...page, items: await shownTokens(backend, items) };
     },
     revokeToken: async (request, context) => {
-      if ((await backend.find("token", request.token)) === undefined) {
+      const found = await backend.find("token", request.token);
+      if (found === undefined || !mayRevoke(found, context)) {
         throw notFound("token", request.token);
       }
       refuseOwnEnd(context.caller, request.token);
@@ -70,9 +94,86 @@ export function tokenHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** Returns the ancestors of a token that the caller creates. A session counts as its token. */
+/** Returns the owner of a new token: the caller's, or a service account that an admin names. */
+async function ownerFor(
+  { parts }: Backend,
+  user: string,
+  { caller, rights }: RequestContext,
+): Promise<string> {
+  if (user === "") return caller.kind === "user" ? caller.owner : caller.authid;
+  if (!rights.everywhere("user_admin")) throw notAllowed("user_admin", "");
+  const named = parts.directory.authidOf(user);
+  const authid = named === user ? authidOf(user) : named;
+  const { state } = await parts.executor.cache.load(foldOf(users), userOf(authid));
+  if (state.kind === "service") return authid;
+  const shown = JSON.stringify(user.slice(0, 80));
+  if (state.kind === null) throw new Problem(404, "user_not_found", `there is no user ${shown}`);
+  const detail = `${shown} is a person: people create their tokens themselves`;
+  throw new Problem(409, "not_a_service_account", detail);
+}
+
+/** Returns the limits of a new token: its own one, then those of the caller, which it never exceeds. */
+async function limitsFor(
+  backend: Backend,
+  { role, workspaces }: RequestOf<"createToken">,
+  { caller, rights }: RequestContext,
+): Promise<readonly TokenLimit[]> {
+  const inherited = caller.kind === "user" ? caller.limits : [];
+  if (role === "" && workspaces.length === 0) return inherited;
+  const { tokenWorkspacesMax: most } = apiLimits;
+  if (workspaces.length > most) {
+    const detail = `a token is limited to at most ${most} workspaces, and not to ${workspaces.length}`;
+    throw new Problem(400, "invalid_request", detail);
+  }
+  const own = { role: "", workspaces: new Set<string>() };
+  if (role !== "") own.role = roleNamed(await backend.parts.access.state(), role);
+  for (const name of workspaces) {
+    const found = await findObject(backend, "workspace", name);
+    if (found === undefined || !rights.has("workspace_view", found.workspace)) {
+      throw missing("workspace", name);
+    }
+    own.workspaces.add((await findPlace(backend, found.workspace, "")).workspace);
+  }
+  return [{ role: own.role, workspaces: [...own.workspaces] }, ...inherited];
+}
+
+/** Returns the id of a role by its id or name. */
+function roleNamed(state: AccessState, name: string): string {
+  const found = roleOf(state, name) ?? [...state.roles.values()].find((role) => role.name === name);
+  if (found !== undefined) return found.id;
+  const detail = `there is no role ${JSON.stringify(name.slice(0, 80))}: the roles are ${[...builtInRoles.keys()].join(", ")}, and those that admins have defined`;
+  throw new Problem(404, "role_not_found", detail);
+}
+
+/** A limited token revokes itself and the tokens that were created with it. */
+function mayRevoke(token: TokenDocument, { caller, rights }: RequestContext): boolean {
+  if (rights.everywhere("user_admin")) return true;
+  if (caller.kind !== "user" || token.owner !== caller.owner) return false;
+  const isLimited = caller.limits.length > 0;
+  return !isLimited || token.id === caller.token || token.ancestors.includes(caller.token);
+}
+
+/** Returns the tokens in the form of the API, with their last uses. */
+async function shownTokens({ parts }: Backend, found: readonly TokenDocument[]) {
+  const { rows } = await parts.pool.query<{ token: string; ms: number }>(
+    `select token, (extract(epoch from used_at) * 1000)::float8 as ms
+     from gateway.token_uses where token = any($1)`,
+    [found.map(({ id }) => id)],
+  );
+  const usedAtMs = new Map(rows.map(({ token, ms }) => [token, ms]));
+  const state = await parts.access.state();
+  return found.map((token) => {
+    const shown = shownToken(token);
+    const lastUsedAtMs = usedAtMs.get(token.id);
+    const role = roleOf(state, shown.role)?.name ?? shown.role;
+    return { ...shown, role, ...(lastUsedAtMs === undefined ? {} : { lastUsedAtMs }) };
+  });
+}
+
+/** Returns the ancestors of a token that the caller creates. A session of a token counts as it; a person's has none. */
 function ancestorsFor(caller: Caller): readonly string[] {
-  const ancestors = caller.kind === "user" ? [caller.token, ...caller.ancestors] : [];
+  const isOfToken = caller.kind === "user" && caller.token !== "";
+  const ancestors = isOfToken ? [caller.token, ...caller.ancestors] : [];
   if (ancestors.length <= apiLimits.tokenAncestorsMax) return ancestors;
   const detail = `this token was created by a token that was created by another one, ${ancestors.length - 1} times: create tokens with one that is nearer to the first`;
   throw new Problem(400, "too_many_ancestors", detail);
@@ -96,9 +197,9 @@ function expiryOf(ttlSeconds: number, caller: Caller, nowMs: number): number {
 
 type End = { readonly of: "token" | "session"; readonly ms: number };
 
-/** Returns when the caller ends by itself; undefined for never, and for a time beyond any date. */
+/** Returns when the caller ends by itself; undefined for never, for a time beyond any date, and for a person. */
 function endOf(caller: Caller): End | undefined {
-  if (caller.kind !== "user") return undefined;
+  if (caller.kind !== "user" || caller.token === "") return undefined;
   const { session, tokenExpiresAtMs = Number.POSITIVE_INFINITY } = caller;
   // A session that is unused ends at this time. A later use extends the session, and not the tokens that it made.
   const sessionMs = Math.floor(session?.expiresAtMs ?? Number.POSITIVE_INFINITY);

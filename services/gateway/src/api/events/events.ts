@@ -7,8 +7,8 @@ import { FairQueue } from "../../http/fair-queue.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { apiLimits } from "../limits.ts";
+import { factsOf } from "./facts.ts";
 import { listEvents } from "./list-events.ts";
-import { readerOf } from "./reader.ts";
 import { watchEvents } from "./watch-events.ts";
 
 export function eventHandlers(backend: Backend) {
@@ -36,6 +36,7 @@ async function getEvent(
   const [stored] = await backend.parts.log.readAll(place.position - 1, 1);
   if (stored?.position !== place.position) throw notFound("event", position);
   const event = new LeavingEvent(stored, await backend.parts.epoch.current());
-  if (!mayRead(readerOf(context), event, undefined)) throw notFound("event", position);
+  const { objects } = await factsOf(backend, { filter: null, rights: context.rights }, [event]);
+  if (!mayRead(context.rights, event, objects)) throw notFound("event", position);
   return event.whole;
 }

@@ -3,10 +3,18 @@
  * number through the indexes of the log; the streams of one object are merged by position. Times never decrease along a
  * stream, so the end of a time range is found by binary search.
  */
+import type { Rights } from "@trainyard/access";
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { type EventLog, logLimits, type StoredEvent } from "@trainyard/event-log";
 import { isExperimentId } from "@trainyard/kernel";
-import { categoriesOf, LeavingEvent, mayRead } from "@trainyard/outbound";
+import {
+  categoriesOf,
+  LeavingEvent,
+  mayRead,
+  mayReadStream,
+  objectsOfStream,
+  readsAll,
+} from "@trainyard/outbound";
 import { experimentKey } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
@@ -15,7 +23,7 @@ import { inTurn } from "../in-turn.ts";
 import { apiLimits } from "../limits.ts";
 import { pageSize } from "../paging.ts";
 import { firstAt, type Numbered } from "../first-at.ts";
-import { readerOf } from "./reader.ts";
+import { factsOf, knownObjects } from "./facts.ts";
 
 /** The events that a list reads at once: the log returns as many in one page, whatever their size. */
 const listedEventsRead = logLimits.pageBytesMax / logLimits.bodyBytesMax;
@@ -31,7 +39,12 @@ type Source = Numbered & {
  * The state of reading a source backwards: `before` is the number of the last returned event, `read` has older events
  * that are read already, newest last.
  */
-type Backwards = { readonly source: Source; before: number; read: StoredEvent[] };
+type Backwards = { readonly source: Source; before: number; read: Read[] };
+
+type Read = { readonly event: LeavingEvent; readonly isHidden: boolean };
+
+/** Returns read events as they leave, and which of them the caller may not read. */
+type Seen = (stored: readonly StoredEvent[]) => Promise<Read[]>;
 
 /** Lists events, in the queue of all lists. */
 export function listEvents(
@@ -52,7 +65,7 @@ async function pageOf(
   if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
     throw new Problem(400, "invalid_request", "from_ms and until_ms are milliseconds since 1970");
   }
-  const sources = await sourcesOf(backend, request);
+  const sources = await sourcesOf(backend, request, context.rights);
   const given = readToken(request.pageToken, sources);
   const all: Backwards[] = [];
   for (const source of sources) {
@@ -61,27 +74,35 @@ async function pageOf(
   }
   const types = new Set(request.types);
   const size = pageSize(request.pageSize);
-  const reader = readerOf(context);
-  const epoch = await backend.parts.epoch.current();
+  const seen = await seenBy(backend, context.rights);
   const items: LeavingEvent[] = [];
   const { listedEventsCharacters } = apiLimits;
   let isOver = false;
   let characters = 0;
   for (let looked = 0; looked < listedEventsLookedAt; looked += 1) {
     if (characters >= listedEventsCharacters) break;
-    const stored = items.length < size ? await next(all) : undefined;
-    isOver = items.length < size && (stored === undefined || stored.timeMs < fromMs);
-    if (stored === undefined || isOver) break;
-    characters += stored.body.length;
-    const event = new LeavingEvent(stored, epoch);
-    const isAsked = types.size === 0 || types.has(event.name);
-    if (isAsked && mayRead(reader, event, undefined)) items.push(event);
+    const read = items.length < size ? await next(all, seen) : undefined;
+    isOver = items.length < size && (read === undefined || read.event.stored.timeMs < fromMs);
+    if (read === undefined || isOver) break;
+    const { event, isHidden } = read;
+    if (isHidden) continue;
+    characters += event.stored.body.length;
+    if (types.size === 0 || types.has(event.name)) items.push(event);
   }
   const isMore = !isOver && all.some(({ before }) => before > 1);
   return {
     items: items.map((event) => event.shown),
     nextPageToken: isMore ? tokenOf(all) : "",
     position: String(await log.head()),
+  };
+}
+
+async function seenBy(backend: Backend, rights: Rights): Promise<Seen> {
+  const epoch = await backend.parts.epoch.current();
+  return async (stored) => {
+    const events = stored.map((one) => new LeavingEvent(one, epoch));
+    const { objects } = await factsOf(backend, { filter: null, rights }, events);
+    return events.map((event) => ({ event, isHidden: !mayRead(rights, event, objects) }));
   };
 }
 
@@ -93,6 +114,7 @@ async function beforeOf(source: Source, untilMs: number | undefined): Promise<nu
 async function sourcesOf(
   backend: Backend,
   { object, id }: RequestOf<"listEvents">,
+  rights: Rights,
 ): Promise<readonly Source[]> {
   const { log } = backend.parts;
   if (object === "") {
@@ -116,8 +138,20 @@ async function sourcesOf(
     ? await Promise.all(streams.map((stream) => streamSource(log, stream)))
     : [];
   const known = sources.filter(({ last }) => last > 0);
-  if (known.length === 0) throw notFound(object, id);
+  if (known.length === 0 || !(await mayList(backend, rights, known))) throw notFound(object, id);
   return known;
+}
+
+/** Whether the caller sees the object of some streams. */
+async function mayList(
+  backend: Backend,
+  rights: Rights,
+  sources: readonly Source[],
+): Promise<boolean> {
+  if (readsAll(rights)) return true;
+  const names = sources.flatMap(({ name }) => objectsOfStream(name));
+  const objects = await knownObjects(backend, names);
+  return sources.every(({ name }) => mayReadStream(rights, name, objects));
 }
 
 async function streamSource(log: EventLog, stream: string): Promise<Source> {
@@ -135,20 +169,23 @@ async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Pr
   return isExperimentId(experiment) && (await backend.find("experiment", experiment)) === undefined;
 }
 
+const positionOf = ({ read }: Backwards): number => read.at(-1)?.event.stored.position ?? 0;
+
 /** Returns the newest event that is left in all sources. */
-async function next(all: readonly Backwards[]): Promise<StoredEvent | undefined> {
+async function next(all: readonly Backwards[], seen: Seen): Promise<Read | undefined> {
   let newest: Backwards | undefined;
   for (const one of all) {
     if (one.read.length === 0 && one.before > 1) {
       const count = Math.min(listedEventsRead, one.before - 1);
-      one.read = [...(await one.source.read(one.before - 1 - count, count))];
+      one.read = await seen(await one.source.read(one.before - 1 - count, count));
     }
-    const position = one.read.at(-1)?.position ?? 0;
-    if (position > (newest?.read.at(-1)?.position ?? 0)) newest = one;
+    if (positionOf(one) > (newest === undefined ? 0 : positionOf(newest))) newest = one;
   }
-  const event = newest?.read.pop();
-  if (newest !== undefined && event !== undefined) newest.before = newest.source.numberOf(event);
-  return event;
+  const read = newest?.read.pop();
+  if (newest !== undefined && read !== undefined) {
+    newest.before = newest.source.numberOf(read.event.stored);
+  }
+  return read;
 }
 
 const tokenOf = (all: readonly Backwards[]): string =>

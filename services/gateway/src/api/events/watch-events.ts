@@ -31,7 +31,6 @@ import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
 import { firstAtOrAfter } from "../first-at.ts";
 import { factsOf } from "./facts.ts";
-import { readerOf } from "./reader.ts";
 
 type Item = StreamItem<ReplyOf<"watchEvents">>;
 
@@ -52,13 +51,15 @@ export async function* watchEvents(
   const { recent } = backend.parts;
   const inTurn = (read: Read): ReturnType<Read> => replays.run(countedAs(context.caller), read);
   const asked = await askedOf(backend, request, context);
-  const reader = readerOf(context);
+  const { filter } = asked;
   const selected = async (events: readonly LeavingEvent[]): Promise<readonly LeavingEvent[]> => {
-    const facts = await factsOf(backend, asked.filter, events);
-    return events.filter((event) => {
-      const known = facts.get(event.experiment);
-      return mayRead(reader, event, known) && matches(asked.filter, event, known);
-    });
+    // The rights are those of the moment: a role that was lost meanwhile shows nothing more.
+    const rights = await backend.parts.access.rightsOf(context.caller);
+    const { jobs, objects } = await factsOf(backend, { filter, rights }, events);
+    return events.filter(
+      (event) =>
+        mayRead(rights, event, objects) && matches(filter, event, jobs.get(event.experiment)),
+    );
   };
   let place = asked.from;
   const streams = streamsOf(asked.filter);
@@ -153,7 +154,9 @@ async function askedOf(
     throw new Problem(400, "invalid_request", "after and from_ms exclude each other");
   }
   const found = subscription === "" ? null : await openSubscription(backend, subscription, context);
-  const filter = readFilter(found?.filter ?? (await withNamedWorkspace(backend, given)));
+  const filter = readFilter(
+    found?.filter ?? (await withNamedWorkspace(backend, given, context.rights)),
+  );
   if (isRejection(filter)) throw problemOf(filter);
   const text = context.lastEventId ?? (after === "" ? (found?.position ?? "") : after);
   const isTimed = fromMs !== undefined && context.lastEventId === undefined;

@@ -4,6 +4,7 @@ import type { CommandRequestOf } from "@trainyard/contracts/command-services";
 import type { EventFilter } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { created } from "../../testing/example-events.ts";
+import { addUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -27,7 +28,11 @@ beforeAll(async () => {
   });
   stack.use(
     await gateway.serving("feeds", {
-      ListSubscriptions: async ({ name }) => ({ items: [shown(name)], nextPageToken: "" }),
+      ListSubscriptions: async ({ name, owner }) => {
+        // Every subscription is the admin's.
+        const isThere = owner === "" || owner === "admin";
+        return { items: isThere ? [shown(name)] : [], nextPageToken: "" };
+      },
       CreateSubscription: async ({ filter }) => {
         filters.push(filter);
         return { position, secret: "" };
@@ -87,4 +92,36 @@ test("the filter of a subscription has its workspace as events name it", async (
     detail: expect.stringContaining('"nowhere"'),
   });
   expect(filters).toHaveLength(2);
+});
+
+// The cluster has users from here on.
+test("a subscription is seen and changed only by its creator and by admins of users", async () => {
+  const other = await addUser(gateway, "vi", { role: "cluster-admin" });
+  const stranger = await addUser(gateway, "sy", { role: "viewer", workspace: "Vision" });
+  const address = `${path}/a`;
+  const calls = [
+    gateway.call("GET", address, { token: stranger.token }),
+    gateway.call("PATCH", address, { body: { filter: all }, token: stranger.token }),
+    gateway.call("DELETE", address, { token: stranger.token }),
+    post(`${address}:ack`, { position: String(position) }, stranger.token),
+    post(`${address}:adopt`, {}, stranger.token),
+    post(`${address}:disable`, {}, stranger.token),
+    post(`${address}:enable`, {}, stranger.token),
+    post(`${address}:rotate`, {}, stranger.token),
+    post(`${address}:test`, {}, stranger.token),
+    gateway.call("GET", `${address}/deliveries`, { token: stranger.token }),
+    gateway.call("GET", "/api/v1/events?subscription=a", { token: stranger.token }),
+  ];
+  for (const { status, body } of await Promise.all(calls)) {
+    expect({ status, code: body["code"] }).toEqual({ status: 404, code: "subscription_not_found" });
+  }
+  const list = await gateway.call("GET", path, { token: stranger.token });
+  expect(list.body).toMatchObject({ items: [] });
+  const seen = await gateway.call("GET", address, { token: other.token });
+  expect(seen.status).toBe(200);
+  const hidden = { name: "b", delivery: "pull", filter: { workspace: "default" } };
+  expect(await post(path, hidden, stranger.token)).toMatchObject({
+    status: 404,
+    body: { code: "workspace_not_found" },
+  });
 });

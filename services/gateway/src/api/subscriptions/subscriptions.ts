@@ -10,7 +10,7 @@ import type { EventFilter, SubscriptionReader } from "@trainyard/contracts/event
 import { isRejection } from "@trainyard/kernel";
 import { checkedPlace, placeText, readPlace } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, creatorOf } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
@@ -23,37 +23,44 @@ export function subscriptionHandlers(backend: Backend) {
     listSubscriptions: (request, context) => list(backend, request, context),
     getSubscription: ({ name }, context) => subscriptionOf(backend, name, context),
     changeSubscription: async (request, context) => {
-      const named = await namedIn(backend, request);
+      await requireSeen(backend, request.name, context);
+      const named = await namedIn(backend, request, context);
       const { position } = await backend.command("feeds", "ChangeSubscription", named, context);
       return withSubscription(backend, request.name, position, context);
     },
     deleteSubscription: async ({ name }, context) => {
+      await requireSeen(backend, name, context);
       const { position } = await backend.command("feeds", "DeleteSubscription", { name }, context);
       return { position: String(position) };
     },
     ackSubscription: async ({ name, position }, context) => {
+      await requireSeen(backend, name, context);
       const { position: at, event } = await placeIn(backend, position);
       const request = { name, position: at, event };
       const stored = await backend.command("feeds", "AckSubscription", request, context);
       return { position: placeText(stored) };
     },
     adoptSubscription: async ({ name }, context) => {
+      await requireSeen(backend, name, context);
       const reader = readerOf(context.caller);
       const request = { name, reader };
       const { position } = await backend.command("feeds", "AdoptSubscription", request, context);
       return withSubscription(backend, name, position, context);
     },
     disableSubscription: async ({ name, reason: given }, context) => {
+      await requireSeen(backend, name, context);
       const reason = given === "" ? `disabled by ${context.caller.authid}` : given;
       const request = { name, reason };
       const { position } = await backend.command("feeds", "DisableSubscription", request, context);
       return withSubscription(backend, name, position, context);
     },
     enableSubscription: async ({ name }, context) => {
+      await requireSeen(backend, name, context);
       const { position } = await backend.command("feeds", "EnableSubscription", { name }, context);
       return withSubscription(backend, name, position, context);
     },
     rotateSecret: async ({ name, secret, oldForMs = apiLimits.oldSecretMs }, context) => {
+      await requireSeen(backend, name, context);
       if (!(oldForMs >= 0)) {
         throw new Problem(400, "invalid_request", "old_for_ms must be 0 or more");
       }
@@ -61,9 +68,12 @@ export function subscriptionHandlers(backend: Backend) {
       const rotated = await backend.command("feeds", "RotateSecret", request, context);
       return { ...rotated, position: String(rotated.position) };
     },
-    testWebhook: async ({ name }, context) =>
-      attemptOf(await backend.command("feeds", "TestWebhook", { name }, context)),
+    testWebhook: async ({ name }, context) => {
+      await requireSeen(backend, name, context);
+      return attemptOf(await backend.command("feeds", "TestWebhook", { name }, context));
+    },
     listDeliveries: async (request, context) => {
+      await requireSeen(backend, request.name, context);
       const page = await backend.command("feeds", "ListDeliveries", request, context);
       const items = page.items.map(({ position, attempts, ...facts }) => ({
         ...facts,
@@ -73,6 +83,7 @@ export function subscriptionHandlers(backend: Backend) {
       return { items, nextPageToken: page.nextPageToken, position: backend.position };
     },
     redeliverEvent: async ({ name, event }, context) => {
+      await requireSeen(backend, name, context);
       const request = { name, event };
       const { position } = await backend.command("feeds", "RedeliverEvent", request, context);
       return { position: String(position) };
@@ -92,7 +103,7 @@ async function create(
   if (delivery !== "webhook" && webhook !== undefined) {
     throw new Problem(400, "invalid_request", "only the delivery webhook has a URL");
   }
-  const { filter } = await namedIn(backend, request);
+  const { filter } = await namedIn(backend, request, context);
   const settings = webhook?.settings ?? { format: "standard", logPattern: "", namedOnly: false };
   const made = await backend.command(
     "feeds",
@@ -122,10 +133,11 @@ async function create(
 async function namedIn<Request extends { readonly filter?: Plain<EventFilter> | undefined }>(
   backend: Backend,
   request: Request,
+  { rights }: RequestContext,
 ): Promise<Request> {
   const { filter } = request;
   if (filter === undefined) return request;
-  return { ...request, filter: await withNamedWorkspace(backend, filter) };
+  return { ...request, filter: await withNamedWorkspace(backend, filter, rights) };
 }
 
 /** Returns the position after which a new subscription begins. */
@@ -157,7 +169,7 @@ async function list(
   { pageSize, pageToken, delivery }: RequestOf<"listSubscriptions">,
   context: RequestContext,
 ): Promise<ReplyOf<"listSubscriptions">> {
-  const request = { pageSize, pageToken, delivery, name: "", tokenId: "" };
+  const request = { pageSize, pageToken, delivery, name: "", tokenId: "", owner: ownerOf(context) };
   const page = await backend.command("feeds", "ListSubscriptions", request, context);
   return {
     items: page.items.map(shownSubscription),
@@ -166,14 +178,25 @@ async function list(
   };
 }
 
-/** Returns the subscription. Throws a Problem of 404 if there is none of this name. */
+/** The owner whose subscriptions the caller sees; empty for those of all owners. */
+function ownerOf({ caller, rights }: RequestContext): string {
+  return rights.everywhere("user_admin") ? "" : creatorOf(caller);
+}
+
+/** Throws a Problem of 404 if the caller sees no subscription of this name: only its creator and admins do. */
+async function requireSeen(backend: Backend, name: string, context: RequestContext): Promise<void> {
+  if (ownerOf(context) !== "") await subscriptionOf(backend, name, context);
+}
+
+/** Returns the subscription. Throws a Problem of 404 if there is none of this name that the caller sees. */
 export async function subscriptionOf(
   backend: Backend,
   name: string,
   context: RequestContext,
 ): Promise<Plain<Subscription>> {
   if (name === "") throw notFound("subscription", name);
-  const request = { pageSize: 0, pageToken: "", delivery: "", name, tokenId: "" };
+  const owner = ownerOf(context);
+  const request = { pageSize: 0, pageToken: "", delivery: "", name, tokenId: "", owner };
   const { items } = await backend.command("feeds", "ListSubscriptions", request, context);
   const [found] = items;
   if (found === undefined) throw notFound("subscription", name);
@@ -196,7 +219,7 @@ export async function stoppingWith(
   tokenId: string,
   context: RequestContext,
 ): Promise<readonly string[]> {
-  const request = { pageSize: 0, pageToken: "", delivery: "", name: "", tokenId };
+  const request = { pageSize: 0, pageToken: "", delivery: "", name: "", tokenId, owner: "" };
   const { items } = await backend.command("feeds", "ListSubscriptions", request, context);
   return items.filter(({ state }) => state !== "STOPPED").map(({ name }) => name);
 }

@@ -714,14 +714,14 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
   /**
    * The number of seconds after which the token expires. With 0 it expires with the token of the caller, or never if
    * that one does not expire; from a browser it expires at the end that the session has without further use. A time
-   * beyond that is refused.
+   * beyond that is refused. A signed-in person may create a token that never expires: the person owns it.
    *
    * @generated from field: double ttl_seconds = 2;
    */
   ttlSeconds: number;
 
   /**
-   * The role that limits the token; empty for all rights of its owner.
+   * The name or id of the role that limits the token; empty for all rights of its owner.
    *
    * @generated from field: string role = 3;
    */
@@ -735,7 +735,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
   workspaces: string[];
 
   /**
-   * The service account that the token belongs to; empty for the caller. Only admins name one.
+   * The name or id of the service account that the token belongs to; empty for the caller. Only admins name one.
    *
    * @generated from field: string user = 5;
    */
