@@ -51,6 +51,8 @@ import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
+import { oidcRoom } from "./people/oidc/room.ts";
+import { expiredSignIns } from "./people/oidc/sign-ins.ts";
 import { expiredDeviceLogins } from "./people/device-logins.ts";
 import { CurrentAccess } from "./people/current-access.ts";
 import { Guard } from "./api/rights/guard.ts";
@@ -81,7 +83,8 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
-const expired = [expiredKeys, ...expiredSessions, ...expiredTaskSessions, expiredDeviceLogins];
+const expiredOfPeople = [...expiredSessions, expiredDeviceLogins, expiredSignIns];
+const expired = [expiredKeys, ...expiredOfPeople, ...expiredTaskSessions];
 
 export async function createService(
   config: GatewayConfig,
@@ -153,6 +156,7 @@ export async function createService(
     telemetry,
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
+    signIns: oidcRoom(backend, door, config.oidc),
   };
   return serviceOf(parts, {
     http,

@@ -25,7 +25,8 @@ const endMs =
   "(extract(epoch from least(now() + make_interval(hours => $2), ends_at)) * 1000)::float8";
 
 /** SQL for a session that has not ended. */
-const isOpen = "used_at > now() - make_interval(hours => $2) and (ends_at is null or ends_at > now())";
+const isOpen =
+  "used_at > now() - make_interval(hours => $2) and (ends_at is null or ends_at > now())";
 
 export class Sessions {
   readonly #pool: Pool;
@@ -180,7 +181,10 @@ export class Sessions {
 
 /** Ended sessions and codes. */
 export const expiredSessions: readonly Expired[] = [
-  { table: "gateway.sessions", where: `used_at < now() - interval '${idleHours} hours' or ends_at < now()` },
+  {
+    table: "gateway.sessions",
+    where: `used_at < now() - interval '${idleHours} hours' or ends_at < now()`,
+  },
   { table: "gateway.session_codes", where: "expires_at < now()" },
 ];
 

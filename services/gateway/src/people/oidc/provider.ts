@@ -104,10 +104,7 @@ export class Provider {
     return server;
   }
 
-  async #authentication(
-    client: Client,
-    server: openid.ServerMetadata,
-  ): Promise<openid.ClientAuth> {
+  async #authentication(client: Client, server: openid.ServerMetadata): Promise<openid.ClientAuth> {
     const { secretFile } = this.config;
     if (secretFile === null) return client.None();
     const secret = (await readFile(secretFile, "utf8")).replace(/\r?\n$/, "");
@@ -153,7 +150,10 @@ function isAway(error: unknown): boolean {
 
 /** Returns the code of an error of the protocol, such as access_denied. */
 function reasonOf(error: unknown): string {
-  const { error: code, code: other } = error as { readonly error?: unknown; readonly code?: unknown };
+  const { error: code, code: other } = error as {
+    readonly error?: unknown;
+    readonly code?: unknown;
+  };
   const reason = [code, other].find((one) => typeof one === "string") ?? "invalid answer";
   return String(reason).slice(0, 60);
 }

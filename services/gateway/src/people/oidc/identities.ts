@@ -1,0 +1,161 @@
+/**
+ * The users of identities. An identity is an issuer and a subject: neither an address nor a name ever finds a user. The
+ * row of an identity is written with that of its new user, before the event that creates the user; a sign-in that finds
+ * no event makes up for it.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { localUser } from "@trainyard/access";
+import { isRejection, type Rejection } from "@trainyard/kernel";
+import { foldOf, inTransaction, type Work } from "@trainyard/runtime";
+import type { Pool, PoolClient } from "pg";
+import type { Asker, Backend } from "../../backend.ts";
+import { nobody } from "../../http/caller.ts";
+import { Problem, problemOf } from "../../http/problem.ts";
+import { ownCommit } from "../../spaces/own-commit.ts";
+import { users } from "../../streams.ts";
+import { type Claims, createsUsers, groupsIn, nameIn, verifiedEmailIn } from "./claims.ts";
+import { replaceGroups } from "./claimed-groups.ts";
+import type { ProviderConfig } from "./config.ts";
+
+const userFold = foldOf(users);
+
+export type Identity = { readonly issuer: string; readonly subject: string };
+
+export class Identities {
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  /** Returns the user whom a provider has signed in, with the groups of the claim. Throws a Problem for a refusal. */
+  async signIn(claims: Claims, config: ProviderConfig): Promise<string> {
+    const { access, pool } = this.#backend.parts;
+    if (!(await access.state()).hasUsers) {
+      const detail = 'this cluster has no users yet: create the first one with "yard user create"';
+      throw new Problem(403, "no_users", detail);
+    }
+    const groups = config.groupsClaim === null ? null : groupsIn(claims, config.groupsClaim);
+    const identity = { issuer: claims.iss, subject: claims.sub };
+    const asker = askerOf(`oidc:${config.id}`);
+    const user =
+      (await userOfIdentity(pool, identity)) ?? (await this.#newPerson(identity, claims, config));
+    await this.#create(user, asker);
+    await access.requireEnabled(user);
+    if (groups !== null) {
+      await this.#commit(asker, (work) => replaceGroups(work, user, groups, asker.caller.authid));
+    }
+    return user;
+  }
+
+  /** Joins an identity to a user who has asked for it. Throws a Problem if another user has it. */
+  async join(user: string, identity: Identity, authid: string): Promise<void> {
+    const { pool } = this.#backend.parts;
+    if (!(await putIdentity(pool, identity, user))) {
+      if ((await userOfIdentity(pool, identity)) === user) return;
+      throw new Problem(409, "identity_taken", "this identity belongs to another user");
+    }
+    await this.#commit(askerOf(authid), (work) =>
+      decideUser(work, user, { type: "describe", by: authid }),
+    );
+  }
+
+  /** Writes the row of a new user, whose name is free. Returns its id. */
+  async #newPerson(identity: Identity, claims: Claims, config: ProviderConfig): Promise<string> {
+    if (!createsUsers(claims, config)) {
+      const detail = `no user of this cluster has your identity of ${config.name}: ask an admin, or sign in otherwise and add it to your account`;
+      throw new Problem(403, "no_such_identity", detail);
+    }
+    const { pool, directory } = this.#backend.parts;
+    const person = { name: nameIn(claims, config.nameClaim), email: verifiedEmailIn(claims) };
+    const { id, name } = await inTransaction(pool, (client) => putPerson(client, identity, person));
+    directory.set(id, name);
+    return id;
+  }
+
+  /** Creates a user, unless the log has it. */
+  async #create(user: string, asker: Asker): Promise<void> {
+    const { state } = await this.#backend.parts.executor.cache.load(userFold, user);
+    if (state.kind !== null) return;
+    const by = asker.caller.authid;
+    await this.#commit(asker, (work) =>
+      decideUser(work, user, { type: "create", kind: "person", by }),
+    );
+  }
+
+  async #commit(
+    asker: Asker,
+    decide: (work: Work) => Promise<Rejection | undefined>,
+  ): Promise<void> {
+    const commit = ownCommit({ ...asker, commitId: randomUUID() });
+    const result = await this.#backend.parts.executor.execute(commit, decide);
+    if (isRejection(result)) throw problemOf(result);
+    await this.#backend.hear(result.position);
+  }
+}
+
+async function decideUser(
+  work: Work,
+  user: string,
+  command: Parameters<typeof users.decider.decide>[1],
+): Promise<Rejection | undefined> {
+  const decided = await work.decide(users, user, command);
+  return isRejection(decided) ? decided : undefined;
+}
+
+const askerOf = (authid: string): Asker => ({
+  caller: { ...nobody, authid },
+  commitId: randomUUID(),
+  traceparent: "",
+});
+
+async function userOfIdentity(
+  pool: Pick<Pool | PoolClient, "query">,
+  { issuer, subject }: Identity,
+): Promise<string | undefined> {
+  const { rows } = await pool.query<{ user: string }>(
+    `select user_id as "user" from gateway.identities where issuer = $1 and subject = $2`,
+    [issuer, subject],
+  );
+  return rows[0]?.user;
+}
+
+/** Returns false if a user has the identity already. */
+async function putIdentity(
+  pool: Pick<Pool | PoolClient, "query">,
+  { issuer, subject }: Identity,
+  user: string,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `insert into gateway.identities (issuer, subject, user_id) values ($1, $2, $3)
+     on conflict do nothing`,
+    [issuer, subject, user],
+  );
+  return rowCount === 1;
+}
+
+/** Writes the rows of a person and its identity: the first name that is free, with a number if the name is taken. */
+async function putPerson(
+  client: PoolClient,
+  identity: Identity,
+  { name: wanted, email }: { readonly name: string; readonly email: string },
+): Promise<{ readonly id: string; readonly name: string }> {
+  const id = randomBytes(6).toString("hex");
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? wanted : `${wanted}${number}`;
+    if (name.toLowerCase() === localUser) continue;
+    const { rowCount } = await client.query(
+      `insert into gateway.users (id, name, name_key, email, kind) values ($1, $2, $3, $4, 'person')
+       on conflict (name_key) do nothing`,
+      [id, name, name.toLowerCase(), email],
+    );
+    if (rowCount === 0) continue;
+    if (await putIdentity(client, identity, id)) return { id, name };
+    // The same person signs in twice at once: the second try finds the user of the first.
+    throw new Problem(
+      503,
+      "unavailable",
+      "this identity signs in elsewhere at this moment; try again",
+    );
+  }
+}
