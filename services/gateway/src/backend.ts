@@ -28,6 +28,7 @@ import { SchedulerWatch } from "./api/cluster/scheduler-watch.ts";
 import { apiLimits } from "./api/limits.ts";
 import type { UserDirectory } from "./people/directory.ts";
 import { nobody } from "./http/caller.ts";
+import type { OpenChecks } from "./http/open-checks.ts";
 import type { FairQueue } from "./http/fair-queue.ts";
 import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
 import type { RequestContext } from "./http/request-context.ts";
@@ -63,6 +64,8 @@ export type BackendParts = {
   readonly follower: LogFollower;
   /** The roles of the moment. */
   readonly access: CurrentAccess;
+  /** Checks open calls again when rights may have changed. */
+  readonly checks: Pick<OpenChecks, "begin">;
   /** The names of the users. */
   readonly directory: UserDirectory;
 };

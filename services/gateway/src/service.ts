@@ -45,6 +45,7 @@ import { Costs } from "./http/costs.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { expiredKeys, IdempotencyStore } from "./http/idempotency.ts";
 import { OpenCalls } from "./http/open-calls.ts";
+import { OpenChecks } from "./http/open-checks.ts";
 import { unavailable } from "./http/problem.ts";
 import { OwnerRuns } from "./http/owner-runs.ts";
 import { type ServerDeps, startHttpServer } from "./http/server.ts";
@@ -109,15 +110,16 @@ export async function createService(
     moved.notify([event]);
     openCalls.observed(event);
     room.tunnels.observed(event);
-    directory.observed(event);
+    people.observed(event);
   };
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
-  const { access, directory } = peopleOf({ pool, clock, logger, cache: executor.cache });
+  const people = peopleOf({ pool, clock, logger, cache: executor.cache });
+  const { access, directory, checks } = people;
   const backend = new Backend({
-    ...{ access, directory, disk, log, bus, pool, clock, logger, documents, view, blobs },
+    ...{ access, directory, checks, disk, log, bus, pool, clock, logger, documents, view, blobs },
     ...{ executor, follower },
     ...openLeaving(parts, pool),
     listQueries: new FairQueue(readModelLimits.listQueries),
@@ -149,11 +151,7 @@ export async function createService(
     ],
     hasEnded: (run: RunCaller) => hasEnded(executor.cache, run),
     unreadable: () => freshness.unreadable(),
-    clock,
-    logger,
-    registry,
-    tracer,
-    telemetry,
+    ...{ checks, clock, logger, registry, tracer, telemetry },
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
     signIns: oidcRoom(backend, door, config.oidc),
@@ -180,6 +178,7 @@ export async function createService(
       { run: (signal) => keepRecent(backend.parts, signal) },
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
+      checks,
       room.tunnels,
       pages.callers,
       door.uses,
@@ -196,7 +195,13 @@ export async function createService(
 
 /** Returns what is known about users: their roles and their names. */
 function peopleOf(deps: Pick<BackendParts, "pool" | "clock" | "logger"> & { cache: FoldCache }) {
-  return { access: new CurrentAccess(deps.cache), directory: new UserDirectory(deps) };
+  const directory = new UserDirectory(deps);
+  const checks = new OpenChecks(deps);
+  const observed = (event: StoredEvent): void => {
+    directory.observed(event);
+    checks.observed(event);
+  };
+  return { access: new CurrentAccess(deps.cache), directory, checks, observed };
 }
 
 /** Returns what identifies callers, limits their calls, and ends these with their tokens and sessions. */

@@ -44,6 +44,8 @@ export const httpLimits = {
   openCallsMs: 30_000,
   /** The interval at which open streams are checked for sessions that have ended, at any replica. */
   openSessionsMs: 1_000,
+  /** The interval at which the rights of open streams and downloads are checked again. */
+  openChecksMs: 2_000,
   /**
    * The time for which a run of a task counts as not ended after the log was read: with the interval of open streams
    * its token is refused within 2 s after its end.

@@ -2,6 +2,7 @@
  * Makes the calls of the API for every protocol: in its caller's turn or counted while it is open, after the position
  * that it asks for, once per idempotency key. A protocol reads the message and the caller before, and sends the answer.
  */
+import type { Readable } from "node:stream";
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Rights } from "@trainyard/access";
 import {
@@ -17,6 +18,7 @@ import { type Caller, countedAs } from "./caller.ts";
 import type { Costs } from "./costs.ts";
 import { type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import type { OpenCalls } from "./open-calls.ts";
+import type { OpenCheck, OpenChecks } from "./open-checks.ts";
 import { Problem } from "./problem.ts";
 import type { Handlers, RawAnswer, RequestContext, StreamItem } from "./request-context.ts";
 import { selectFields } from "./selection.ts";
@@ -29,11 +31,14 @@ export type CallDeps = {
   /** The guard before every handler, which returns the caller's rights or throws a Problem. */
   readonly guard: {
     require(facts: CallFacts, message: object, caller: Caller): Promise<Rights>;
+    /** Throws a Problem if the caller may not make a call any more that is still open. */
+    requireStill(facts: CallFacts, message: object, caller: Caller): Promise<void>;
   };
   /** The names of persons, which answers show instead of their ids. */
   readonly directory: {
     named<Message extends object>(descriptor: DescMessage, message: Message): Message;
   };
+  readonly checks: Pick<OpenChecks, "begin">;
   /** Waits until the read model has reached a position, before a call has its turn. */
   readonly reached: (position: string) => Promise<void>;
 };
@@ -121,6 +126,7 @@ function fieldsAsked(message: object): readonly string[] {
 }
 
 export type OpenedStream<Name extends StreamName> = Disposable & {
+  /** The items of the stream. They end with the refusal of the guard if the caller loses its right to the stream. */
   readonly items: AsyncIterable<StreamItem<ReplyOf<Name>>>;
   /** Aborts when the caller leaves, the gateway drains, or the caller's token or session has ended. */
   readonly signal: AbortSignal;
@@ -131,32 +137,64 @@ export type OpenedStream<Name extends StreamName> = Disposable & {
 /** Opens a stream, which counts until it is disposed. */
 export async function openStream<Name extends StreamName>(
   name: Name,
-  { handlers, openCalls, costs, guard }: CallDeps,
-  { route, message, context: asked }: Call<Name>,
+  deps: CallDeps,
+  call: Call<Name>,
 ): Promise<OpenedStream<Name>> {
+  const { handlers, openCalls, costs, guard } = deps;
+  const { route, message, context: asked } = call;
   const rights = await guard.require(route.facts, message, asked.caller);
   const context: RequestContext = { ...asked, rights };
   using opening = new DisposableStack();
   opening.use(await costs.enter(route.facts.cost, context));
   const open = opening.use(await openCalls.open(context.caller));
+  const { refused } = opening.use(stillAllowed(deps, call));
   const signal = AbortSignal.any([context.signal, open.signal]);
-  const items = handlers.streams[name](message, { ...context, signal });
+  const own = AbortSignal.any([signal, refused]);
+  const items = untilRefused(handlers.streams[name](message, { ...context, signal: own }), refused);
   const held = opening.move();
   const dispose = (): void => held.dispose();
   return { items, signal, revoked: open.signal, [Symbol.dispose]: dispose };
 }
 
-/** Opens a download, which counts until it is disposed. */
+/** Checks a call again and again while it is open. */
+function stillAllowed<Name extends keyof Requests>(
+  { checks, guard }: CallDeps,
+  { route, message, context }: Pick<Call<Name>, "route" | "message" | "context">,
+): OpenCheck {
+  return checks.begin(() => guard.requireStill(route.facts, message, context.caller));
+}
+
+/** Yields the items of a stream. Throws the refusal once the signal has aborted with one. */
+async function* untilRefused<Item>(
+  items: AsyncIterable<Item>,
+  refused: AbortSignal,
+): AsyncGenerator<Item> {
+  for await (const item of items) {
+    refused.throwIfAborted();
+    yield item;
+  }
+  refused.throwIfAborted();
+}
+
+/** Opens a download, which counts until it is disposed. It is cut if the caller loses its right to it. */
 export async function openDownload<Name extends RawName>(
   name: Name,
-  { handlers, costs, guard }: CallDeps,
-  { route, message, context: asked }: Call<Name>,
+  deps: CallDeps,
+  call: Call<Name>,
 ): Promise<Disposable & { readonly answer: RawAnswer }> {
+  const { handlers, costs, guard } = deps;
+  const { route, message, context: asked } = call;
   const rights = await guard.require(route.facts, message, asked.caller);
   const context: RequestContext = { ...asked, rights };
   using opening = new DisposableStack();
   opening.use(await costs.enter(route.facts.cost, context));
+  const { refused } = opening.use(stillAllowed(deps, call));
   const answer = await handlers.raw[name](message, context);
+  const cut = (): void => {
+    if ("destroy" in answer.body) (answer.body as Readable).destroy(refused.reason as Problem);
+  };
+  if (refused.aborted) cut();
+  refused.addEventListener("abort", cut);
   const held = opening.move();
   return { answer, [Symbol.dispose]: () => held.dispose() };
 }

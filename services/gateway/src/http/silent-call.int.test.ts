@@ -7,6 +7,7 @@ import { Cost, gatewayRoutes, pathOf, type Route, routesOf } from "@trainyard/co
 import { systemClock } from "@trainyard/kernel/system-clock";
 import fastify, { type FastifyInstance } from "fastify";
 import type { Pool } from "pg";
+import { createLogger } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { here, withoutRates } from "../testing/without-rates.ts";
@@ -16,6 +17,7 @@ import { type Caller, nobody } from "./caller.ts";
 import { Costs } from "./costs.ts";
 import { IdempotencyStore } from "./idempotency.ts";
 import type { OpenCalls } from "./open-calls.ts";
+import { OpenChecks } from "./open-checks.ts";
 import { Problem } from "./problem.ts";
 import type { Handlers } from "./request-context.ts";
 import { registerRoutes } from "./router.ts";
@@ -92,8 +94,9 @@ beforeAll(async () => {
     draining: new AbortController().signal,
     openCalls: {} as OpenCalls,
     costs: new Costs(),
-    guard: { require: async () => allRights("ada") },
     directory: { named: <Message extends object>(_reply: unknown, answer: Message) => answer },
+    guard: { require: async () => allRights("ada"), requireStill: async () => {} },
+    checks: new OpenChecks({ clock: systemClock, logger: createLogger("gateway", "error") }),
     reached: async () => {},
     clock: systemClock,
     problemText: String,

@@ -28,8 +28,13 @@ export async function findWorkspace(backend: Backend, name: string): Promise<Spa
   if (isDefaultName(name)) return defaults;
   const found = await holderOf(backend, nameId("workspace", name));
   if (found !== null) return found;
+  throw noSuchWorkspace(name);
+}
+
+/** Returns the Problem for a workspace that does not exist, or that the caller may not see. */
+export function noSuchWorkspace(name: string): Problem {
   const detail = `there is no workspace ${shown(name)}: create it with yard workspace create`;
-  throw new Problem(404, "workspace_not_found", detail);
+  return new Problem(404, "workspace_not_found", detail);
 }
 
 export async function findProject(

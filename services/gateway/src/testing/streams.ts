@@ -6,7 +6,7 @@ import type { TestGateway } from "./test-gateway.ts";
 
 /** Opens a stream. It resolves at the head of the answer, before any of its body is read. */
 export function openStream(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, "url" | "token">,
   path: string,
   method: "GET" | "POST" = "GET",
 ): Promise<IncomingMessage> {

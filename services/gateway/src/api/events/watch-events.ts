@@ -26,7 +26,7 @@ import { countedAs } from "../../http/caller.ts";
 import type { FairQueue } from "../../http/fair-queue.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, StreamItem } from "../../http/request-context.ts";
-import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
+import { withNamedWorkspace } from "../named-workspace.ts";
 import { apiLimits } from "../limits.ts";
 import { subscriptionOf } from "../subscriptions/subscriptions.ts";
 import { firstAtOrAfter } from "../first-at.ts";

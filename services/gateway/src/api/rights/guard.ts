@@ -11,10 +11,10 @@ import type { CurrentAccess } from "../../people/current-access.ts";
 import { findObject, type Found, missing, type ObjectKind } from "./objects.ts";
 
 export class Guard {
-  readonly #access: Pick<CurrentAccess, "rightsOf">;
+  readonly #access: Pick<CurrentAccess, "rightsOf" | "requireEnabled">;
   readonly #backend: Backend;
 
-  constructor(access: Pick<CurrentAccess, "rightsOf">, backend: Backend) {
+  constructor(access: Pick<CurrentAccess, "rightsOf" | "requireEnabled">, backend: Backend) {
     this.#access = access;
     this.#backend = backend;
   }
@@ -30,6 +30,12 @@ export class Guard {
       requireFor(rights, permission, kind, id, await findObject(this.#backend, kind, id));
     }
     return rights;
+  }
+
+  /** Throws a Problem if the caller may not make a call any more that is still open. */
+  async requireStill(facts: CallFacts, message: object, caller: Caller): Promise<void> {
+    if (caller.kind === "user") await this.#access.requireEnabled(caller.user);
+    await this.require(facts, message, caller);
   }
 }
 

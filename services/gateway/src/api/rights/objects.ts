@@ -5,7 +5,7 @@ import type { Backend } from "../../backend.ts";
 import { wholeCheckpointId } from "../short-checkpoint-ids.ts";
 import { placeOf } from "../shown.ts";
 import { notFound, Problem } from "../../http/problem.ts";
-import { findWorkspace } from "../../spaces/spaces.ts";
+import { findWorkspace, noSuchWorkspace } from "../../spaces/spaces.ts";
 
 /** The kinds of objects that options of calls name. */
 export type ObjectKind =
@@ -65,11 +65,7 @@ export function findObject(
 
 /** The answer for an object that is not there, the same as its handler gives. */
 export function missing(kind: ObjectKind, id: string): Problem {
-  if (kind === "workspace") {
-    const detail = `there is no workspace ${JSON.stringify(id.slice(0, 80))}: create it with yard workspace create`;
-    return new Problem(404, "workspace_not_found", detail);
-  }
-  return notFound(kind, id);
+  return kind === "workspace" ? noSuchWorkspace(id) : notFound(kind, id);
 }
 
 async function documentOf<Kind extends "experiment" | "task" | "model" | "checkpoint">(

@@ -13,7 +13,7 @@ import type { Backend } from "../../backend.ts";
 import { type Caller, creatorOf } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
-import { withNamedWorkspace } from "../../spaces/named-workspace.ts";
+import { withNamedWorkspace } from "../named-workspace.ts";
 import { firstAtOrAfter } from "../first-at.ts";
 import { apiLimits } from "../limits.ts";
 

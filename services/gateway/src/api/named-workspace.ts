@@ -1,7 +1,7 @@
 import type { Rights } from "@trainyard/access";
 import type { Backend } from "../backend.ts";
-import { missing } from "../rights/objects.ts";
-import { findWorkspace } from "./spaces.ts";
+import { missing } from "./rights/objects.ts";
+import { findWorkspace } from "../spaces/spaces.ts";
 
 /**
  * Returns the filter with the workspace's name as events have it: names ignore case. Throws a Problem if the caller

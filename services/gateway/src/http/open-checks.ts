@@ -1,0 +1,70 @@
+/**
+ * Checks what open streams and downloads were allowed for again: at intervals, and after events that change rights. The
+ * checks of all calls run in one loop, some at a time. A check that fails because nobody can tell now is repeated.
+ */
+import { categoryOf, type Clock, pause } from "@trainyard/kernel";
+import { shortNameOf } from "@trainyard/contracts";
+import type { StoredEvent } from "@trainyard/event-log";
+import type { Logger, Loop } from "@trainyard/runtime";
+import { httpLimits } from "./limits.ts";
+import { Problem } from "./problem.ts";
+
+export type OpenCheck = Disposable & {
+  /** Aborts with the Problem that the check threw. */
+  readonly refused: AbortSignal;
+};
+
+type Open = { readonly check: () => Promise<void>; readonly ended: AbortController };
+
+const categories: ReadonlySet<string> = new Set(["access", "user"]);
+const moves: ReadonlySet<string> = new Set(["ExperimentMoved", "ModelMoved"]);
+
+/** The checks that run at once. */
+const checksAtOnce = 32;
+
+export class OpenChecks implements Loop {
+  readonly #deps: { readonly clock: Clock; readonly logger: Logger };
+  readonly #open = new Set<Open>();
+  #woken = new AbortController();
+
+  constructor(deps: { readonly clock: Clock; readonly logger: Logger }) {
+    this.#deps = deps;
+  }
+
+  /** Repeats a check until it is disposed. A Problem below 500 is a refusal. */
+  begin(check: () => Promise<void>): OpenCheck {
+    const one = { check, ended: new AbortController() };
+    this.#open.add(one);
+    return {
+      refused: one.ended.signal,
+      [Symbol.dispose]: () => void this.#open.delete(one),
+    };
+  }
+
+  /** Checks soon after an event that may have changed rights. */
+  observed({ stream, type }: Pick<StoredEvent, "stream" | "type">): void {
+    if (categories.has(categoryOf(stream)) || moves.has(shortNameOf(type))) this.#woken.abort();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    while (!signal.aborted) {
+      const wake = AbortSignal.any([signal, this.#woken.signal]);
+      await pause(clock, httpLimits.openChecksMs, wake);
+      this.#woken = new AbortController();
+      const all = [...this.#open];
+      for (let at = 0; at < all.length && !signal.aborted; at += checksAtOnce) {
+        await Promise.all(all.slice(at, at + checksAtOnce).map((one) => this.#look(one)));
+      }
+    }
+  }
+
+  async #look({ check, ended }: Open): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      if (error instanceof Problem && error.status < 500) ended.abort(error);
+      else this.#deps.logger.warn({ err: error }, "open_call_unchecked");
+    }
+  }
+}
