@@ -50,7 +50,10 @@ export function apiHandlers(
       readonly taskSessions: TaskSessions;
       readonly tunnels: Pick<Tunnels, "open">;
     },
-  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl" | "oidc">,
+  config: Pick<
+    GatewayConfig,
+    "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl" | "oidc"
+  >,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend, config.oidc);

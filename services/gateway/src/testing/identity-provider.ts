@@ -15,6 +15,8 @@ export type TestProvider = AsyncDisposable & {
   alter: (claims: Claims) => Claims;
   /** Opens the provider for the client `trainyard`, with a new signing key. */
   readonly open: (redirectUris: readonly string[]) => void;
+  /** Makes the provider sign ID tokens with a key that is not its own. */
+  forges: boolean;
   /** Makes every answer one of a server that fails. */
   isAway: boolean;
 };
@@ -33,6 +35,7 @@ export async function startIdentityProvider(): Promise<TestProvider> {
     issuer,
     person: { sub: "1", claims: {} },
     alter: (claims) => claims,
+    forges: false,
     isAway: false,
     open: (redirectUris) => {
       answer = answers(own, redirectUris);
@@ -48,11 +51,13 @@ export async function startIdentityProvider(): Promise<TestProvider> {
 
 function answers(own: TestProvider, redirectUris: readonly string[]): RequestListener {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { privateKey: foreignKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const kid = randomBytes(4).toString("hex");
   const provider: Provider = new Provider(own.issuer, {
     clients: [{ client_id: "trainyard", client_secret: clientSecret, redirect_uris: redirectUris }],
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), kid, use: "sig", alg: "RS256" }] },
     cookies: { keys: ["a key of cookies"] },
+    ttl: { Interaction: 60, Grant: 60, Session: 60, AccessToken: 60, IdToken: 60 },
     features: { devInteractions: { enabled: false } },
     claims: {
       openid: ["sub"],
@@ -79,7 +84,10 @@ function answers(own: TestProvider, redirectUris: readonly string[]): RequestLis
     if (typeof token !== "string") return;
     const [, payload = ""] = token.split(".");
     const claims = own.alter(JSON.parse(Buffer.from(payload, "base64url").toString()) as Claims);
-    context.body = { ...context.body, id_token: signed(claims, kid, privateKey) };
+    context.body = {
+      ...context.body,
+      id_token: signed(claims, kid, own.forges ? foreignKey : privateKey),
+    };
   });
   const answer = provider.callback();
   return (request, response) => {

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { accessId, evolveAccess, noAccess } from "@trainyard/access";
+import { decodeEvent } from "@trainyard/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { TestBrowser } from "../../testing/browser.ts";
 import {
@@ -54,6 +56,7 @@ afterAll(() => stack.disposeAsync());
 beforeEach(() => {
   for (const provider of [staff, guests]) {
     provider.alter = (claims) => claims;
+    provider.forges = false;
     provider.isAway = false;
   }
 });
@@ -163,6 +166,9 @@ test("an ID token for another client is refused, and one with a wrong signature"
   expect((await signIn()).status).toBe(403);
   staff.alter = (claims) => ({ ...claims, nonce: "another" });
   expect((await signIn()).status).toBe(403);
+  staff.alter = (claims) => claims;
+  staff.forges = true;
+  expect((await signIn()).status).toBe(403);
 });
 
 test("a callback works once, and only in the browser in which the sign-in began", async () => {
@@ -232,22 +238,10 @@ test("a disabled user cannot sign in", async () => {
 
 /** Returns the names of the groups of a user, from the log. */
 async function groupsOf(user: string): Promise<string[]> {
-  const names = new Map<string, string>();
-  const members = new Map<string, Set<string>>();
-  for (const { type, data } of await gateway.log.read("access-cluster", 0, 1_000)) {
-    const event = JSON.parse(JSON.stringify(data)) as Record<string, string & string[]>;
-    const group = String(event["group"]);
-    if (type.endsWith("GroupCreated")) names.set(group, String(event["name"]));
-    if (!type.endsWith("GroupMembersChanged")) continue;
-    const all = members.get(group) ?? new Set();
-    for (const one of event["joined"] ?? []) all.add(one);
-    for (const one of event["left"] ?? []) all.delete(one);
-    members.set(group, all);
-  }
-  return [...members]
-    .filter(([, all]) => all.has(user))
-    .map(([id]) => names.get(id) ?? id)
-    .toSorted();
+  const events = await gateway.log.read(`access-${accessId}`, 0, 1_000);
+  const { groups } = events.map(decodeEvent).reduce(evolveAccess, noAccess);
+  const own = [...groups.values()].filter(({ members }) => members.has(user));
+  return own.map(({ name }) => name).toSorted();
 }
 
 test("groups of the claim are replaced at each sign-in, and groups made by hand stay", async () => {
@@ -353,6 +347,34 @@ test("only a person who has just signed in joins an identity, and none that anot
   const headers = { ...confirming.headers, origin: gateway.url };
   const answer = await browser.visit(`${gateway.url}${path}`, { ...confirming, headers });
   expect(await textOf(answer)).toBe("This identity belongs to another user.");
+});
+
+test("behind TLS the cookie of a sign-in is one that no other host can set", async () => {
+  const headers = { "x-forwarded-proto": "https" };
+  const answer = await new TestBrowser().visit(startOf("staff"), { headers });
+  expect(answer.headers.getSetCookie()).toEqual([
+    expect.stringMatching(
+      /^__Host-trainyard_oidc_.*; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    ),
+  ]);
+  const url = new URL(answer.headers.get("location") ?? "");
+  expect(url.searchParams.get("redirect_uri")).toMatch(/^https:.*\/auth\/oidc\/staff\/callback$/);
+  expect(url.searchParams.get("code_challenge_method")).toBe("S256");
+});
+
+test("an unknown provider, and an error of the provider, are one sentence each", async () => {
+  const unknown = await new TestBrowser().visit(startOf("other"));
+  expect([unknown.status, await textOf(unknown)]).toEqual([
+    404,
+    "This cluster has no identity provider of this name.",
+  ]);
+  const browser = new TestBrowser();
+  const callback = new URL(await toCallback(browser));
+  callback.searchParams.delete("code");
+  callback.searchParams.set("error", "access_denied");
+  expect(await textOf(await browser.visit(callback.href))).toBe(
+    "The sign-in by Staff was refused (access_denied); begin again.",
+  );
 });
 
 test("the version names the ways to sign in", async () => {
