@@ -168,7 +168,14 @@ export function grantsOf({ grants, groups }: AccessState, user: string): readonl
   );
 }
 
-/** Returns the users who are cluster admins: who have user_admin everywhere. */
-export function adminsIn(state: AccessState, users: Iterable<string>): readonly string[] {
-  return [...users].filter((user) => rightsOf(state, user, "").everywhere("user_admin"));
+/** Returns those of the users who are cluster admins: who have user_admin everywhere. */
+export function adminsIn(state: AccessState, users: readonly string[]): readonly string[] {
+  const admins = new Set<string>();
+  for (const { role, user, group, workspace } of state.grants.values()) {
+    if (workspace !== "" || !roleOf(state, role)?.permissions.includes("user_admin")) continue;
+    if (group === everyone) return users;
+    if (group === "") admins.add(user);
+    else for (const member of state.groups.get(group)?.members ?? []) admins.add(member);
+  }
+  return users.filter((user) => admins.has(user));
 }

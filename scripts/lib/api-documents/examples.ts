@@ -222,7 +222,7 @@ const password = "b109f3bbbc244eb8".repeat(8);
 
 const people = {
   getMe: {},
-  createUser: { name: user, displayName: "Ada Lovelace", email: "ada@example.org", password },
+  createUser: { name: "grace", displayName: "Grace Hopper", email: "grace@example.org", password },
   listUsers: { ...page, prefix: "a" },
   getUser: { user },
   updateUser: { user, displayName: "Ada King" },
@@ -231,10 +231,10 @@ const people = {
   setPassword: { current: password, password: "9b71d224bd62f378".repeat(8) },
   resetPassword: { user },
   listGroups: {},
-  createGroup: { name: group, members: [user] },
-  renameGroup: { group, name: "vision" },
+  createGroup: { name: "language-team", members: [user] },
+  renameGroup: { group: "audio-team", name: "sound-team" },
   changeGroupMembers: { group, join: ["bo"], leave: [user] },
-  deleteGroup: { group },
+  deleteGroup: { group: "old-team" },
   listRoles: {},
   defineRole: {
     role: "annotator",

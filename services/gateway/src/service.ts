@@ -56,6 +56,7 @@ import { oidcRoom } from "./people/oidc/room.ts";
 import { expiredSignIns } from "./people/oidc/sign-ins.ts";
 import { expiredDeviceLogins } from "./people/device-logins.ts";
 import { CurrentAccess } from "./people/current-access.ts";
+import { expiredWrongPasswords } from "./people/wrong-passwords.ts";
 import { Guard } from "./api/rights/guard.ts";
 import { findTokens } from "./spaces/tokens.ts";
 import { sweep } from "./http/sweep.ts";
@@ -84,8 +85,10 @@ type Listeners = Parameters<ServerDeps["front"]>;
 type ServeConnection = StreamsDeps["serveConnection"];
 
 const migrations = join(import.meta.dirname, "../migrations");
-const expiredOfPeople = [...expiredSessions, expiredDeviceLogins, expiredSignIns];
-const expired = [expiredKeys, ...expiredOfPeople, ...expiredTaskSessions];
+const expired = [
+  ...[expiredKeys, ...expiredSessions, ...expiredTaskSessions],
+  ...[expiredDeviceLogins, expiredSignIns, expiredWrongPasswords],
+];
 
 export async function createService(
   config: GatewayConfig,
@@ -222,7 +225,8 @@ function doorOf(
   { runTokenKeys, rates, trustedProxies }: GatewayConfig,
 ) {
   const sessions = new Sessions(callers);
-  const openCalls = new OpenCalls({ token, sessions, clock });
+  const requireEnabled = (user: string): Promise<void> => access.requireEnabled(user);
+  const openCalls = new OpenCalls({ token, sessions, clock, requireEnabled });
   const uses = new TokenUses({ pool: callers, clock, logger });
   const found = new SharedLookups((secrets) => sessions.find(secrets));
   const lookups = {
@@ -231,7 +235,7 @@ function doorOf(
     grants: new RunGrants(log, clock),
     session: (secret: string) => found.get(secret),
     ownerRuns: new OwnerRuns({ log, clock, cache, token }),
-    requireEnabled: (user: string) => access.requireEnabled(user),
+    requireEnabled,
   };
   const clusterId = (): string => sessions.clusterId;
   return {

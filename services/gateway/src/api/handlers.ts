@@ -25,6 +25,7 @@ import { retentionHandlers } from "./retention/retention.ts";
 import { runHandlers } from "./runs/runs.ts";
 import { searchHandlers } from "./search/searches.ts";
 import { type Door, sessionHandlers } from "./sessions/sessions.ts";
+import { People } from "../people/people.ts";
 import { withWholeCheckpointIds } from "./short-checkpoint-ids.ts";
 import { storageHandlers } from "./storages/storages.ts";
 import { subscriptionHandlers } from "./subscriptions/subscriptions.ts";
@@ -56,6 +57,7 @@ export function apiHandlers(
   >,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
+  const people = new People(backend);
   const cluster = clusterHandlers(backend, config.oidc);
   const events = eventHandlers(backend);
   const lines = followedLines(backend, moved);
@@ -100,9 +102,9 @@ export function apiHandlers(
       ...searchPictureHandlers(backend),
       ...viewHandlers(backend),
       ...workspaceHandlers(backend),
-      ...sessionHandlers(backend, door),
-      ...userHandlers(backend),
-      ...accessHandlers(backend),
+      ...sessionHandlers(backend, door, people),
+      ...userHandlers(backend, people),
+      ...accessHandlers(backend, people),
       ...deviceLoginHandlers(backend),
     },
     streams: {

@@ -23,11 +23,18 @@ type Document = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-/** The examples that the stage refuses, with the codes. They name a secret, or ask a process that does not run. */
+/**
+ * The examples that the stage refuses, with the codes. They name a secret, ask a process that does not run, or need a
+ * person's session.
+ */
 const refused: Readonly<Record<string, string>> = {
   SessionService_CreateSession: "invalid_token",
   TaskService_GetTaskUse: "task_not_running",
   ClusterService_RevokeToken: "token_not_found",
+  UserService_SetPassword: "no_password",
+  DeviceLoginService_FinishDeviceLogin: "expired_token",
+  DeviceLoginService_GetDeviceLogin: "no_such_code",
+  DeviceLoginService_AnswerDeviceLogin: "needs_session",
 };
 
 const stack = new AsyncDisposableStack();

@@ -150,7 +150,7 @@ export async function openStream<Name extends StreamName>(
   const { refused } = opening.use(stillAllowed(deps, call));
   const signal = AbortSignal.any([context.signal, open.signal]);
   const own = AbortSignal.any([signal, refused]);
-  const items = untilRefused(handlers.streams[name](message, { ...context, signal: own }), refused);
+  const items = untilRefused(handlers.streams[name](message, { ...context, signal: own }), own);
   const held = opening.move();
   const dispose = (): void => held.dispose();
   return { items, signal, revoked: open.signal, [Symbol.dispose]: dispose };
@@ -164,16 +164,19 @@ function stillAllowed<Name extends keyof Requests>(
   return checks.begin(() => guard.requireStill(route.facts, message, context.caller));
 }
 
-/** Yields the items of a stream. Throws the refusal once the signal has aborted with one. */
+/** Yields the items of a stream. Throws the refusal once the signal has aborted with one; other ends are no errors. */
 async function* untilRefused<Item>(
   items: AsyncIterable<Item>,
-  refused: AbortSignal,
+  ended: AbortSignal,
 ): AsyncGenerator<Item> {
+  const refuse = (): void => {
+    if (ended.reason instanceof Problem) throw ended.reason;
+  };
   for await (const item of items) {
-    refused.throwIfAborted();
+    refuse();
     yield item;
   }
-  refused.throwIfAborted();
+  refuse();
 }
 
 /** Opens a download, which counts until it is disposed. It is cut if the caller loses its right to it. */

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { nobody, type UserCaller } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
 import { OpenCalls } from "./open-calls.ts";
+import { Problem } from "./problem.ts";
 
 const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
   ...nobody,
@@ -13,17 +14,24 @@ const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
 const inSession = (digest: string) =>
   caller("t", { session: { digest, token: "t", user: "", expiresAtMs: 0 } });
 
+const signedIn = (user: string, digest: string) =>
+  caller("", { user, session: { digest, token: "", user, expiresAtMs: 0 } });
+
 /** Simulated tokens and sessions, by which calls are admitted. */
 class Door {
   readonly clock = new ManualClock();
   readonly revoked = new Set<string>();
   readonly endedSessions = new Set<string>();
+  readonly disabled = new Set<string>();
   readonly calls = new OpenCalls({
     clock: this.clock,
     token: async (id) => ({
       ...{ id, label: "", owner: "ada", secretDigest: "", ancestors: [], createdAtMs: 0 },
       ...{ expiresAtMs: undefined, limits: [], revoked: this.revoked.has(id) },
     }),
+    requireEnabled: async (user) => {
+      if (this.disabled.has(user)) throw new Problem(401, "user_disabled", "");
+    },
     sessions: {
       touch: async (digests) => this.touch(digests),
       stillOpen: async (digests) => this.touch(digests),
@@ -119,4 +127,50 @@ test("an expired token, and a session that another replica ended, end their stre
   await door.look();
   const streams = [expires, ended, lives, ...(await Promise.all(later))];
   expect(streams.map(({ signal }) => signal.aborted)).toEqual([true, true, false, false]);
+});
+
+test("a disabled user's streams end at once, those of tokens and of sessions, and no new one opens", async () => {
+  const door = new Door();
+  const { calls } = door;
+  const streams = [
+    await calls.open(caller("t1", { user: "bo" })),
+    await calls.open(signedIn("bo", "s1")),
+    await calls.open(signedIn("ada", "s2")),
+  ];
+  door.disabled.add("bo");
+  calls.observed({ type: "UserDisabled", stream: "user-bo" });
+  expect(streams.map(({ signal }) => signal.aborted)).toEqual([true, true, false]);
+  await expect(calls.open(signedIn("bo", "s1"))).rejects.toMatchObject({ code: "user_disabled" });
+});
+
+test("a missed end of a user ends the streams within a second", async () => {
+  const door = new Door();
+  const streams = [
+    await door.calls.open(signedIn("bo", "s1")),
+    await door.calls.open(signedIn("ada", "s2")),
+  ];
+  door.disabled.add("bo");
+  await door.look(1_000);
+  expect(streams.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+});
+
+test("a person who is signed out loses the streams of the sessions that are gone, and keeps the others", async () => {
+  const door = new Door();
+  const { calls } = door;
+  const streams = [
+    await calls.open(signedIn("bo", "gone")),
+    await calls.open(signedIn("bo", "kept")),
+    await calls.open(caller("t1", { user: "bo" })),
+  ];
+  door.endedSessions.add("gone");
+  calls.observed({ type: "UserSignedOut", stream: "user-bo" });
+  await atRest();
+  expect(streams.map(({ signal }) => signal.aborted)).toEqual([true, false, false]);
+});
+
+test("the stream of a person without a token outlives the checks", async () => {
+  const door = new Door();
+  const one = await door.calls.open(signedIn("ada", "s1"));
+  await door.look();
+  expect(one.signal.aborted).toBe(false);
 });

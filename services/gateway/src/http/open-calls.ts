@@ -1,19 +1,20 @@
 /**
- * The open streams with their callers: a stream ends with the token, session or run of a task that opened it. Every
- * replica sees revocations in the log. Expired tokens, ended runs and ended sessions of other replicas are found by a
- * check every second. A request is authenticated by its headers, but its body may arrive much later. So the caller is
- * checked again when the stream opens, and the interval check also finds missed revocations.
+ * The open streams and downloads with their callers: each ends with the token, session or run of a task that opened it,
+ * and with its user. Every replica sees revocations and disabled users in the log. Expired tokens, ended runs and ended
+ * sessions of other replicas are found by a check every second. A request is authenticated by its headers, but its body
+ * may arrive much later. So the caller is checked again when the stream opens, and the interval check also finds missed
+ * revocations.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
-import { type Clock, pause } from "@trainyard/kernel";
+import { type Clock, idOf, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
 import { type Caller, callerOfToken, type TokenLookup } from "./caller.ts";
 import { httpLimits } from "./limits.ts";
-import { Problem } from "./problem.ts";
+import { Problem, userDisabled } from "./problem.ts";
 
 export type OpenCall = Disposable & {
-  /** Aborts when the caller's token or session has ended. */
+  /** Aborts when the caller's token or session has ended; with a Problem if its user was disabled. */
   readonly signal: AbortSignal;
 };
 
@@ -26,6 +27,8 @@ type SessionUse = {
 
 export type OpenCallsDeps = {
   readonly token: TokenLookup;
+  /** Throws a Problem of 401 if the user is disabled. */
+  readonly requireEnabled: (user: string) => Promise<void>;
   readonly sessions: SessionUse;
   readonly clock: Clock;
 };
@@ -58,12 +61,23 @@ export class OpenCalls {
   }
 
   observed({ type, stream }: Pick<StoredEvent, "type" | "stream">): void {
-    if (shortNameOf(type) !== "TokenRevoked") return;
+    const name = shortNameOf(type);
+    if (name === "UserDisabled") {
+      return this.#end((one) => stream === `user-${userOf(one)}`, userDisabled());
+    }
+    if (name === "UserSignedOut") return this.#signedOut(idOf(stream));
+    if (name !== "TokenRevoked") return;
     this.#end(
       ({ caller }) =>
         caller.kind === "user" &&
         [caller.token, ...caller.ancestors].some((id) => stream === `token-${id}`),
     );
+  }
+
+  /** Ends the streams of a person's sessions that are gone; while nobody can tell, the next check does. */
+  #signedOut(user: string): void {
+    const held = [...this.#open].filter((one) => userOf(one) === user);
+    if (held.length > 0) void this.#endSessions(held, "stillOpen").catch(() => {});
   }
 
   sessionEnded(digest: string): void {
@@ -88,7 +102,11 @@ export class OpenCalls {
   async #check(caller: Caller): Promise<void> {
     if (caller.kind !== "user") return;
     const { token, sessions, clock } = this.#deps;
-    callerOfToken(await token(caller.token), clock.nowMs());
+    // A person who signed in has no token.
+    if (caller.token !== "" || caller.user === "") {
+      callerOfToken(await token(caller.token), clock.nowMs());
+    }
+    await this.#deps.requireEnabled(caller.user);
     await caller.run?.asOwner();
     const digest = caller.session?.digest;
     if (digest === undefined || (await sessions.touch([digest])).has(digest)) return;
@@ -108,13 +126,27 @@ export class OpenCalls {
     this.#end(
       ({ caller }) => caller.kind === "user" && (caller.tokenExpiresAtMs ?? nowMs + 1) <= nowMs,
     );
+    await this.#lookAtUsers();
     await Promise.all([...this.#open].map((one) => this.#lookAtRun(one)));
-    const held = known([...this.#open].map(sessionOf));
+    await this.#endSessions([...this.#open], how);
+  }
+
+  /** Ends those of the streams whose sessions are not open any more. */
+  async #endSessions(streams: readonly Open[], how: keyof SessionUse): Promise<void> {
+    const held = known(streams.map(sessionOf));
     const alive = await this.#deps.sessions[how]([...held]);
     this.#end((one) => {
       const digest = sessionOf(one);
       return digest !== undefined && held.has(digest) && !alive.has(digest);
     });
+  }
+
+  async #lookAtUsers(): Promise<void> {
+    for (const user of known([...this.#open].map(userOf))) {
+      await this.#deps.requireEnabled(user).catch((error: unknown) => {
+        if (isRefusal(error)) this.#end((one) => userOf(one) === user, error);
+      });
+    }
   }
 
   /** Ends the stream of a task's run that may not be a user any more; while nobody can tell, the stream continues. */
@@ -123,13 +155,13 @@ export class OpenCalls {
     try {
       await caller.run.asOwner();
     } catch (error) {
-      if (!(error instanceof Problem) || error.status === 503) throw error;
+      if (!isRefusal(error)) throw error;
       ended.abort();
     }
   }
 
-  #end(isOver: (one: Open) => boolean): void {
-    for (const one of this.#open) if (isOver(one)) one.ended.abort();
+  #end(isOver: (one: Open) => boolean, refusal?: Problem): void {
+    for (const one of this.#open) if (isOver(one)) one.ended.abort(refusal);
   }
 }
 
@@ -137,9 +169,17 @@ function sessionOf({ caller }: Open): string | undefined {
   return caller.kind === "user" ? caller.session?.digest : undefined;
 }
 
+/** Returns the id of the caller's token; undefined for a run, and for a person who signed in without one. */
 function tokenOf({ caller }: Open): string | undefined {
-  return caller.kind === "user" ? caller.token : undefined;
+  return caller.kind === "user" && caller.token !== "" ? caller.token : undefined;
 }
+
+function userOf({ caller }: Open): string | undefined {
+  return caller.kind === "user" ? caller.user : undefined;
+}
+
+const isRefusal = (error: unknown): error is Problem =>
+  error instanceof Problem && error.status !== 503;
 
 function known(ids: readonly (string | undefined)[]): ReadonlySet<string> {
   return new Set(ids.filter((id) => id !== undefined));

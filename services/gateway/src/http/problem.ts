@@ -19,6 +19,11 @@ const statusOfCode: Readonly<Record<string, number>> = {
   task_not_found: 404,
   checkpoint_not_found: 404,
   token_not_found: 404,
+  user_not_found: 404,
+  group_not_found: 404,
+  role_not_found: 404,
+  grant_not_found: 404,
+  no_such_permission: 400,
   pin_not_found: 404,
   context_not_found: 404,
   view_not_found: 404,
@@ -56,6 +61,10 @@ export function problemOf(rejection: Rejection): Problem {
 
 export function unavailable(detail: string): Problem {
   return new Problem(503, "unavailable", detail);
+}
+
+export function userDisabled(): Problem {
+  return new Problem(401, "user_disabled", "this user is disabled: ask an admin");
 }
 
 export function notFound(what: string, id: string): Problem {

@@ -4,7 +4,8 @@
  *
  *   code ──redeemed once, within 10 minutes──► session ──12 h unused, its end, or signed out──► (none)
  *
- * A session refers to its token, and each request checks again whether that token is valid.
+ * A session refers to its token, and each request checks again whether that token is valid. The session of a person who
+ * signed in with a password has no token: it ends with the password, and while the user is disabled.
  */
 import { randomBytes } from "node:crypto";
 import { assert } from "@trainyard/kernel";
@@ -54,20 +55,39 @@ export class Sessions {
     return opened;
   }
 
+  /**
+   * Opens a session of a person whose password had a hash; undefined if the password has changed since. The lock of the
+   * row makes a change of the password wait, so that it ends this session, too.
+   */
+  openOfPerson(user: string, hash: string): Promise<Secret | undefined> {
+    return this.#openOfUser(user, { hash, hours: null });
+  }
+
   /** Opens a session of a person whom an identity provider has signed in. It ends after some hours, used or not. */
   async openOfIdentity(user: string, hours: number): Promise<Secret> {
+    const opened = await this.#openOfUser(user, { hash: null, hours });
+    assert(opened !== undefined, "a session of a user is opened");
+    return opened;
+  }
+
+  async #openOfUser(
+    user: string,
+    { hash, hours }: { readonly hash: string | null; readonly hours: number | null },
+  ): Promise<Secret | undefined> {
     const secret = newSecret();
     const { rows } = await this.#pool.query<{ ends: number }>(
-      `with surplus as (
+      `with of as (
+         select id from gateway.users
+         where id = $3 and ($4::text is null or password_hash = $4) for share), surplus as (
          delete from gateway.sessions where digest in (
            select digest from gateway.sessions where user_id = $3 and user_id <> ''
            order by used_at desc offset $5))
        insert into gateway.sessions (digest, token, user_id, ends_at)
-       values ($1, '', $3, now() + make_interval(hours => $4))
+       select $1, '', id, now() + make_interval(hours => $6) from of
        returning ${endMs} as ends`,
-      [digestOfSecret(secret), idleHours, user, hours, httpLimits.sessionsOfTokenMax - 1],
+      [digestOfSecret(secret), idleHours, user, hash, httpLimits.sessionsOfTokenMax - 1, hours],
     );
-    return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
+    return rows[0] === undefined ? undefined : { secret, expiresAtMs: rows[0].ends };
   }
 
   /** Whether a session was opened within some minutes. */
@@ -78,6 +98,7 @@ export class Sessions {
       [digest, minutes],
     );
     return rowCount === 1;
+  }
   }
 
   /** Opens a session for the token that a statement returns, if it returns one; its only parameter is $3. */

@@ -2,7 +2,7 @@
 import { accessId, type AccessState, noRights, type Rights, rightsOf } from "@trainyard/access";
 import { type FoldCache, foldOf } from "@trainyard/runtime";
 import type { Caller } from "../http/caller.ts";
-import { Problem } from "../http/problem.ts";
+import { userDisabled } from "../http/problem.ts";
 import { access, users } from "../streams.ts";
 
 const accessFold = foldOf(access);
@@ -24,7 +24,7 @@ export class CurrentAccess {
     if (user === "" || !(await this.state()).hasUsers) return;
     const { state } = await this.#cache.load(userFold, user);
     if (!state.disabled) return;
-    throw new Problem(401, "user_disabled", "this user is disabled: ask an admin");
+    throw userDisabled();
   }
 
   /** Returns what a caller may do now. A run may do nothing beyond the calls that admit it. */

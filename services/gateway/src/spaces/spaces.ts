@@ -67,6 +67,13 @@ export async function findPlace(
   };
 }
 
+/** Returns a workspace for something new. Throws a Problem if it does not exist or is archived. */
+export async function findOpenWorkspace(backend: Backend, name: string): Promise<Space> {
+  const workspace = await findWorkspace(backend, name);
+  await refuseArchived(backend, "workspace", foldOf(workspaces), workspace);
+  return workspace;
+}
+
 /** Throws a Problem if the space is archived. The service that decides checks this again, with a guard. */
 async function refuseArchived(
   { parts }: Backend,

@@ -52,7 +52,16 @@ export async function stageExamples(gateway: TestGateway): Promise<AsyncDisposab
     });
     stack.use(await gateway.serving(service, Object.fromEntries(all)));
   }
+  await addPeople(gateway);
   return stack;
+}
+
+/** Creates the users and groups. From the first user on, the gateway's token is of the service account `local`. */
+async function addPeople(gateway: TestGateway): Promise<void> {
+  for (const name of ["ada", "bo"]) await gateway.call("POST", "/api/v1/users", { body: { name } });
+  for (const name of ["vision-team", "audio-team", "old-team"]) {
+    await gateway.call("POST", "/api/v1/groups", { body: { name, members: ["ada"] } });
+  }
 }
 
 /** The answers of services in which a default does not do. */
