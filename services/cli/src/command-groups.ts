@@ -40,9 +40,10 @@ export const commandGroups: readonly Group[] = [
     load: async () => (await import("./commands/task.ts")).addTaskCommands,
   },
   {
-    words: ["events", "parked", "version", "log", "token"],
+    words: ["events", "parked", "version", "log"],
     load: async () => (await import("./commands/operations.ts")).addOperationCommands,
   },
+  { words: ["token"], load: async () => (await import("./commands/token.ts")).addTokenCommands },
   {
     words: ["subscription", "webhook"],
     load: async () => (await import("./commands/subscription.ts")).addSubscriptionCommands,
@@ -52,6 +53,12 @@ export const commandGroups: readonly Group[] = [
     words: ["workspace", "w", "project", "p"],
     load: async () => (await import("./commands/workspace.ts")).addWorkspaceCommands,
   },
+  {
+    words: ["user", "whoami"],
+    load: async () => (await import("./commands/user.ts")).addUserCommands,
+  },
+  { words: ["group"], load: async () => (await import("./commands/group.ts")).addGroupCommands },
+  { words: ["role"], load: async () => (await import("./commands/role.ts")).addRoleCommands },
   {
     words: ["cluster"],
     load: async () => (await import("./commands/cluster.ts")).addClusterCommands,

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { requireAccess } from "./connection.ts";
 import { loginsFile, readLogins, writeLogins } from "./logins.ts";
+import { inputOf } from "./testing/input.ts";
 import { playGateway, problem } from "./testing/played-gateway.ts";
 
 let folder: ReturnType<typeof mkdtempDisposableSync>;
@@ -92,4 +93,42 @@ test("yard login stores the embedded cluster only after it has taken the token, 
   expect(readLogins()).toEqual({ current: "lab", clusters });
   expect(await login("logout")).toMatchObject({ code: 0 });
   expect(await login("logout", "lab")).toMatchObject({ code: 2 });
+});
+
+test("yard login stores the token of the person who confirmed, and yard logout revokes it", async () => {
+  await using gateway = await playGateway(({ call }) => {
+    if (call.endsWith("device-logins")) return { body: { path: "/device?code=B", secret: "s" } };
+    if (call.endsWith(":finish")) return { body: { token: "secret", user: "ada" } };
+    return { body: { token: "k1" } };
+  });
+  const yard = async (...args: readonly string[]) => {
+    vi.stubEnv("XDG_CONFIG_HOME", join(folder.path, "config"));
+    return await gateway.yard(...args);
+  };
+  const login = await yard("login", `${gateway.url}/`, "--name", "lab");
+  expect(login).toMatchObject({ code: 0, lines: ["logged in to lab as ada"] });
+  expect(login.err).toContain(`open ${gateway.url}/device?code=B in a browser`);
+  vi.stubEnv("XDG_CONFIG_HOME", join(folder.path, "config"));
+  expect(readLogins().clusters).toEqual({
+    lab: { url: gateway.url, token: "secret", user: "ada" },
+  });
+  expect(await yard("logout")).toMatchObject({ code: 0, lines: ["logged out of lab"] });
+  expect(gateway.requests.slice(-2).map(({ call }) => call)).toEqual([
+    "GET /api/v1/sessions/current",
+    "DELETE /api/v1/tokens/k1",
+  ]);
+});
+
+test("a token that was given to yard login stays valid after yard logout", async () => {
+  await using gateway = await playGateway(() => ({ body: {} }));
+  const yard = async (...args: readonly string[]) => {
+    vi.stubEnv("XDG_CONFIG_HOME", join(folder.path, "config"));
+    return await gateway.yard(...args);
+  };
+  using _stdin = inputOf("secret\n");
+  expect(await yard("login", gateway.url, "--token")).toMatchObject({ code: 0 });
+  expect(await yard("logout")).toMatchObject({ code: 0 });
+  expect(gateway.requests.map(({ call }) => call)).toEqual([
+    expect.stringMatching(/^GET \/api\/v1\/experiments/),
+  ]);
 });

@@ -11,10 +11,13 @@ import { UsageError } from "./usage-error.ts";
 /** The address of a cluster, and the token for its API. */
 export type Access = { readonly url: string; readonly token: string };
 
+/** `user` is the name of the person whose sign-in made the token; logout revokes such a token. */
+export type Login = Access & { readonly user?: string };
+
 export type Logins = {
   /** The name of the current cluster; empty for none. */
   readonly current: string;
-  readonly clusters: Readonly<Record<string, Access>>;
+  readonly clusters: Readonly<Record<string, Login>>;
 };
 
 export function loginsFile(): string {

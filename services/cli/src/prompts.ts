@@ -28,3 +28,9 @@ export async function confirmed(question: string): Promise<boolean> {
     lines.close();
   }
 }
+
+export async function standardInput(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin) text += String(chunk);
+  return text;
+}

@@ -142,7 +142,11 @@ export class Backend {
         throw unavailable(`the bus is away, so the ${service} service cannot be asked; try again`);
       });
     if (answer.kind === "ok") return answer.body;
-    if (answer.kind === "rejected") throw problemOf(readRejected(answer.body));
+    if (answer.kind === "rejected") {
+      const rejection = readRejected(answer.body);
+      const detail = this.parts.directory.namedSentence(rejection.detail);
+      throw problemOf({ ...rejection, detail });
+    }
     throw unavailable(`the ${service} service cannot do this now: ${answer.detail}`);
   }
 

@@ -16,6 +16,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { addRowOptions, listedRows, type RowOptions } from "../list-options.ts";
 import { type Column, firstLine, printable, time } from "../output.ts";
 import { UsageError } from "../usage-error.ts";
+import { members } from "./role.ts";
 
 type Words = { readonly description?: string; readonly notes?: string };
 type Change = Words & { readonly ifMatch?: string; readonly reason?: string };
@@ -38,6 +39,11 @@ export function addWorkspaceCommands(program: Command): void {
     update: updateWorkspace,
     archive: archiveWorkspace,
   });
+  workspace
+    .command("members")
+    .argument("<workspace>")
+    .description("who has which role in it")
+    .action(withPlatform(members));
   const project = program.command("project").alias("p").description("what holds experiments");
   addVerbs(project, "project", ["<workspace>", "<project>"], {
     create: createProject,

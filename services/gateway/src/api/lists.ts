@@ -17,7 +17,13 @@ import { isPlaceOf, type ListPlace } from "../read-model/core/lists/page-query.t
 import { SqlValues } from "../read-model/core/lists/sql-values.ts";
 import type { DocumentKind, Documents } from "../read-model/core/views/documents.ts";
 import { readModelLimits } from "../read-model/limits.ts";
-import { countRows, type ListQuery, ListTooSlow, listPlaces } from "../read-model/list-pages.ts";
+import {
+  countRows,
+  type ListQuery,
+  ListTooSlow,
+  listPlaces,
+  namedColumns,
+} from "../read-model/list-pages.ts";
 import { inTurn } from "./in-turn.ts";
 import { pageSize } from "./paging.ts";
 
@@ -41,7 +47,7 @@ export const wholeList: Omit<ListRequest, "pageToken"> = {
 
 export type ListScope = {
   /** The request, which waits for its turn among the lists of its caller. */
-  readonly context: Pick<RequestContext, "caller" | "signal">;
+  readonly context: Pick<RequestContext, "caller" | "rights" | "signal">;
   /** The experiment or workspace that the list belongs to; empty for a list without a parent. */
   readonly scope?: string;
   /** Conditions from other parameters of the request, all of which must be true. */
@@ -65,11 +71,13 @@ export async function rowsPage<Kind extends DocumentKind>(
   backend: Backend,
   list: ListSpec<Kind>,
   asked: ListRequest,
-  { context, scope = "", conditions = [], columns = {}, deleted = false }: ListScope,
+  { context, scope = "", conditions = [], columns: ofScope = {}, deleted = false }: ListScope,
 ): Promise<ListPage<Kind>> {
   await backend.reachText(asked.minPosition);
-  const { pool, documents, clock, listQueries } = backend.parts;
+  const { pool, documents, clock, listQueries, directory } = backend.parts;
   const spec: ListSpec = list;
+  // Without users the rows have the names, and an index their order.
+  const columns = directory.isEmpty ? ofScope : { ...ofScope, ...namedColumns(spec) };
   const filter = inWords(() => allOf(readFilter(asked.filter), conditions));
   const order = readOrder(spec, asked.orderBy);
   if (typeof order === "string") throw refusal(`order_by: ${order}`);
@@ -77,7 +85,8 @@ export async function rowsPage<Kind extends DocumentKind>(
   const start = readToken(asked.pageToken, digest);
   if (start !== null && !isPlaceOf(spec, order, start.place)) throw madeUpToken();
   const nowMs = start?.nowMs ?? clock.nowMs();
-  const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
+  const { rights } = context;
+  const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted, rights };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
   const read = async () => {
@@ -128,7 +137,14 @@ export function withoutArchived(asked: { readonly filter: string; readonly archi
 
 /** Throws a FilterError if the filter has an unknown field or an impossible comparison. */
 export function requireKnown(filter: Filter, list: ListSpec): void {
-  conditionOf(filter, { list, attributes: "", values: new SqlValues(), nowMs: 0, columns: {} });
+  conditionOf(filter, {
+    list,
+    attributes: "",
+    users: "",
+    values: new SqlValues(),
+    nowMs: 0,
+    columns: {},
+  });
 }
 
 /** Combines a filter and conditions; null if both are empty. */

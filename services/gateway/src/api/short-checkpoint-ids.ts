@@ -3,10 +3,12 @@
  * eight digits. Calls by which runs write their checkpoints take whole ids only: their checkpoints may not exist yet. A
  * run that calls for its task's owner is refused the saves of other tasks here, in one place for all these calls.
  */
+import { allRights, type Rights } from "@trainyard/access";
 import type { RawName, UnaryName } from "@trainyard/contracts";
 import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
+import { findObject, isSeen } from "./rights/objects.ts";
 import { refuseSaveOfOthers } from "./checkpoints/foreign.ts";
 
 /** The first group of a UUID, and more; a whole id needs no look. */
@@ -48,7 +50,9 @@ function wrapped<Some extends object, Name extends keyof Some>(
   const entries = names.map((name) => {
     const handler = handlers[name] as Handler<{ readonly checkpoint: string }>;
     const whole: typeof handler = async (request, context) => {
-      const checkpoint = await wholeCheckpointId(backend, request.checkpoint);
+      // A run has no rights of a user: its own calls decide what it may read.
+      const rights = context.caller.kind === "run" ? allRights("") : context.rights;
+      const checkpoint = await wholeCheckpointId(backend, request.checkpoint, rights);
       await refuseSaveOfOthers(backend, checkpoint, context.caller);
       return handler(
         checkpoint === request.checkpoint ? request : { ...request, checkpoint },
@@ -61,13 +65,45 @@ function wrapped<Some extends object, Name extends keyof Some>(
 }
 
 /**
- * Returns the id of the one checkpoint that begins with the text; the text itself if it is a whole id or if none does.
- * Throws a Problem if several do.
+ * Returns the id of the one checkpoint that begins with the text, of those that the caller may see; the text itself if
+ * it is a whole id or if none does. Throws a Problem if several do.
  */
-export async function wholeCheckpointId({ parts }: Backend, text: string): Promise<string> {
+export async function wholeCheckpointId(
+  backend: Backend,
+  text: string,
+  rights: Rights,
+): Promise<string> {
   if (!beginning.test(text)) return text;
-  const found = await parts.documents.idsBeginningWith(parts.pool, "checkpoint", text, 2);
+  const found: string[] = [];
+  for await (const id of seenBeginningWith(backend, text, rights)) {
+    found.push(id);
+    if (found.length === 2) break;
+  }
   if (found.length < 2) return found[0] ?? text;
   const detail = `the ids of several checkpoints begin with ${text}: give more of the id`;
   throw new Problem(400, "ambiguous_checkpoint", detail);
 }
+
+async function* seenBeginningWith(
+  backend: Backend,
+  text: string,
+  rights: Rights,
+): AsyncGenerator<string> {
+  const { documents, pool } = backend.parts;
+  const seesAll = rights.everywhere("experiment_view") && rights.everywhere("task_view");
+  for (let after = ""; ; ) {
+    const ids = await documents.idsBeginningWith(pool, "checkpoint", text, {
+      after,
+      limit: idsRead,
+    });
+    for (const id of ids) {
+      const found = seesAll ? null : await findObject(backend, "checkpoint", id);
+      if (found === null || (found !== undefined && isSeen(rights, found))) yield id;
+    }
+    after = ids.at(-1) ?? "";
+    if (ids.length < idsRead) return;
+  }
+}
+
+/** The ids that are read together. Two draws of a UUID hardly ever begin with the same eight digits. */
+const idsRead = 4;

@@ -37,6 +37,11 @@ export class UserDirectory {
     void this.#reread(idOf(stream));
   }
 
+  /** Whether the cluster has no users. */
+  get isEmpty(): boolean {
+    return this.#names.size === 0;
+  }
+
   /** Returns the name of an owner or actor that events record; the text itself if it is no user. */
   nameOf(authid: string): string {
     if (!authid.startsWith(userPrefix)) return authid;

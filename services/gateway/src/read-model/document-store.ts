@@ -223,17 +223,18 @@ export class DocumentStore {
     return rows.map((row) => rowOf(row) as DocumentRow<Kind>);
   }
 
-  /** Returns ids that begin with these digits or hyphens, at most `limit`, sorted. */
+  /** Returns ids after one that begin with these digits or hyphens, at most `limit`, sorted. */
   async idsBeginningWith(
     client: Queryable,
     kind: DocumentKind,
     digits: string,
-    limit: number,
+    { after, limit }: { readonly after: string; readonly limit: number },
   ): Promise<readonly string[]> {
     const { rows } = await client.query<{ id: string }>(
-      `select id from ${this.#table} where kind = $1 and id >= $2 and id < $3 order by id limit $4`,
+      `select id from ${this.#table} where kind = $1 and id >= $2 and id < $3 and id > $5
+       order by id limit $4`,
       // No digit of an id is after f.
-      [kind, digits, `${digits}g`, limit],
+      [kind, digits, `${digits}g`, limit, after],
     );
     return rows.map(({ id }) => id);
   }

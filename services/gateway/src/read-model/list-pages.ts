@@ -1,7 +1,8 @@
 /** Reads pages of lists from their rows. */
+import type { Rights } from "@trainyard/access";
 import { inTransaction } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
-import { type ConditionContext, conditionOf } from "./core/lists/conditions.ts";
+import { type ConditionContext, conditionOf, namedColumn } from "./core/lists/conditions.ts";
 import { type Filter, termsOf } from "./core/lists/filter.ts";
 import type { ListSpec } from "./core/lists/list-spec.ts";
 import type { ListOrder } from "./core/lists/order.ts";
@@ -20,6 +21,8 @@ export type ListQuery = {
   readonly columns: Readonly<Record<string, string>>;
   /** Whether the list has the deleted rows that can be restored, instead of the existing ones. */
   readonly deleted?: boolean;
+  /** The rights of the caller. */
+  readonly rights: Pick<Rights, "workspacesWith">;
 };
 
 export type ListTotal = { readonly rows: number; readonly isEstimate: boolean };
@@ -36,6 +39,7 @@ export class ListTooSlow extends Error {
 }
 
 const attributes = "gateway.attributes";
+const users = "gateway.users";
 const tableOf = ({ table }: ListSpec): string => `gateway.${table}`;
 
 /**
@@ -82,17 +86,41 @@ function partsWith(query: ListQuery, values: SqlValues, scope = ""): readonly Li
   return partsOf(query.list, query.order, { attributes, columns: query.columns, scope }, values);
 }
 
+/** Returns the columns of owners and actors as answers show them, by which lists are sorted. */
+export const namedColumns = ({ fields }: ListSpec): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    fields.flatMap(({ column, person }) =>
+      person === true ? [[column, namedColumn(`r.${column}`, users)]] : [],
+    ),
+  );
+
 function whereOf(
   query: ListQuery,
   values: SqlValues,
 ): { readonly sql: string; readonly scope: string } {
   const scope = values.add(query.scope, "text");
-  const context: ConditionContext = { ...query, attributes, values };
+  const context: ConditionContext = { ...query, attributes, users, values };
   const condition = query.filter === null ? "true" : conditionOf(query.filter, context);
   const canBeDeleted = query.list.fields.some(({ column }) => column === "deleted");
   const there = canBeDeleted ? `r.deleted is ${query.deleted === true} and ` : "";
-  return { scope, sql: `r.scope = ${scope} and ${there}${condition}` };
+  return { scope, sql: `r.scope = ${scope} and ${there}${seenRows(query, values)}${condition}` };
 }
+
+/** The condition that leaves out the rows that the caller may not see; empty for a list of which it sees all. */
+function seenRows({ list, rights }: ListQuery, values: SqlValues): string {
+  const sights = (list.sights ?? []).map(({ permission, in: within }) => {
+    return { workspaces: rights.workspacesWith(permission), within };
+  });
+  if (sights.every(({ workspaces }) => workspaces === null)) return "";
+  const seen = sights.map(({ workspaces, within }) => {
+    const names = workspaces?.map((name) => name.toLowerCase()) ?? null;
+    return names === null ? within(everyWorkspace) : within(values.add(names, "text[]"));
+  });
+  return `(${seen.join(" or ")}) and `;
+}
+
+/** A caller may see the tasks of all workspaces and the experiments of some. */
+const everyWorkspace = "array(select name from gateway.workspace_rows)";
 
 /** Returns those of the ids that are in the list. */
 export async function rowsAmong(

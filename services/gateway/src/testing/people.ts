@@ -45,15 +45,16 @@ export async function addUser(
   return { id, name, token: await addToken(gateway, authidOf(id)) };
 }
 
-/** Issues a token of an owner, and waits until the gateway knows it. Returns its text. */
+/** Issues a token of an owner, and waits until the gateway knows it. It never expires at 0. Returns its text. */
 export async function addToken(
   gateway: Pick<TestGateway, "append" | "call">,
   owner: string,
   limits: { readonly role: string; readonly workspaces: string[] }[] = [],
+  expiresAtMs = 0,
 ): Promise<string> {
   const [id, secret] = [randomBytes(8).toString("hex"), randomBytes(32).toString("base64url")];
   const secretDigest = createHash("sha256").update(secret).digest("hex");
-  const data = { label: "", owner, secretDigest, expiresAtMs: 0, ancestors: [], limits };
+  const data = { label: "", owner, secretDigest, expiresAtMs, ancestors: [], limits };
   const position = await gateway.append(`token-${id}`, { type: "TokenIssued", data });
   const token = `ty_${id}_${secret}`;
   await gateway.call("GET", `/api/v1/tokens?minPosition=${position}`);

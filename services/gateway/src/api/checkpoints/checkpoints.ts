@@ -1,3 +1,4 @@
+import { allRights } from "@trainyard/access";
 import { basename, dirname } from "node:path";
 import { globMatcher, problemOfGlob, problemOfStorage, type StorageDisk } from "@trainyard/blob";
 import type { RequestOf } from "@trainyard/contracts";
@@ -11,6 +12,7 @@ import type { RequestContext, SomeHandlers } from "../../http/request-context.ts
 import { comparison } from "../../read-model/core/lists/filter.ts";
 import { checkpointList } from "../../read-model/core/lists/lists.ts";
 import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
+import { withSeenPins } from "../rights/objects.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
 import { valuesOf } from "../experiments/whole.ts";
 import { type ListScope, rowsPage } from "../lists.ts";
@@ -70,7 +72,8 @@ async function listCheckpoints(
     context,
     ...scope,
   });
-  return { ...page, items: items.map(shownCheckpoint) };
+  const seen = await withSeenPins(backend, context.rights, items);
+  return { ...page, items: seen.map(shownCheckpoint) };
 }
 
 /** Returns the part of the list: an experiment's, a trial's, or the saves of a task. */
@@ -86,7 +89,9 @@ async function scopeOf(
 }
 
 async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
-  const document = await backend.get("checkpoint", id);
+  const found = await backend.get("checkpoint", id);
+  const rights = context.caller.kind === "run" ? allRights("") : context.rights;
+  const [document = found] = await withSeenPins(backend, rights, [found]);
   const checkpoint = { ...shownCheckpoint(document), ...(await originOf(backend, document)) };
   if (!hasFiles.has(checkpoint.state)) return checkpoint;
   const { manifest, storageId } = await plan(backend, id, context);

@@ -4,6 +4,7 @@ import type { Backend } from "../../backend.ts";
 import { notFound } from "../../http/problem.ts";
 import type { UnaryHandlers } from "../../http/request-context.ts";
 import { agentList } from "../../read-model/core/lists/lists.ts";
+import { maskedAgents } from "../rights/masks.ts";
 import { rowsPage } from "../lists.ts";
 import { shownAgent } from "../shown.ts";
 
@@ -12,7 +13,8 @@ export function agentHandlers(backend: Backend) {
   return {
     listAgents: async (request, context) => {
       const { items, ...page } = await rowsPage(backend, agentList, request, { context });
-      return { ...page, ...(await backend.scheduler.age()), items: items.map(shownAgent) };
+      const shown = await maskedAgents(backend, context.rights, items.map(shownAgent));
+      return { ...page, ...(await backend.scheduler.age()), items: [...shown] };
     },
     trustAgent: async (request, context) => {
       if ((await backend.find("agent", request.name)) === undefined) {

@@ -39,7 +39,7 @@ async function compareTrials(
 ): Promise<ReplyOf<"compareTrials">> {
   const sources = readSources(request.sources);
   const { position } = backend;
-  const experiments = await experimentsOf(backend, sources);
+  const experiments = await experimentsOf(backend, sources, context);
   const { trials, gone } = await trialsOf(backend, { sources, experiments }, context);
   const used = [...new Set(trials.map(({ experiment }) => experiment))];
   const known = used.flatMap((id) => experiments.get(id) ?? []);
@@ -67,10 +67,11 @@ async function compareTrials(
   };
 }
 
-/** Returns the experiments of the sources that exist, with one query. */
+/** Returns the experiments of the sources that exist and that the caller sees, with one query. */
 async function experimentsOf(
   { parts }: Backend,
   sources: readonly NamedSource[],
+  { rights }: RequestContext,
 ): Promise<ReadonlyMap<string, Known>> {
   const ids = [...new Set(sources.map(({ source }) => source.experiment))];
   const keys = ids.flatMap((id): readonly DocumentKey[] => [
@@ -83,7 +84,9 @@ async function experimentsOf(
   );
   return new Map(
     rows.flatMap((row) =>
-      row.kind === "experiment" && !isDeleted(row.doc)
+      row.kind === "experiment" &&
+      !isDeleted(row.doc) &&
+      rights.has("experiment_view", placeOf(row.doc).workspace)
         ? [[row.id, { doc: row.doc, config: configs.get(row.id) }] as const]
         : [],
     ),

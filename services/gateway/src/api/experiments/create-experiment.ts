@@ -15,7 +15,7 @@ import { creatorOf, tokenOf } from "../../http/caller.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
-import { findPlace } from "../../spaces/spaces.ts";
+import { findNewPlace } from "../rights/new-place.ts";
 import { storeSubmission } from "../../spaces/submissions.ts";
 import { shownWarnings } from "../container-warnings.ts";
 import { refuseImpossible } from "../possible-place.ts";
@@ -75,14 +75,14 @@ export async function acceptConfig(
   context: RequestContext,
 ): Promise<AcceptedConfig> {
   const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
-  const place = await placeOf(backend, read);
+  const place = await placeOf(backend, read, context);
   const config = await resolveSource(backend, read, context);
   await refuseImpossible(backend, requestedResources(config), context);
   await refuseStorage(backend, config.checkpoint_storage, context);
   if (config.tensorboard_storage !== undefined) {
     await refuseStorage(backend, config.tensorboard_storage, context, "tensorboard_storage");
   }
-  await refuseForeignExperiments(backend, config);
+  await refuseForeignExperiments(backend, config, context);
   const shown = await shownWarnings(backend, warnings, config.resources.resource_pool);
   const unread = await sourceUserWarnings(backend, config);
   return { config, place, warnings: [...shown, ...unread] };
@@ -92,9 +92,11 @@ export async function acceptConfig(
 async function placeOf(
   backend: Backend,
   { workspace, project }: NormalisedConfig,
+  { rights }: RequestContext,
 ): Promise<Plain<Place>> {
   try {
-    return await findPlace(backend, workspace, project);
+    const permission = "experiment_create";
+    return await findNewPlace(backend, { workspace, project, rights, permission });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { status, code, message: detail } = error;

@@ -6,18 +6,21 @@ import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { FieldProblem } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
+import type { RequestContext } from "../../http/request-context.ts";
+import { placeOf } from "../shown.ts";
 
 export async function refuseForeignExperiments(
   backend: Backend,
   { searcher }: NormalisedConfig,
+  { rights }: Pick<RequestContext, "rights">,
 ): Promise<void> {
   const problems: FieldProblem[] = [];
   for (const [index, experiment] of (searcher.warm_start?.experiments ?? []).entries()) {
     const found = await backend.find("experiment", String(experiment));
-    const detail =
-      found === undefined
-        ? `is ${experiment}, and there is no such experiment`
-        : whyOther(await searcherOf(backend, found.id), searcher, experiment);
+    const isThere = found !== undefined && rights.has("experiment_view", placeOf(found).workspace);
+    const detail = !isThere
+      ? `is ${experiment}, and there is no such experiment`
+      : whyOther(await searcherOf(backend, found.id), searcher, experiment);
     if (detail !== null)
       problems.push({ path: `searcher.warm_start.experiments[${index}]`, detail });
   }

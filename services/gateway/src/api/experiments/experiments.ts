@@ -42,9 +42,9 @@ export function experimentHandlers(
     forkExperiment: (request, context) =>
       forkExperiment(backend, checkpointStorage, request, context),
     listExperiments: (request, context) => listExperiments(backend, request, context),
-    getExperiment: async (request) => {
+    getExperiment: async (request, context) => {
       await backend.reachText(request.minPosition);
-      return getExperiment(backend, request.experiment);
+      return getExperiment(backend, request.experiment, context);
     },
     updateExperiment: (request, context) => updateExperiment(backend, request, context),
     listTrials: (request, context) => listTrials(backend, request, context),
@@ -53,10 +53,14 @@ export function experimentHandlers(
   } satisfies Partial<UnaryHandlers>;
 }
 
-async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
+async function getExperiment(
+  backend: Backend,
+  id: string,
+  { rights }: RequestContext,
+): Promise<ReplyOf<"getExperiment">> {
   const { doc, config } = await backend.experimentWithConfig(id);
   const shown = shownExperiment(doc, config);
-  const [experiment = shown] = await withParents(backend, [shown]);
+  const [experiment = shown] = await withParents(backend, rights, [shown]);
   if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
   const { state } = await backend.parts.executor.cache.load(searchClients, id);
   return { ...experiment, waitsFor: searchWaitsFor(state) };
@@ -140,7 +144,7 @@ async function listExperiments(
     const own = values.get(doc.id);
     return { ...shownExperiment(doc), ...(own === undefined ? {} : { values: { ...own } }) };
   });
-  return { ...page, items: await withParents(backend, shown) };
+  return { ...page, items: await withParents(backend, context.rights, shown) };
 }
 
 async function listTrials(

@@ -6,12 +6,13 @@
  */
 import { decodeEvent, type EventData, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import { maskedDocument, resubmitted } from "@trainyard/experiment-config";
-import { isCheckpointId, isExperimentId } from "@trainyard/kernel";
+import { isExperimentId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
-import { tokenOf } from "../../http/caller.ts";
+import { creatorOf, tokenOf } from "../../http/caller.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
+import { isSeenBy } from "../rights/objects.ts";
 import { loadSubmission } from "../../spaces/submissions.ts";
 import { acceptConfig, submit } from "./create-experiment.ts";
 import { originText } from "./warm-start.ts";
@@ -29,9 +30,11 @@ export async function forkExperiment(
   const created = await creationOf(backend, experiment);
   const known = await loadSubmission(backend, created.submissionDigest);
   const again = resubmitted(created.config ?? {}, known?.defaulted);
-  const isCreator = created.tokenId === tokenOf(context.caller);
+  // The sessions of all people have no token.
+  const isCreator =
+    created.tokenId === tokenOf(context.caller) && created.owner === creatorOf(context.caller);
   const config = request.config || JSON.stringify(isCreator ? again : maskedDocument(again));
-  const overrides = [...request.overrides, ...(await sourceOf(backend, request))];
+  const overrides = [...request.overrides, ...(await sourceOf(backend, request, context))];
   const accepted = await acceptConfig(backend, checkpointStorage, { config, overrides }, context);
   if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
   const { contextDigest: digest, contextBytes: bytes } = created;
@@ -60,9 +63,10 @@ export async function creationOf(
 async function sourceOf(
   backend: Backend,
   { experiment, checkpoint }: Fork,
+  { rights }: RequestContext,
 ): Promise<readonly string[]> {
   if (checkpoint === "") return [];
-  const found = isCheckpointId(checkpoint)
+  const found = (await isSeenBy(rights, backend, "checkpoint", checkpoint))
     ? await backend.find("checkpoint", checkpoint)
     : undefined;
   if (found === undefined) throw notFound("checkpoint", checkpoint);

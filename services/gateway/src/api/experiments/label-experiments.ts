@@ -9,7 +9,12 @@ export async function labelExperiments(
   { experiments: all, addLabels, removeLabels, dryRun }: RequestOf<"labelExperiments">,
   context: RequestContext,
 ): Promise<ReplyOf<"labelExperiments">> {
-  return inCommits(backend, "label-experiments", all, context, (experiments, part) =>
+  const batch = {
+    what: "label-experiments",
+    experiments: all,
+    permission: "experiment_edit",
+  } as const;
+  return inCommits(backend, batch, context, (experiments, part) =>
     backend.command(
       "experiments",
       "LabelExperiments",

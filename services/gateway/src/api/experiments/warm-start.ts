@@ -3,12 +3,13 @@
  * trial's latest.
  */
 import { type NormalisedConfig, namedSource, withSource } from "@trainyard/experiment-config";
-import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
+import { parseTrialId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { comparison } from "../../read-model/core/lists/filter.ts";
 import { checkpointList } from "../../read-model/core/lists/lists.ts";
+import { isSeenBy } from "../rights/objects.ts";
 import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
 import { type ListScope, rowsPage, wholeList } from "../lists.ts";
 import { wholeCheckpointId } from "../short-checkpoint-ids.ts";
@@ -25,7 +26,7 @@ export async function resolveSource(
   const found =
     checkpoint === ""
       ? await latestOf(backend, named.trial, context)
-      : await theOne(backend, checkpoint, named.trial);
+      : await theOne(backend, checkpoint, named.trial, context);
   return withSource(config, { trial: found.trial, checkpoint: found.uuid });
 }
 
@@ -33,10 +34,11 @@ async function theOne(
   backend: Backend,
   written: string,
   trial: unknown,
+  { rights }: RequestContext,
 ): Promise<CheckpointDocument> {
   const path = "searcher.source_checkpoint_uuid";
-  const checkpoint = await wholeCheckpointId(backend, written);
-  const found = isCheckpointId(checkpoint)
+  const checkpoint = await wholeCheckpointId(backend, written, rights);
+  const found = (await isSeenBy(rights, backend, "checkpoint", checkpoint))
     ? await backend.find("checkpoint", checkpoint)
     : undefined;
   if (found === undefined) throw refusal(path, `is ${checkpoint}, and there is no such checkpoint`);
@@ -73,7 +75,8 @@ async function latestOf(
     const shown = JSON.stringify(trial);
     throw refusal(path, `is ${shown}: write the trial's id in quotes, as "12.3"`);
   }
-  if ((await backend.find("trial", trial)) === undefined) {
+  const isThere = await isSeenBy(context.rights, backend, "trial", trial);
+  if (!isThere || (await backend.find("trial", trial)) === undefined) {
     throw refusal(path, `is ${trial}, and there is no such trial`);
   }
   let latest: CheckpointDocument | undefined;

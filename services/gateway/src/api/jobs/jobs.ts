@@ -2,7 +2,8 @@
  * Jobs: experiments and tasks in the queues of the pools. Their list is folded from the scheduler's events; the
  * scheduler itself explains waiting runs and decides changes.
  */
-import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Job } from "@trainyard/contracts/api";
 import { isExperimentId, isTaskId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -12,9 +13,11 @@ import { comparison } from "../../read-model/core/lists/filter.ts";
 import { jobList } from "../../read-model/core/lists/lists.ts";
 import type { ExperimentDocument, TaskDocument } from "../../read-model/core/views/documents.ts";
 import { readModelLimits } from "../../read-model/limits.ts";
+import { anotherWorkspace } from "../rights/masks.ts";
 import { inTurn } from "../in-turn.ts";
 import { rowsPage } from "../lists.ts";
 import { shownJob } from "../shown.ts";
+import { maskedExplanation } from "./hidden-blockers.ts";
 import { jobsAhead } from "./job-places.ts";
 
 /**
@@ -28,14 +31,15 @@ export function jobHandlers(backend: Backend) {
     listJobs: (request, context) => listJobs(backend, request, context),
     explainJob: async ({ job }, context) => {
       try {
-        return await explaining(backend, [job], () =>
+        const explained = await explaining(backend, [job], () =>
           backend.command("scheduler", "ExplainJob", { job }, context),
         );
+        return await maskedExplanation(backend, context.rights, explained);
       } catch (error) {
         if (!(error instanceof Problem) || error.status !== 503) throw error;
         const old = await lastExplained(backend, job);
         if (old === null) throw error;
-        return old;
+        return maskedExplanation(backend, context.rights, old);
       }
     },
     updateJob: (request, context) =>
@@ -77,9 +81,15 @@ async function listJobs(
   const { items, ...page } = await rowsPage(backend, jobList, asked, { context, conditions });
   const { listQueries, pool: database } = backend.parts;
   const ahead = await inTurn(listQueries, context, () => jobsAhead(database, items));
-  const shown = items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0));
+  const shown = items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)).map(named(context));
   return { ...page, ...(await backend.scheduler.age()), items: shown };
 }
+
+/** Hides the name of the workspace that a job has left. */
+const named =
+  ({ rights }: Pick<RequestContext, "rights">) =>
+  (job: Plain<Job>): Plain<Job> =>
+    rights.has("workspace_view", job.workspace) ? job : { ...job, workspace: anotherWorkspace };
 
 /** Returns the reasons that the scheduler recorded last for waiting runs; null if none are waiting. */
 async function lastExplained(backend: Backend, job: string): Promise<ReplyOf<"explainJob"> | null> {

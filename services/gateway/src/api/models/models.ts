@@ -6,9 +6,12 @@ import type { Backend } from "../../backend.ts";
 import { notOfTask } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
+import { requireFor, requireIn } from "../rights/guard.ts";
+import { findObject, isSeen } from "../rights/objects.ts";
+import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { versionKey } from "../../read-model/core/views/documents.ts";
 import { readContent } from "../../spaces/contents.ts";
-import { findPlace } from "../../spaces/spaces.ts";
+import { findNewPlace, type NewPlace } from "../rights/new-place.ts";
 import { shownModel, shownVersion } from "../shown.ts";
 import {
   bestVersions,
@@ -44,7 +47,7 @@ function changeHandlers(backend: Backend) {
   const command = backend.command.bind(backend);
   return {
     createModel: async ({ name: model, workspace, ...given }, context) => {
-      const place = await findPlace(backend, workspace, "");
+      const place = await findNewPlace(backend, newPlace(workspace, context));
       const message = { model, words: newWords(given), place };
       return modelAfter(backend, model, await command("registry", "CreateModel", message, context));
     },
@@ -57,7 +60,7 @@ function changeHandlers(backend: Backend) {
       );
     },
     moveModel: async ({ model, workspace }, context) => {
-      const message = { model, place: await findPlace(backend, workspace, "") };
+      const message = { model, place: await findNewPlace(backend, newPlace(workspace, context)) };
       return modelAfter(backend, model, await command("registry", "MoveModel", message, context));
     },
     archiveModel: async ({ model, reason }, context) => {
@@ -104,6 +107,12 @@ function changeHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
+const newPlace = (workspace: string, { rights }: RequestContext): NewPlace => ({
+  workspace,
+  rights,
+  permission: "model_edit",
+});
+
 /** Registers a version; a run may register only checkpoints of its trial. */
 async function register(
   backend: Backend,
@@ -113,6 +122,7 @@ async function register(
   const { model, checkpoint, semanticVersion, createModel, ...given } = request;
   const caller = notOfTask(context.caller);
   const onlyTrial = caller.kind === "run" ? caller.trial : "";
+  if (caller.kind !== "run") await requireRegistering(backend, request, context);
   const changed = await backend.command(
     "registry",
     "RegisterVersion",
@@ -120,6 +130,23 @@ async function register(
     context,
   );
   return versionAfter(backend, model, changed);
+}
+
+/** Throws a Problem if a user may not register the version. A new model is in the default workspace. */
+async function requireRegistering(
+  backend: Backend,
+  { model, checkpoint, createModel }: RequestOf<"registerModelVersion">,
+  { rights }: RequestContext,
+): Promise<void> {
+  if (rights.everywhere("model_edit") && rights.everywhere("experiment_view")) return;
+  const found = await findObject(backend, "model", model);
+  if (createModel && found === undefined) requireIn(rights, "model_edit", defaultSpace);
+  else if (createModel && found !== undefined && !isSeen(rights, found)) {
+    // A name that is taken elsewhere is said to be taken.
+    throw new Problem(409, "model_exists", `model ${model} exists already`);
+  } else requireFor(rights, "model_edit", "model", model, found);
+  const source = await findObject(backend, "checkpoint", checkpoint);
+  requireFor(rights, "experiment_view", "checkpoint", checkpoint, source);
 }
 
 type Given = Pick<RequestOf<"createModel">, "description" | "notes" | "labels" | "metadata">;

@@ -4,6 +4,7 @@ import type { Pool } from "@trainyard/contracts/api";
 import type { Backend } from "../../backend.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import { maskedPools } from "../rights/masks.ts";
 
 export function poolHandlers(backend: Backend) {
   return {
@@ -29,7 +30,8 @@ export function poolHandlers(backend: Backend) {
 
 async function pools(backend: Backend, context: RequestContext): Promise<readonly Plain<Pool>[]> {
   const known = await backend.command("scheduler", "GetPools", {}, context);
-  return known.pools.map(({ pool, ...shown }) => ({ name: pool, ...shown }));
+  const shown = known.pools.map(({ pool, ...facts }) => ({ name: pool, ...facts }));
+  return maskedPools(backend, context.rights, shown);
 }
 
 async function configure(

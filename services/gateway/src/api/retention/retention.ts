@@ -22,7 +22,8 @@ export function retentionHandlers(backend: Backend) {
     pinCheckpoint: ({ checkpoint, reason }, context) => pin(checkpoint, reason, false, context),
     // The pin undoes the deletion: checkpoint-gc spares a pinned checkpoint.
     undeleteCheckpoint: ({ checkpoint, reason }, context) => pin(checkpoint, reason, true, context),
-    unpinCheckpoint: async (request, context) => {
+    unpinCheckpoint: async ({ checkpoint, holder: name }, context) => {
+      const request = { checkpoint, holder: backend.parts.directory.authidOf(name) };
       return positionOf(
         backend,
         await backend.command("registry", "UnpinCheckpoint", request, context),

@@ -8,7 +8,15 @@ import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { CurrentAccess } from "../../people/current-access.ts";
-import { findObject, type Found, missing, type ObjectKind } from "./objects.ts";
+import { wholeCheckpointId } from "../short-checkpoint-ids.ts";
+import {
+  findObject,
+  type Found,
+  isOwnUpload,
+  isSeen,
+  missing,
+  type ObjectKind,
+} from "./objects.ts";
 
 export class Guard {
   readonly #access: Pick<CurrentAccess, "rightsOf" | "requireEnabled">;
@@ -27,7 +35,8 @@ export class Guard {
     if (rights.everywhere(permission)) return rights;
     if (facts.objects.length === 0) throw notAllowed(permission, "");
     for (const { kind, id } of namedObjects(facts.objects, message)) {
-      requireFor(rights, permission, kind, id, await findObject(this.#backend, kind, id));
+      if (kind === "run" && id === "") requireUpload(rights);
+      else await this.#requireFor(rights, permission, kind, id);
     }
     return rights;
   }
@@ -36,6 +45,17 @@ export class Guard {
   async requireStill(facts: CallFacts, message: object, caller: Caller): Promise<void> {
     if (caller.kind === "user") await this.#access.requireEnabled(caller.user);
     await this.require(facts, message, caller);
+  }
+
+  async #requireFor(
+    rights: Rights,
+    permission: PermissionName,
+    kind: ObjectKind,
+    named: string,
+  ): Promise<void> {
+    const isShort = kind === "checkpoint";
+    const id = isShort ? await wholeCheckpointId(this.#backend, named, rights) : named;
+    requireFor(rights, permission, kind, id, await findObject(this.#backend, kind, id));
   }
 }
 
@@ -47,9 +67,21 @@ export function requireFor(
   id: string,
   found: Found | undefined,
 ): void {
-  if (found === undefined || !rights.has(found.sight, found.workspace)) throw missing(kind, id);
+  if (found === undefined || !isSeen(rights, found)) throw missing(kind, id);
   const needed = forKind(permission, found);
-  if (!rights.hasFor(needed, found)) throw notAllowed(needed, found.workspace);
+  if (!isPermitted(rights, needed, found)) throw notAllowed(needed, found.workspace);
+}
+
+/** Whether a caller who sees an object has a permission for it. */
+export function isPermitted(rights: Rights, permission: PermissionName, found: Found): boolean {
+  return (
+    permission === found.sight || rights.hasFor(permission, found) || isOwnUpload(rights, found)
+  );
+}
+
+/** Throws a Problem if the caller may not upload folders: a person who creates experiments somewhere may. */
+function requireUpload(rights: Rights): void {
+  if (!rights.anywhere("experiment_create")) throw notAllowed("experiment_create", "");
 }
 
 /** A job, a run and a checkpoint may be of a task, whose permissions have the same names. */
@@ -61,10 +93,15 @@ function forKind(permission: PermissionName, { sight }: Found): PermissionName {
     : permission;
 }
 
-/** Throws a Problem if the caller has not the permission in the workspace. */
-export function requireIn(rights: Rights, permission: PermissionName, workspace: string): void {
+/** Throws a Problem if the caller has not the permission in the workspace, which the request names so. */
+export function requireIn(
+  rights: Rights,
+  permission: PermissionName,
+  workspace: string,
+  named = workspace,
+): void {
   if (rights.has(permission, workspace)) return;
-  if (!rights.has("workspace_view", workspace)) throw missing("workspace", workspace);
+  if (!rights.has("workspace_view", workspace)) throw missing("workspace", named);
   throw notAllowed(permission, workspace);
 }
 
@@ -77,12 +114,17 @@ export function notAllowed(permission: PermissionName, workspace: string): Probl
 
 type Named = { readonly kind: ObjectKind; readonly id: string };
 
-/** Returns the objects that a request names, in the order of the options. */
+/**
+ * Returns the objects that a request names, in the order of the options. A call may have several fields for its object,
+ * of which one is given.
+ */
 function namedObjects(objects: readonly string[], message: object): readonly Named[] {
-  return objects.flatMap((object) => {
+  const all = objects.flatMap((object) => {
     const [field = "", kind = field.replace(/s$/, "")] = object.split(":");
     const value = (message as Readonly<Record<string, unknown>>)[field];
     const ids = Array.isArray(value) ? value : [value];
     return ids.map((id) => ({ kind: kind as ObjectKind, id: String(id ?? "") }));
   });
+  const named = all.filter(({ id }) => id !== "");
+  return named.length === 0 ? all : named;
 }

@@ -19,7 +19,7 @@ import type { GatewayConfig } from "../../config.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
-import { findPlace } from "../../spaces/spaces.ts";
+import { findNewPlace } from "../rights/new-place.ts";
 import { type CheckedContext, checkContext, inPieces } from "../experiments/context-archive.ts";
 import { refuseMasked } from "../experiments/submitted.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
@@ -46,8 +46,8 @@ export async function createTask(
   const kind = kindOf(request.kind);
   const { config, warnings: written } = readConfig(request, kind, checkpointStorage);
   const warnings = await shownWarnings(backend, written, config.resources.resource_pool);
-  const sources = await checkedSources(backend, kind, request.sources);
-  const workspace = await workspaceOf(backend, request.workspace, config.workspace);
+  const sources = await checkedSources(backend, kind, request.sources, context);
+  const workspace = await workspaceOf(backend, request.workspace || config.workspace, context);
   await refuseImpossible(backend, requestedTaskResources(config), context, "slots");
   if (config.checkpoint_storage !== undefined) {
     await refuseStorage(backend, config.checkpoint_storage, context);
@@ -82,10 +82,15 @@ function readConfig(
   return parsed;
 }
 
-/** Returns the name of the task's workspace: of the request, or else of the configuration, or else the default one. */
-async function workspaceOf(backend: Backend, asked: string, configured: string): Promise<string> {
+/** Returns the name of the task's workspace; an empty one is the default one. */
+async function workspaceOf(
+  backend: Backend,
+  workspace: string,
+  { rights }: RequestContext,
+): Promise<string> {
   try {
-    return (await findPlace(backend, asked || configured, "")).workspace;
+    return (await findNewPlace(backend, { workspace, rights, permission: "task_create" }))
+      .workspace;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { status, code, message: detail } = error;

@@ -1,4 +1,5 @@
 /** Watch: one stream of changes for many topics (lists and documents), resumed by a cursor. */
+import { allRights } from "@trainyard/access";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { WatchTopic } from "@trainyard/contracts/api";
 import type { Backend } from "../../backend.ts";
@@ -314,7 +315,7 @@ async function changesOf(
   const wanted = [...names.keys()];
   const { filter, nowMs } = topic;
   const columns = await shownColumns(backend, list, scope);
-  const query = { list, scope, filter, nowMs, columns };
+  const query = { list, scope, filter, nowMs, columns, rights: allRights("") };
   const { pool } = backend.parts;
   const members = await readable(() => rowsAmong(pool, query, wanted));
   const documents = await shownDocuments(backend, list, scope, members);

@@ -2,7 +2,7 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Backend } from "../../backend.ts";
 import type { RequestContext } from "../../http/request-context.ts";
-import { findPlace } from "../../spaces/spaces.ts";
+import { findNewPlace } from "../rights/new-place.ts";
 import { inCommits } from "../experiments/act-on-experiments.ts";
 
 export async function moveExperiments(
@@ -10,8 +10,15 @@ export async function moveExperiments(
   { experiments: all, workspace, project, dryRun }: RequestOf<"moveExperiments">,
   context: RequestContext,
 ): Promise<ReplyOf<"moveExperiments">> {
-  const place = await findPlace(backend, workspace, project);
-  return inCommits(backend, "move-experiments", all, context, (experiments, part) =>
+  const { rights } = context;
+  const permission = "experiment_create";
+  const place = await findNewPlace(backend, { workspace, project, rights, permission });
+  const batch = {
+    what: "move-experiments",
+    experiments: all,
+    permission: "experiment_control",
+  } as const;
+  return inCommits(backend, batch, context, (experiments, part) =>
     backend.command(
       "experiments",
       "MoveExperiments",

@@ -1,4 +1,5 @@
 /** The calls about workspaces and projects: the gateway decides changes itself, and the read model lists them. */
+import { accessId } from "@trainyard/access";
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isRejection, type Rejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
@@ -12,7 +13,7 @@ import { isDefaultName } from "../../spaces/core/name.ts";
 import type { SpaceCommand } from "../../spaces/core/space.ts";
 import { ownCommit } from "../../spaces/own-commit.ts";
 import { findProject, findWorkspace, nameId, type Space } from "../../spaces/spaces.ts";
-import { names, projects, workspaces } from "../../streams.ts";
+import { access, names, projects, workspaces } from "../../streams.ts";
 import { rowsPage, shownColumns, withoutArchived } from "../lists.ts";
 import { shownProject, shownWorkspace } from "../shown.ts";
 import { moveExperiments } from "./move-experiments.ts";
@@ -115,9 +116,28 @@ async function createWorkspace(
     if (isRejection(decided)) return decided;
     const reservation = { kind: "workspace", name, holder: id, workspace: "" };
     const reserved = await work.decide(names, nameId("workspace", name), reservation);
-    return isRejection(reserved) ? reserved : undefined;
+    if (isRejection(reserved)) return reserved;
+    return giveToCreator(work, name, context);
   });
   return workspaceAfter(backend, id, position);
+}
+
+/** Makes the creator of a workspace its admin, unless it is one everywhere. */
+async function giveToCreator(
+  work: Work,
+  workspace: string,
+  { rights, caller, commitId }: RequestContext,
+): Promise<Rejection | undefined> {
+  if (rights.everywhere("workspace_admin") || caller.kind === "run") return undefined;
+  const grant = {
+    grant: commitId,
+    role: "workspace-admin",
+    user: caller.user,
+    group: "",
+    workspace,
+  };
+  const given = await work.decide(access, accessId, { kind: "give", ...grant, by: caller.authid });
+  return isRejection(given) ? given : undefined;
 }
 
 async function createProject(

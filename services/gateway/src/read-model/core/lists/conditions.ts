@@ -10,6 +10,8 @@ export type ConditionContext = {
   readonly list: ListSpec;
   /** The name of the table of attributes. */
   readonly attributes: string;
+  /** The name of the table of users. */
+  readonly users: string;
   readonly values: SqlValues;
   /** The time that relative times in the filter count from. */
   readonly nowMs: number;
@@ -67,8 +69,11 @@ function labelCondition(term: Comparison, values: SqlValues): string {
 function fieldCondition(
   term: Comparison,
   field: ListField<never>,
-  { values, columns, nowMs }: ConditionContext,
+  { values, columns, users, nowMs }: ConditionContext,
 ): string {
+  if (field.person === true && !isPresence(term)) {
+    return personCondition(term, `r.${field.column}`, users, values);
+  }
   const column = columns[field.column] ?? `r.${field.column}`;
   if (isPresence(term)) return `${column} is not null`;
   const compared = (value: unknown, type: string): string =>
@@ -111,6 +116,36 @@ function textCondition(
   if (known !== undefined && !known.includes(value))
     throw wrong(term, `one of ${known.join(", ")}`);
   return `${column} ${signs[operator]} ${values.add(indexedText(value), "text")}`;
+}
+
+/**
+ * A comparison with an owner or an actor by the current name of the user. A text that is no user's name is compared as
+ * it is.
+ */
+function personCondition(
+  { operator, value, ...term }: Comparison,
+  column: string,
+  users: string,
+  values: SqlValues,
+): string {
+  const name = indexedText(value.toLowerCase());
+  if (operator === ":") {
+    const named = beginsWith("u.name_key", name, values);
+    const others = `${beginsWith(column, value, values)} and ${column} not like 'user:%'`;
+    return `(${others} or ${column} in (select 'user:' || u.id from ${users} u where ${named}))`;
+  }
+  if (operator !== "=" && operator !== "!=") {
+    throw cannot({ ...term, operator, value }, "=, != and : (begins with)");
+  }
+  const found = `select 'user:' || u.id from ${users} u where u.name_key = ${values.add(name, "text")}`;
+  const compared = `coalesce((${found}), ${values.add(indexedText(value), "text")})`;
+  return `${column} ${signs[operator]} ${compared}`;
+}
+
+/** Returns the SQL of an owner or an actor as answers show it, for orders. */
+export function namedColumn(column: string, users: string): string {
+  const name = `select u.name from ${users} u where u.id = substr(${column}, ${"user:".length + 1})`;
+  return `(case when ${column} like 'user:%' then coalesce((${name}), ${column}) else ${column} end collate "C")`;
 }
 
 /**

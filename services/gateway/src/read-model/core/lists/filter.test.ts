@@ -66,7 +66,8 @@ const lists: readonly ListSpec[] = [experimentList, modelList] as never;
 function conditionIn(list: ListSpec, text: string): { sql: string; values: unknown[] } {
   const filter = readFilter(text);
   const values = new SqlValues();
-  const context = { list, attributes: "attributes", values, nowMs: 0, columns: {} };
+  const tables = { attributes: "attributes", users: "users" };
+  const context = { list, ...tables, values, nowMs: 0, columns: {} };
   const sql = filter === null ? "true" : conditionOf(filter, context);
   return { sql, values: values.list() };
 }

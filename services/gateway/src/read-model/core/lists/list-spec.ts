@@ -1,5 +1,6 @@
 /** The specification of a list: its table, and the columns by which it can be filtered and sorted. */
 
+import type { Sight } from "@trainyard/access";
 import { type Attribute, isAttribute } from "../views/attributes.ts";
 import type { DocumentKind, Documents } from "../views/documents.ts";
 import { indexedText } from "../views/text.ts";
@@ -24,8 +25,17 @@ export type ListField<Doc> = {
   readonly value: Of<Doc, FieldValue>;
   /** Whether comparisons ignore case; the rows then have the text in lower case. */
   readonly anyCase?: boolean;
+  /** Whether the text is an owner or an actor, which people name by the user's current name. */
+  readonly person?: boolean;
   /** All possible values of a text field; absent if they are not fixed. */
   readonly values?: readonly string[];
+};
+
+/** The rows that a caller with a permission sees. */
+export type ListSight = {
+  readonly permission: Sight;
+  /** Returns the condition on a row `r`. `workspaces` are their names in lower case, as SQL. */
+  readonly in: (workspaces: string) => string;
 };
 
 export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
@@ -39,6 +49,8 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly order?: string;
   /** Whether a document is in the list; absent if every document is. */
   readonly isListed?: Of<Documents[Kind], boolean>;
+  /** The rows that a caller sees, by any of these; absent if everybody who may ask for the list sees all of them. */
+  readonly sights?: readonly ListSight[];
   /** Returns the experiment or workspace whose list the document is in; empty for a list without a parent. */
   scope(doc: Documents[Kind], parent: string): string;
   readonly fields: readonly ListField<Documents[Kind]>[];

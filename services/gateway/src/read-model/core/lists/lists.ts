@@ -8,11 +8,17 @@ import { taskStates } from "../views/project-task.ts";
 import { trialStates } from "../views/project-trial.ts";
 import type { ListSpec } from "./list-spec.ts";
 
+const inWorkspaces = (names: string): string => `r.workspace = any(${names})`;
+
+const jobIn = (table: string, names: string): string =>
+  `exists (select from gateway.${table} o where o.id = r.job and o.workspace = any(${names}))`;
+
 export const experimentList: ListSpec<"experiment"> = {
   kind: "experiment",
   table: "experiment_rows",
   plural: "experiments",
   newestFirst: true,
+  sights: [{ permission: "experiment_view", in: inWorkspaces }],
   scope: () => "",
   fields: [
     { name: "id", column: "ordinal", type: "number", value: ({ id }) => Number(id) },
@@ -24,7 +30,7 @@ export const experimentList: ListSpec<"experiment"> = {
       value: ({ state }) => state,
       values: experimentStates,
     },
-    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "owner", column: "owner", type: "text", person: true, value: ({ owner }) => owner },
     {
       name: "workspace",
       column: "workspace",
@@ -152,6 +158,7 @@ export const modelList: ListSpec<"model"> = {
   table: "model_rows",
   plural: "models",
   newestFirst: true,
+  sights: [{ permission: "model_view", in: inWorkspaces }],
   scope: () => "",
   fields: [
     { name: "name", column: "name", type: "text", value: ({ name }) => name },
@@ -162,7 +169,13 @@ export const modelList: ListSpec<"model"> = {
       anyCase: true,
       value: ({ workspace }) => workspace || defaultSpace,
     },
-    { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
+    {
+      name: "created_by",
+      column: "created_by",
+      type: "text",
+      person: true,
+      value: (doc) => doc.createdBy,
+    },
     { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
     { name: "versions", column: "versions", type: "number", value: ({ versions }) => versions },
     { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
@@ -218,6 +231,11 @@ export const jobList: ListSpec<"job"> = {
   newestFirst: false,
   order: "queue",
   isListed: ({ runsWaiting, runsPlaced }) => runsWaiting + runsPlaced > 0,
+  // The job's own workspace is the one in which its first run was queued: the experiment or task may have moved.
+  sights: [
+    { permission: "experiment_view", in: (names) => jobIn("experiment_rows", names) },
+    { permission: "task_view", in: (names) => jobIn("task_rows", names) },
+  ],
   scope: () => "",
   fields: [
     { name: "job", column: "job", type: "text", value: ({ job }) => job },
@@ -229,7 +247,7 @@ export const jobList: ListSpec<"job"> = {
       anyCase: true,
       value: ({ workspace }) => workspace,
     },
-    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "owner", column: "owner", type: "text", person: true, value: ({ owner }) => owner },
     { name: "priority", column: "priority", type: "number", value: ({ priority }) => priority },
     { name: "weight", column: "weight", type: "number", value: ({ weight }) => weight },
     { name: "max_slots", column: "max_slots", type: "number", value: ({ maxSlots }) => maxSlots },
@@ -270,6 +288,7 @@ export const taskList: ListSpec<"task"> = {
   table: "task_rows",
   plural: "tasks",
   newestFirst: true,
+  sights: [{ permission: "task_view", in: inWorkspaces }],
   scope: () => "",
   fields: [
     { name: "id", column: "task", type: "text", value: ({ id }) => id },
@@ -282,7 +301,7 @@ export const taskList: ListSpec<"task"> = {
       value: ({ state }) => state,
       values: taskStates,
     },
-    { name: "owner", column: "owner", type: "text", value: ({ owner }) => owner },
+    { name: "owner", column: "owner", type: "text", person: true, value: ({ owner }) => owner },
     {
       name: "workspace",
       column: "workspace",
@@ -313,7 +332,13 @@ function agentOf({ runs }: TaskDocument): string | undefined {
 const spaceFields: ListSpec<"workspace" | "project">["fields"] = [
   { name: "name", column: "name", type: "text", anyCase: true, value: ({ name }) => name },
   { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
-  { name: "created_by", column: "created_by", type: "text", value: (doc) => doc.createdBy },
+  {
+    name: "created_by",
+    column: "created_by",
+    type: "text",
+    person: true,
+    value: (doc) => doc.createdBy,
+  },
   { name: "created_at", column: "created_at_ms", type: "time", value: (doc) => doc.createdAtMs },
 ];
 
@@ -322,6 +347,7 @@ export const workspaceList: ListSpec<"workspace"> = {
   table: "workspace_rows",
   plural: "workspaces",
   newestFirst: false,
+  sights: [{ permission: "workspace_view", in: (names) => `r.name = any(${names})` }],
   scope: () => "",
   fields: spaceFields,
   labels: null,

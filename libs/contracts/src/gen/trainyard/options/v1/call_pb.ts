@@ -201,14 +201,14 @@ export const Permission = {
   EXPERIMENT_CREATE: 6,
 
   /**
-   * Change names, descriptions, notes and labels of experiments, archive them, and pin checkpoints.
+   * Change names, descriptions, notes and labels of experiments, and pin checkpoints.
    *
    * @generated from enum value: PERMISSION_EXPERIMENT_EDIT = 7;
    */
   EXPERIMENT_EDIT: 7,
 
   /**
-   * Pause, stop, continue, move and delete one's own experiments, their trials and checkpoints.
+   * Pause, stop, continue, archive, move and delete one's own experiments, their trials and checkpoints.
    *
    * @generated from enum value: PERMISSION_EXPERIMENT_CONTROL_OWN = 8;
    */

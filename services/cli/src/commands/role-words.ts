@@ -1,0 +1,3 @@
+/** Returns where a role holds. */
+export const place = (workspace: string): string =>
+  workspace === "" ? "everywhere" : `in ${workspace}`;
