@@ -99,7 +99,6 @@ export class Sessions {
     );
     return rowCount === 1;
   }
-  }
 
   /** Opens a session for the token that a statement returns, if it returns one; its only parameter is $3. */
   async #open(tokenOf: string, parameter: string): Promise<Secret | undefined> {

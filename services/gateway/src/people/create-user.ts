@@ -79,7 +79,9 @@ function kindOf(asked: string, password: string): UserKind {
 async function refuseTaken({ parts }: Backend, name: string): Promise<void> {
   const row = await rowOfName(parts.pool, name);
   if (row === undefined) return;
-  const isUser = (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
+  // The row of an identity belongs to its person, also before the event.
+  const isUser =
+    row.issuers.length > 0 || (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
   if (isUser) throw problemOf(taken(row.name));
 }
 

@@ -2,20 +2,22 @@ import { randomBytes } from "node:crypto";
 import { accessId, type Group } from "@trainyard/access";
 import { isRejection, type Rejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
+import { refuseLastAdmin } from "../last-admin.ts";
 import { access } from "../../streams.ts";
 
 const accessFold = foldOf(access);
 
 /**
  * Replaces the groups that a claim gives to a user. A new name makes a group; a name that no group can have, and that
- * of a group which people made by hand, are left out.
+ * of a group which people made by hand, are left out. `people` are the ids of all people, of whom one stays an admin.
  */
 export async function replaceGroups(
   work: Work,
   user: string,
   names: readonly string[],
-  by: string,
+  { by, people }: { readonly by: string; readonly people: readonly string[] },
 ): Promise<Rejection | undefined> {
+  let hasLeft = false;
   const { groups } = await work.load(accessFold, accessId);
   const known = new Map([...groups.values()].map((group) => [keyOf(group.name), group]));
   const wanted = new Set<string>();
@@ -34,8 +36,9 @@ export async function replaceGroups(
     const change = { kind: "change members", group: id, join, leave, fromClaim, by } as const;
     const decided = await work.decide(access, accessId, change);
     if (isRejection(decided)) return decided;
+    hasLeft ||= leave.length > 0;
   }
-  return undefined;
+  return hasLeft ? refuseLastAdmin(work, people) : undefined;
 }
 
 async function newGroup(work: Work, name: string, by: string): Promise<Group | Rejection> {

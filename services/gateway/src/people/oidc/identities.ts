@@ -5,14 +5,15 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { localUser } from "@trainyard/access";
-import { isRejection, type Rejection } from "@trainyard/kernel";
-import { foldOf, inTransaction, type Work } from "@trainyard/runtime";
-import type { Pool, PoolClient } from "pg";
+import type { Rejection } from "@trainyard/kernel";
+import { foldOf, type Work } from "@trainyard/runtime";
+import type { Pool } from "pg";
 import type { Asker, Backend } from "../../backend.ts";
 import { nobody } from "../../http/caller.ts";
-import { Problem, problemOf } from "../../http/problem.ts";
-import { ownCommit } from "../../spaces/own-commit.ts";
+import { Problem } from "../../http/problem.ts";
 import { users } from "../../streams.ts";
+import { commit, rejectionOf } from "../commit.ts";
+import { idsOfPeople, keyOfName, whileNameIsHeld } from "../user-rows.ts";
 import { type Claims, createsUsers, groupsIn, nameIn, verifiedEmailIn } from "./claims.ts";
 import { replaceGroups } from "./claimed-groups.ts";
 import type { ProviderConfig } from "./config.ts";
@@ -37,26 +38,29 @@ export class Identities {
     }
     const groups = config.groupsClaim === null ? null : groupsIn(claims, config.groupsClaim);
     const identity = { issuer: claims.iss, subject: claims.sub };
-    const asker = askerOf(`oidc:${config.id}`);
+    const by = `oidc:${config.id}`;
     const user =
       (await userOfIdentity(pool, identity)) ?? (await this.#newPerson(identity, claims, config));
-    await this.#create(user, asker);
+    await this.#create(user, by);
     await access.requireEnabled(user);
     if (groups !== null) {
-      await this.#commit(asker, (work) => replaceGroups(work, user, groups, asker.caller.authid));
+      const people = await idsOfPeople(pool);
+      await commit(this.#backend, askerOf(by), (work) =>
+        replaceGroups(work, user, groups, { by, people }),
+      );
     }
     return user;
   }
 
   /** Joins an identity to a user who has asked for it. Throws a Problem if another user has it. */
-  async join(user: string, identity: Identity, authid: string): Promise<void> {
+  async join(user: string, identity: Identity, by: string): Promise<void> {
     const { pool } = this.#backend.parts;
     if (!(await putIdentity(pool, identity, user))) {
       if ((await userOfIdentity(pool, identity)) === user) return;
       throw new Problem(409, "identity_taken", "this identity belongs to another user");
     }
-    await this.#commit(askerOf(authid), (work) =>
-      decideUser(work, user, { type: "describe", by: authid }),
+    await commit(this.#backend, askerOf(by), (work) =>
+      decideUser(work, user, { type: "describe", by }),
     );
   }
 
@@ -68,29 +72,25 @@ export class Identities {
     }
     const { pool, directory } = this.#backend.parts;
     const person = { name: nameIn(claims, config.nameClaim), email: verifiedEmailIn(claims) };
-    const { id, name } = await inTransaction(pool, (client) => putPerson(client, identity, person));
-    directory.set(id, name);
-    return id;
+    try {
+      const { id, name } = await putPerson(pool, identity, person);
+      directory.set(id, name);
+      return id;
+    } catch (error) {
+      // The person signs in twice at once, and the other sign-in has written the row.
+      const user = await userOfIdentity(pool, identity);
+      if (user === undefined) throw error;
+      return user;
+    }
   }
 
   /** Creates a user, unless the log has it. */
-  async #create(user: string, asker: Asker): Promise<void> {
+  async #create(user: string, by: string): Promise<void> {
     const { state } = await this.#backend.parts.executor.cache.load(userFold, user);
     if (state.kind !== null) return;
-    const by = asker.caller.authid;
-    await this.#commit(asker, (work) =>
+    await commit(this.#backend, askerOf(by), (work) =>
       decideUser(work, user, { type: "create", kind: "person", by }),
     );
-  }
-
-  async #commit(
-    asker: Asker,
-    decide: (work: Work) => Promise<Rejection | undefined>,
-  ): Promise<void> {
-    const commit = ownCommit({ ...asker, commitId: randomUUID() });
-    const result = await this.#backend.parts.executor.execute(commit, decide);
-    if (isRejection(result)) throw problemOf(result);
-    await this.#backend.hear(result.position);
   }
 }
 
@@ -99,8 +99,7 @@ async function decideUser(
   user: string,
   command: Parameters<typeof users.decider.decide>[1],
 ): Promise<Rejection | undefined> {
-  const decided = await work.decide(users, user, command);
-  return isRejection(decided) ? decided : undefined;
+  return rejectionOf(await work.decide(users, user, command));
 }
 
 const askerOf = (authid: string): Asker => ({
@@ -110,7 +109,7 @@ const askerOf = (authid: string): Asker => ({
 });
 
 async function userOfIdentity(
-  pool: Pick<Pool | PoolClient, "query">,
+  pool: Pool,
   { issuer, subject }: Identity,
 ): Promise<string | undefined> {
   const { rows } = await pool.query<{ user: string }>(
@@ -122,7 +121,7 @@ async function userOfIdentity(
 
 /** Returns false if a user has the identity already. */
 async function putIdentity(
-  pool: Pick<Pool | PoolClient, "query">,
+  pool: Pool,
   { issuer, subject }: Identity,
   user: string,
 ): Promise<boolean> {
@@ -136,26 +135,23 @@ async function putIdentity(
 
 /** Writes the rows of a person and its identity: the first name that is free, with a number if the name is taken. */
 async function putPerson(
-  client: PoolClient,
-  identity: Identity,
+  pool: Pool,
+  { issuer, subject }: Identity,
   { name: wanted, email }: { readonly name: string; readonly email: string },
 ): Promise<{ readonly id: string; readonly name: string }> {
   const id = randomBytes(6).toString("hex");
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? wanted : `${wanted}${number}`;
-    if (name.toLowerCase() === localUser) continue;
-    const { rowCount } = await client.query(
-      `insert into gateway.users (id, name, name_key, email, kind) values ($1, $2, $3, $4, 'person')
-       on conflict (name_key) do nothing`,
-      [id, name, name.toLowerCase(), email],
+    if (keyOfName(name) === localUser) continue;
+    const { rowCount } = await whileNameIsHeld(pool, name, (client) =>
+      client.query(
+        `with person as (
+           insert into gateway.users (id, name, name_key, email, kind)
+           values ($1, $2, $3, $4, 'person') on conflict (name_key) do nothing returning id)
+         insert into gateway.identities (issuer, subject, user_id) select $5, $6, id from person`,
+        [id, name, keyOfName(name), email, issuer, subject],
+      ),
     );
-    if (rowCount === 0) continue;
-    if (await putIdentity(client, identity, id)) return { id, name };
-    // The same person signs in twice at once: the second try finds the user of the first.
-    throw new Problem(
-      503,
-      "unavailable",
-      "this identity signs in elsewhere at this moment; try again",
-    );
+    if (rowCount === 1) return { id, name };
   }
 }
