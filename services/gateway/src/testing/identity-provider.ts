@@ -24,10 +24,10 @@ export type TestProvider = AsyncDisposable & {
 export const clientSecret = "a secret of thirty-two characters";
 
 export async function startIdentityProvider(): Promise<TestProvider> {
-  let answer: RequestListener = (_request, response) => void response.writeHead(503).end();
+  let answer: RequestListener = (_request, response) => response.writeHead(503).end();
   const server = createServer((request, response) => {
-    if (!own.isAway) return void answer(request, response);
-    response.writeHead(503).end();
+    if (own.isAway) response.writeHead(503).end();
+    else answer(request, response);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -91,9 +91,9 @@ function answers(own: TestProvider, redirectUris: readonly string[]): RequestLis
   });
   const answer = provider.callback();
   return (request, response) => {
-    if (!request.url?.startsWith("/interaction/")) return void answer(request, response);
     const login = { accountId: own.person.sub };
-    void provider.interactionFinished(request, response, { login });
+    if (!request.url?.startsWith("/interaction/")) answer(request, response);
+    else void provider.interactionFinished(request, response, { login });
   };
 }
 

@@ -74,9 +74,16 @@ async function signIn(browser = new TestBrowser(), id = "staff", query = ""): Pr
   return browser.visit(await toCallback(browser, id, query));
 }
 
-async function sessionOf(browser: TestBrowser) {
+type Session = {
+  readonly status: number;
+  readonly user?: string;
+  readonly owner?: string;
+  readonly expiresAtMs?: number;
+};
+
+async function sessionOf(browser: TestBrowser): Promise<Session> {
   const answer = await browser.visit(`${gateway.url}/api/v1/sessions/current`);
-  return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
+  return { ...((await answer.json()) as object), status: answer.status };
 }
 
 async function textOf(answer: Response): Promise<string> {
@@ -117,7 +124,7 @@ test("a later sign-in is the same user, also with another name and address", asy
   as("cy", { preferred_username: "ada", email: "ada@example.net" });
   const second = new TestBrowser();
   await signIn(second);
-  expect((await sessionOf(second))["user"]).toBe((await sessionOf(first))["user"]);
+  expect((await sessionOf(second)).user).toBe((await sessionOf(first)).user);
 });
 
 test("an identity takes no user over by its name or its unverified address", async () => {
@@ -252,7 +259,7 @@ test("groups of the claim are replaced at each sign-in, and groups made by hand 
   as("ned", { groups: ["physics", "Board", "everyone", "x".repeat(101)] });
   const browser = new TestBrowser();
   await signIn(browser);
-  const user = String((await sessionOf(browser))["user"]);
+  const user = String((await sessionOf(browser)).user);
   expect(await groupsOf(user)).toEqual(["physics"]);
   await gateway.append("access-cluster", {
     type: "GroupMembersChanged",
@@ -293,7 +300,7 @@ test("a session of a provider ends after 24 hours, also while it is used", async
     "update gateway.sessions set ends_at = now() + interval '1 hour' where user_id = $1",
     [user],
   );
-  const endsInMs = Number((await sessionOf(browser))["expiresAtMs"]) - Date.now();
+  const endsInMs = Number((await sessionOf(browser)).expiresAtMs) - Date.now();
   expect(Math.round(endsInMs / 600_000)).toBe(6);
   await gateway.sql("update gateway.sessions set ends_at = now() where user_id = $1", [user]);
   expect((await sessionOf(browser)).status).toBe(401);
