@@ -103,7 +103,7 @@ export class Rights {
     }
     const inWorkspace = workspaces.map((workspace) => {
       const all = permissionNames.filter(
-        (name) => name !== "signed_in" && !onlyEverywhere.has(name) && this.has(name, workspace),
+        (name) => !onlyEverywhere.has(name) && this.has(name, workspace),
       );
       return [workspace, kept(new Set(all))] as const;
     });
