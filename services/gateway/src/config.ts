@@ -10,7 +10,7 @@ import {
   runTokenVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
-import { oidcVariables, type ProviderConfig, providersOf } from "./people/oidc/config.ts";
+import { oidcVariables, type ProviderSettings, providersOf } from "./people/oidc/config.ts";
 import { type RatesConfig, rateVariables, ratesOf } from "./rates/config.ts";
 
 const schema = z.object({
@@ -67,7 +67,7 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly rates: RatesConfig;
   readonly redisUrl: string | null;
   /** The identity providers that sign people in. */
-  readonly oidc: readonly ProviderConfig[];
+  readonly oidc: readonly ProviderSettings[];
   /** The networks of proxies, separated by commas. */
   readonly trustedProxies: string;
 };

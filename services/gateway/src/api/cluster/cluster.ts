@@ -1,12 +1,12 @@
 import { LogIdentity, version } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
-import type { ProviderConfig } from "../../people/oidc/config.ts";
+import type { ProviderSettings } from "../../people/oidc/config.ts";
 import { listViews, rebuildView } from "../views/views.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { verifyLog } from "./verify.ts";
 
-export function clusterHandlers(backend: Backend, oidc: readonly ProviderConfig[]) {
+export function clusterHandlers(backend: Backend, oidc: readonly ProviderSettings[]) {
   const identity = new LogIdentity(backend.parts.log);
   return {
     unary: {
@@ -42,7 +42,7 @@ export function clusterHandlers(backend: Backend, oidc: readonly ProviderConfig[
 }
 
 /** Returns how people sign in: in no way while the cluster has no users. */
-async function signInOf({ parts }: Backend, oidc: readonly ProviderConfig[]) {
+async function signInOf({ parts }: Backend, oidc: readonly ProviderSettings[]) {
   const { hasUsers } = await parts.access.state();
   const providers = oidc.map(({ id, name }) => ({ name, path: `/auth/oidc/${id}` }));
   return { passwords: hasUsers, providers: hasUsers ? providers : [] };

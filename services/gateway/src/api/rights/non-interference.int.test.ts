@@ -141,22 +141,24 @@ async function begin(answer: Response): Promise<string> {
 
 /** Masks what differs between any two clusters: times, random ids, seeds and folders, positions, cursors and sizes of archives. */
 function masked(text: string): string {
-  return text
-    .replace(
-      /"(position|nextPageToken|sequence|epoch|log|cursor|etag|streamPositions?|id|head|clusterId|seed|experiment_seed)":\s*("[^"]*"|\{[^}]*\}|\d+)/g,
-      '"$1":0',
-    )
-    .replace(/,"lastUsedAtMs":\d+/g, "")
-    .replace(/trainyard-gateway-\w+/g, "FOLDER")
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    .replace(/\b1[6-9]\d{11}(\.\d+)?\b/g, "MS")
-    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) =>
-      id.startsWith("0193c5a0") ? id : "UUID",
-    )
-    .replace(/\b[0-9a-f]{12,64}\b/g, "HEX")
-    .replace(/^id: .*$/gm, "id: 0")
-    // A stream also says how far it has read, without an event.
-    .replace(/^id: 0\n\n/gm, "");
+  return (
+    text
+      .replace(
+        /"(position|nextPageToken|sequence|epoch|log|cursor|etag|streamPositions?|id|head|clusterId|seed|experiment_seed)":\s*("[^"]*"|\{[^}]*\}|\d+)/g,
+        '"$1":0',
+      )
+      .replace(/,"lastUsedAtMs":\d+/g, "")
+      .replace(/trainyard-gateway-\w+/g, "FOLDER")
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+      .replace(/\b1[6-9]\d{11}(\.\d+)?\b/g, "MS")
+      .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) =>
+        id.startsWith("0193c5a0") ? id : "UUID",
+      )
+      .replace(/\b[0-9a-f]{12,64}\b/g, "HEX")
+      .replace(/^id: .*$/gm, "id: 0")
+      // A stream also says how far it has read, without an event.
+      .replace(/^id: 0\n\n/gm, "")
+  );
 }
 
 /** The calls whose answers are bytes of the clock or of the process, or which change who may do what. */

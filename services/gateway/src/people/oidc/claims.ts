@@ -1,5 +1,5 @@
 import { Problem } from "../../http/problem.ts";
-import type { ProviderConfig } from "./config.ts";
+import type { ProviderSettings } from "./config.ts";
 import { oidcLimits } from "./limits.ts";
 
 /** The claims of a verified ID token, with those of the userinfo endpoint. */
@@ -9,7 +9,7 @@ export type Claims = Readonly<Record<string, unknown>> & {
 };
 
 /** Whether the claims let a first sign-in create a user: the claim has the value, or is a list with it. */
-export function createsUsers(claims: Claims, { creating }: ProviderConfig): boolean {
+export function createsUsers(claims: Claims, { creating }: ProviderSettings): boolean {
   if (creating === null) return false;
   const claimed = claims[creating.claim];
   const all: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed];

@@ -1,7 +1,7 @@
-import { accessSync, constants } from "node:fs";
 import { Fault } from "@trainyard/kernel";
 import { wrongSettings } from "@trainyard/runtime";
 import { z } from "zod";
+import { isReadable } from "./secret-file.ts";
 
 const variable = "TRAINYARD_OIDC_PROVIDERS";
 
@@ -36,7 +36,7 @@ const provider = z.strictObject({
   name_claim: z.string().min(1).default("preferred_username"),
 });
 
-export type ProviderConfig = {
+export type ProviderSettings = {
   /** The part of the path by which a sign-in begins. */
   readonly id: string;
   /** The name on the button. */
@@ -55,7 +55,7 @@ export type ProviderConfig = {
 /** Returns the providers. Throws a Fault in one sentence. */
 export function providersOf(
   env: z.output<z.ZodObject<typeof oidcVariables>>,
-): readonly ProviderConfig[] {
+): readonly ProviderSettings[] {
   const parsed = z.array(provider).safeParse(json(env[variable]));
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0] ?? { path: [], message: "" };
@@ -77,7 +77,7 @@ function creatingOf({
   id,
   create_users_claim: claim,
   create_users_value: value,
-}: z.output<typeof provider>): ProviderConfig["creating"] {
+}: z.output<typeof provider>): ProviderSettings["creating"] {
   if (claim === undefined && value === undefined) return null;
   if (claim !== undefined && value !== undefined) return { claim, value };
   throw wrong(
@@ -102,15 +102,6 @@ function isIssuer(text: string): boolean {
 }
 
 const isOwnHost = (host: string): boolean => ["127.0.0.1", "[::1]", "localhost"].includes(host);
-
-function isReadable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const wrong = (where: string, problem: string): Fault =>
   new Fault(wrongSettings, `environment variables are wrong: ${where}: ${problem}`, {

@@ -16,7 +16,7 @@ import { commit, rejectionOf } from "../commit.ts";
 import { idsOfPeople, keyOfName, whileNameIsHeld } from "../user-rows.ts";
 import { type Claims, createsUsers, groupsIn, nameIn, verifiedEmailIn } from "./claims.ts";
 import { replaceGroups } from "./claimed-groups.ts";
-import type { ProviderConfig } from "./config.ts";
+import type { ProviderSettings } from "./settings.ts";
 
 const userFold = foldOf(users);
 
@@ -30,17 +30,17 @@ export class Identities {
   }
 
   /** Returns the user whom a provider has signed in, with the groups of the claim. Throws a Problem for a refusal. */
-  async signIn(claims: Claims, config: ProviderConfig): Promise<string> {
+  async signIn(claims: Claims, settings: ProviderSettings): Promise<string> {
     const { access, pool } = this.#backend.parts;
     if (!(await access.state()).hasUsers) {
       const detail = 'this cluster has no users yet: create the first one with "yard user create"';
       throw new Problem(403, "no_users", detail);
     }
-    const groups = config.groupsClaim === null ? null : groupsIn(claims, config.groupsClaim);
+    const groups = settings.groupsClaim === null ? null : groupsIn(claims, settings.groupsClaim);
     const identity = { issuer: claims.iss, subject: claims.sub };
-    const by = `oidc:${config.id}`;
+    const by = `oidc:${settings.id}`;
     const user =
-      (await userOfIdentity(pool, identity)) ?? (await this.#newPerson(identity, claims, config));
+      (await userOfIdentity(pool, identity)) ?? (await this.#newPerson(identity, claims, settings));
     await this.#create(user, by);
     await access.requireEnabled(user);
     if (groups !== null) {
@@ -65,13 +65,17 @@ export class Identities {
   }
 
   /** Writes the row of a new user, whose name is free. Returns its id. */
-  async #newPerson(identity: Identity, claims: Claims, config: ProviderConfig): Promise<string> {
-    if (!createsUsers(claims, config)) {
-      const detail = `no user of this cluster has your identity of ${config.name}: ask an admin, or sign in otherwise and add it to your account`;
+  async #newPerson(
+    identity: Identity,
+    claims: Claims,
+    settings: ProviderSettings,
+  ): Promise<string> {
+    if (!createsUsers(claims, settings)) {
+      const detail = `no user of this cluster has your identity of ${settings.name}: ask an admin, or sign in otherwise and add it to your account`;
       throw new Problem(403, "no_such_identity", detail);
     }
     const { pool, directory } = this.#backend.parts;
-    const person = { name: nameIn(claims, config.nameClaim), email: verifiedEmailIn(claims) };
+    const person = { name: nameIn(claims, settings.nameClaim), email: verifiedEmailIn(claims) };
     try {
       const { id, name } = await putPerson(pool, identity, person);
       directory.set(id, name);

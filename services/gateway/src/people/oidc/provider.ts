@@ -3,14 +3,14 @@
  * 1.0, RFC 7636, RFC 9700). The signature of an ID token is verified with keys that are read for each sign-in, so that
  * a new key counts at once. The package is loaded at the first sign-in.
  */
-import { readFile } from "node:fs/promises";
 import type { Clock } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
 import type * as openid from "openid-client";
 import { Problem } from "../../http/problem.ts";
 import type { Claims } from "./claims.ts";
-import type { ProviderConfig } from "./config.ts";
+import type { ProviderSettings } from "./config.ts";
 import { oidcLimits } from "./limits.ts";
+import { readSecret } from "./secret-file.ts";
 
 export type Secrets = {
   readonly state: string;
@@ -21,13 +21,13 @@ export type Secrets = {
 type Client = typeof openid;
 
 export class Provider {
-  readonly config: ProviderConfig;
+  readonly settings: ProviderSettings;
   readonly #clock: Clock;
   readonly #logger: Logger;
   #discovered: { readonly server: openid.ServerMetadata; readonly atMs: number } | null = null;
 
-  constructor(config: ProviderConfig, { clock, logger }: { clock: Clock; logger: Logger }) {
-    this.config = config;
+  constructor(settings: ProviderSettings, { clock, logger }: { clock: Clock; logger: Logger }) {
+    this.settings = settings;
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -37,7 +37,7 @@ export class Provider {
     return this.#asking(async (client) => {
       const configuration = await this.#configuration(client);
       return client.buildAuthorizationUrl(configuration, {
-        ...{ redirect_uri: redirectUri, scope: this.config.scopes, state, nonce },
+        ...{ redirect_uri: redirectUri, scope: this.settings.scopes, state, nonce },
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: "S256",
       });
@@ -59,7 +59,7 @@ export class Provider {
       if (claims === undefined) throw this.#invalid("no ID token");
       const apartSeconds = Math.abs(claims.iat - this.#clock.nowMs() / 1_000);
       if (apartSeconds > oidcLimits.clocksApartSeconds) {
-        const detail = `the clocks of ${this.config.name} and of this cluster differ by ${Math.round(apartSeconds)} s; the maximum is ${oidcLimits.clocksApartSeconds} s`;
+        const detail = `the clocks of ${this.settings.name} and of this cluster differ by ${Math.round(apartSeconds)} s; the maximum is ${oidcLimits.clocksApartSeconds} s`;
         throw new Problem(403, "clocks_apart", detail);
       }
       const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
@@ -71,7 +71,7 @@ export class Provider {
 
   /** Whether an ID token has all claims that are read; others may be at the userinfo endpoint. */
   #isComplete(claims: object): boolean {
-    const { creating, groupsClaim, nameClaim } = this.config;
+    const { creating, groupsClaim, nameClaim } = this.settings;
     return [creating?.claim, groupsClaim, nameClaim].every(
       (claim) => claim === undefined || claim === null || claim in claims,
     );
@@ -79,7 +79,7 @@ export class Provider {
 
   /** Returns a new configuration, which has no keys of earlier sign-ins. */
   async #configuration(client: Client): Promise<openid.Configuration> {
-    const { clientId, issuer } = this.config;
+    const { clientId, issuer } = this.settings;
     const server = await this.#server(client);
     const auth = await this.#authentication(client, server);
     const metadata = { [client.clockTolerance]: oidcLimits.clocksApartSeconds };
@@ -94,7 +94,7 @@ export class Provider {
     const nowMs = this.#clock.monotonicMs();
     const known = this.#discovered;
     if (known !== null && nowMs - known.atMs < oidcLimits.discoveryMs) return known.server;
-    const { clientId, issuer } = this.config;
+    const { clientId, issuer } = this.settings;
     const found = await client.discovery(new URL(issuer), clientId, undefined, client.None(), {
       timeout: oidcLimits.answerSeconds,
       execute: issuer.startsWith("http:") ? [client.allowInsecureRequests] : [],
@@ -105,9 +105,9 @@ export class Provider {
   }
 
   async #authentication(client: Client, server: openid.ServerMetadata): Promise<openid.ClientAuth> {
-    const { secretFile } = this.config;
+    const { secretFile } = this.settings;
     if (secretFile === null) return client.None();
-    const secret = (await readFile(secretFile, "utf8")).replace(/\r?\n$/, "");
+    const secret = await readSecret(secretFile);
     // Servers that name no method accept this one (OpenID Connect Discovery 1.0, section 3).
     const methods = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
     return methods.includes("client_secret_basic")
@@ -120,7 +120,7 @@ export class Provider {
       return await ask(await import("openid-client"));
     } catch (error) {
       if (error instanceof Problem) throw error;
-      const { id, name } = this.config;
+      const { id, name } = this.settings;
       if (isAway(error)) {
         this.#logger.warn({ err: error, provider: id }, "identity_provider_away");
         throw new Problem(503, "provider_away", `${name} does not answer now; try again later`);
@@ -131,7 +131,7 @@ export class Provider {
   }
 
   #invalid(reason: string): Problem {
-    const detail = `the sign-in by ${this.config.name} was refused (${reason}); begin again`;
+    const detail = `the sign-in by ${this.settings.name} was refused (${reason}); begin again`;
     return new Problem(403, "sign_in_refused", detail);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Signs people in by identity providers. A sign-in begins at /auth/oidc/PROVIDER and is bound to its browser by a cookie
- * that only this flow reads; another browser's state, or a state that was used, opens nothing. A signed-in person joins
- * an identity by the same flow from …/join, and confirms it.
+ * Signs people in by identity providers. A sign-in begins at /auth/oidc/PROVIDER and is bound to its browser by a
+ * cookie; another browser's state, or a state that was used, opens nothing. A signed-in person joins an identity by the
+ * same flow from …/join, and confirms it.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { fastifyCookie } from "@fastify/cookie";
@@ -18,7 +18,7 @@ import type { Sessions } from "../../http/sessions.ts";
 import type { TrustedProxies } from "../../rates/client-address.ts";
 import type { Rates } from "../../rates/rates.ts";
 import type { Claims } from "./claims.ts";
-import type { ProviderConfig } from "./config.ts";
+import type { ProviderSettings } from "./config.ts";
 import { Identities } from "./identities.ts";
 import { oidcLimits } from "./limits.ts";
 import { ownPage } from "./own-page.ts";
@@ -41,7 +41,7 @@ type Begun = Pick<SignIn, "page" | "joining" | "identity">;
 export function oidcRoom(
   backend: Backend,
   door: OidcDoor,
-  providers: readonly ProviderConfig[],
+  providers: readonly ProviderSettings[],
 ): (server: FastifyInstance) => void {
   if (providers.length === 0) return () => {};
   const room = new OidcRoom(backend, door, providers);
@@ -55,7 +55,7 @@ class OidcRoom {
   readonly #signIns: SignIns;
   readonly #identities: Identities;
 
-  constructor(backend: Backend, door: OidcDoor, providers: readonly ProviderConfig[]) {
+  constructor(backend: Backend, door: OidcDoor, providers: readonly ProviderSettings[]) {
     this.#backend = backend;
     this.#door = door;
     this.#providers = new Map(providers.map((one) => [one.id, new Provider(one, backend.parts)]));
@@ -103,7 +103,7 @@ class OidcRoom {
     const provider = this.#providerOf(visit);
     const { state, nonce, verifier } = newSecrets();
     const url = await provider.begin(redirectUri(visit), { state, nonce, verifier });
-    await this.#store(visit, state, { ...begun, provider: provider.config.id, nonce, verifier });
+    await this.#store(visit, state, { ...begun, provider: provider.settings.id, nonce, verifier });
     return visit.reply.redirect(url.href, 303);
   }
 
@@ -112,7 +112,7 @@ class OidcRoom {
     const provider = this.#providerOf(visit);
     const state = queryOf(visit, "state");
     const signIn = await this.#take(visit, state);
-    if (signIn.provider !== provider.config.id || signIn.identity !== null) throw notBegun();
+    if (signIn.provider !== provider.settings.id || signIn.identity !== null) throw notBegun();
     const callback = new URL(redirectUri(visit));
     callback.search = new URL(request.url, callback).search;
     const claims = await provider.finish(callback, { ...signIn, state });
@@ -123,12 +123,12 @@ class OidcRoom {
 
   async #signIn(
     { request, reply }: Visit,
-    { config }: Provider,
+    { settings }: Provider,
     claims: Claims,
     page: string,
   ): Promise<FastifyReply> {
     const { sessions, clusterId } = this.#door;
-    const user = await this.#identities.signIn(claims, config);
+    const user = await this.#identities.signIn(claims, settings);
     const { secret } = await sessions.openOfIdentity(user, oidcLimits.sessionHours);
     sessionCookie(request, reply, clusterId()).set(secret);
     return reply.redirect(page, 303);
@@ -137,19 +137,19 @@ class OidcRoom {
   /** Asks the person whether the identity joins its user: another site may have begun this at the provider. */
   async #ask(
     visit: Visit,
-    { config }: Provider,
+    { settings }: Provider,
     claims: Claims,
     { page, joining }: SignIn,
   ): Promise<FastifyReply> {
     const { state, nonce, verifier } = newSecrets();
     const identity = { issuer: claims.iss, subject: claims.sub };
-    const provider = config.id;
+    const provider = settings.id;
     await this.#store(visit, state, { page, joining, identity, provider, nonce, verifier });
-    const shown = [claims[config.nameClaim], claims.sub].find((one) => typeof one === "string");
+    const shown = [claims[settings.nameClaim], claims.sub].find((one) => typeof one === "string");
     const name = this.#backend.parts.directory.nameOf(authidOf(joining?.user ?? ""));
     return sendPage(visit.reply, {
       title: "Add this sign-in?",
-      text: `${String(shown)} of ${config.name} could then sign in as ${name}. Confirm only if this is you.`,
+      text: `${String(shown)} of ${settings.name} could then sign in as ${name}. Confirm only if this is you.`,
       confirm: { path: `/auth/oidc/${provider}/join/${state}`, button: `Add to ${name}` },
     });
   }
