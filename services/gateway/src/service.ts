@@ -130,7 +130,6 @@ export async function createService(
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
-  const idempotency = new IdempotencyStore(pool);
   const known = tokenLookup(freshness, (ids) => findTokens({ documents, pool: callers }, ids));
   const state = await openState(config.redisUrl, parts);
   const door = doorOf({ ...parts, state, access }, callers, executor.cache, known, config);
@@ -140,13 +139,10 @@ export async function createService(
   const serving = servingRuns(backend, runTokenKeys);
   const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, token: known });
   const face = {
-    costs: new Costs(),
-    guard: new Guard(access, backend),
-    directory,
-    bodies: gatewayBodies(),
+    ...{ costs: new Costs(), bodies: gatewayBodies(), guard: new Guard(access, backend) },
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room, state }, config),
-    ...{ idempotency, ...door },
+    ...{ idempotency: new IdempotencyStore(pool), directory, ...door },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
       ...room.doors,
@@ -181,10 +177,7 @@ export async function createService(
       { run: (signal) => keepRecent(backend.parts, signal) },
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
-      checks,
-      room.tunnels,
-      pages.callers,
-      door.uses,
+      ...[checks, room.tunnels, pages.callers, door.uses],
       { run: (signal) => sweep(expired, pool, clock, logger, signal) },
       purging,
       removing,

@@ -16,7 +16,7 @@ import { commit, rejectionOf } from "../commit.ts";
 import { idsOfPeople, keyOfName, whileNameIsHeld } from "../user-rows.ts";
 import { type Claims, createsUsers, groupsIn, nameIn, verifiedEmailIn } from "./claims.ts";
 import { replaceGroups } from "./claimed-groups.ts";
-import type { ProviderSettings } from "./settings.ts";
+import type { ProviderSettings } from "./config.ts";
 
 const userFold = foldOf(users);
 
