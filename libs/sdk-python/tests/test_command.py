@@ -148,12 +148,12 @@ class CommandTest(unittest.TestCase):
     def test_login_reads_the_token_from_stdin_and_logout_forgets_it(self) -> None:
         self.answers["experiments"] = {}
         code, out, err = self.run_command(
-            "login", self.gateway.url, "--name", "lab", stdin="secret\n"
+            "login", self.gateway.url, "--token", "--name", "lab", stdin="secret\n"
         )
         self.assertEqual((code, out), (0, "logged in to lab\n"))
         self.assertNotIn("secret", err)
         self.assertIn('"secret"', logins_file(os.environ).read_text())
-        self.assertEqual(self.run_command("login", self.gateway.url)[0], 2)
+        self.assertEqual(self.run_command("login", self.gateway.url, "--token")[0], 2)
         self.assertEqual(self.run_command("logout")[:2], (0, "logged out of lab\n"))
         self.assertEqual(self.run_command("logout", "lab")[0], 2)
 

@@ -90,8 +90,8 @@ class Reply(NamedTuple):
 
 
 class HttpConnection:
-    """Sends requests with a bearer token over one connection, and reconnects when it breaks. Only ``abort`` may be
-    called from a second thread.
+    """Sends requests with a bearer token (or none, if it is empty) over one connection, and reconnects when it breaks.
+    Only ``abort`` may be called from a second thread.
     """
 
     def __init__(self, base_url: str, token: str, timeout_s: float) -> None:
@@ -106,7 +106,7 @@ class HttpConnection:
         self._connection: http.client.HTTPConnection | None = None
         self._aborted = False
         self._headers = {
-            "Authorization": f"Bearer {token}",
+            **({"Authorization": f"Bearer {token}"} if token else {}),
             "Accept": "application/json",
             "User-Agent": f"trainyard-python/{__version__}",
         }

@@ -131,13 +131,16 @@ def _add_rows(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_login(groups: Group) -> None:
-    text = "store a cluster, which later calls use; the token is asked for, or read from stdin"
+    text = "sign in to a cluster in a browser; later calls use it"
     parser = _add(groups, "login", login, text)
     parser.add_argument(
         "address", nargs="?", help="of the gateway; by default the embedded cluster"
     )
     parser.add_argument("--name", default="", help="of the login, by default its host and port")
-    parser = _add(groups, "logout", logout, "forget a login; its token stays valid")
+    text = "store a token that you have: it is asked for, or read from stdin"
+    parser.add_argument("--token", action="store_true", help=text)
+    text = "forget a login; a token that login made is revoked, another stays valid"
+    parser = _add(groups, "logout", logout, text)
     parser.add_argument(
         "name", nargs="?", default="", help="of the login, by default the current one"
     )

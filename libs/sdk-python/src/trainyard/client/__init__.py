@@ -21,7 +21,7 @@ client.register_version("iris", checkpoint=uuid, create_model=True)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._code import Config
 from .._files import PathLike
@@ -49,6 +49,9 @@ from ._subscriptions import Delivery, DeliveryAttempt, NatsAccess, Subscription
 from ._tasks import Task
 from ._trials import Trial
 from ._watch import Bookmark, Change, Lines, LogLine, Points, Reset, WatchEvent
+
+if TYPE_CHECKING:
+    from ._people import Me
 
 __all__ = [
     "Agent",
@@ -126,6 +129,7 @@ __all__ = [
     "register_version",
     "undelete_experiment",
     "validate",
+    "whoami",
 ]
 
 
@@ -280,6 +284,11 @@ def list_pools() -> Listing[Pool]:
 def list_storages() -> Listing[Storage]:
     """``Client().list_storages``: returns the storages of checkpoints."""
     return Client().list_storages()
+
+
+def whoami() -> Me:
+    """``Client().whoami``: returns the user of the token, with roles and permissions."""
+    return Client().whoami()
 
 
 def list_tokens() -> Listing[Token]:

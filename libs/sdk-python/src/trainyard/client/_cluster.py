@@ -167,11 +167,13 @@ class Storage(Shown):
 
 
 class Token(Shown):
-    """A token of the API, without its secret: ``id``, ``label``, ``owner``, ``created_at_ms``, ``expires_at_ms``
-    (milliseconds since 1970; None for never) and ``revoked``.
+    """A token of the API, without its secret: ``id``, ``label``, ``owner`` (the name of its user), ``created_at_ms``,
+    ``expires_at_ms`` and ``last_used_at_ms`` (milliseconds since 1970; None for never), ``revoked``, and what limits
+    it: ``role`` (empty for none) and ``workspaces`` (empty for all).
     """
 
     _shown: ClassVar = ("id", "label", "owner", "created_at_ms", "expires_at_ms", "revoked")
+    _shown_alone: ClassVar = ("role", "workspaces", "last_used_at_ms")
 
     def __init__(self, message: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -181,3 +183,6 @@ class Token(Shown):
         self.created_at_ms = time_of(message, "createdAtMs")
         self.expires_at_ms = time_of(message, "expiresAtMs")
         self.revoked = bool(message.get("revoked"))
+        self.role = text_of(message, "role")
+        self.workspaces: list[str] = list(message.get("workspaces") or [])
+        self.last_used_at_ms = time_of(message, "lastUsedAtMs")

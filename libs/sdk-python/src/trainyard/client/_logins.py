@@ -1,7 +1,7 @@
 """The file of ``login``: the clusters of a person, of which one is current. The command line reads and writes the
 same file: clusters.json in $XDG_CONFIG_HOME/trainyard (~/.config/trainyard by default), mode 0600.
 
-{"current": "lab", "clusters": {"lab": {"url": "https://lab.example", "token": "…"}}}
+{"current": "lab", "clusters": {"lab": {"url": "https://lab.example", "token": "…", "user": "ada"}}}
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ class Access(NamedTuple):
 
 
 class Logins(NamedTuple):
-    """The content of the file. ``current`` is empty if there is none."""
+    """The content of the file. ``current`` is empty if there is none. ``users`` has the name of the person whose
+    sign-in made a login's token; logout revokes such a token.
+    """
 
     current: str
     clusters: dict[str, Access]
+    users: Mapping[str, str] = {}
 
 
 def logins_file(environment: Mapping[str, str]) -> Path:
@@ -55,7 +58,12 @@ def read_logins(environment: Mapping[str, str]) -> Logins:
             str(name): Access(str(one["url"]), str(one["token"]))
             for name, one in content["clusters"].items()
         }
-        return Logins(str(content.get("current") or ""), known)
+        users = {
+            str(name): str(one["user"])
+            for name, one in content["clusters"].items()
+            if "user" in one
+        }
+        return Logins(str(content.get("current") or ""), known, users)
     except FileNotFoundError:
         return Logins("", {})
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
@@ -66,7 +74,10 @@ def write_logins(environment: Mapping[str, str], logins: Logins) -> Path:
     """Replaces the file, with mode 0600."""
     path = logins_file(environment)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    clusters = {name: {"url": one.url, "token": one.token} for name, one in logins.clusters.items()}
+    clusters = {
+        name: {"url": one.url, "token": one.token, **_user_of(logins, name)}
+        for name, one in logins.clusters.items()
+    }
     text = json.dumps({"current": logins.current, "clusters": clusters}, indent=2) + "\n"
     # mkstemp creates the file with mode 0600.
     handle, temporary = tempfile.mkstemp(prefix=".clusters-", dir=path.parent)
@@ -78,6 +89,10 @@ def write_logins(environment: Mapping[str, str], logins: Logins) -> Path:
         os.unlink(temporary)
         raise
     return path
+
+
+def _user_of(logins: Logins, name: str) -> dict[str, str]:
+    return {"user": logins.users[name]} if name in logins.users else {}
 
 
 def login_name(url: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from .._code import CodeError, Config, config_text, packed
 from .._files import PathLike
 from ._api import Api, segment
-from ._cluster_reads import ClusterReads
 from ._create import overrides_of, warnings_of
+from ._people_calls import PeopleCalls
 from ._shown import Listing, Shown, text_of, time_of
 from ._task import Logged
 
@@ -122,7 +122,7 @@ class Task(Shown, Logged):
         return f"/api/v1/tasks/{segment(self.id)}"
 
 
-class TaskCalls(ClusterReads):
+class TaskCalls(PeopleCalls):
     """The calls about tasks. See ``Client``."""
 
     def create_command(

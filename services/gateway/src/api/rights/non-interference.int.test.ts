@@ -139,7 +139,7 @@ async function begin(answer: Response): Promise<string> {
   return text;
 }
 
-/** Masks what differs between any two clusters: times, random ids, seeds and folders, positions, cursors and sizes of archives. */
+/** Masks what differs between any two clusters: times, random ids, seeds and folders, positions and cursors. */
 function masked(text: string): string {
   return (
     text
