@@ -54,11 +54,7 @@ export class Identities {
 
   /** Joins an identity to a user who has asked for it. Throws a Problem if another user has it. */
   async join(user: string, identity: Identity, by: string): Promise<void> {
-    const { pool } = this.#backend.parts;
-    if (!(await putIdentity(pool, identity, user))) {
-      if ((await userOfIdentity(pool, identity)) === user) return;
-      throw new Problem(409, "identity_taken", "this identity belongs to another user");
-    }
+    await addIdentity(this.#backend.parts.pool, identity, user);
     await commit(this.#backend, askerOf(by), (work) =>
       decideUser(work, user, { type: "describe", by }),
     );
@@ -123,18 +119,27 @@ async function userOfIdentity(
   return rows[0]?.user;
 }
 
-/** Returns false if a user has the identity already. */
-async function putIdentity(
+/** Adds an identity to a user. Throws a Problem if another user has it. */
+export async function addIdentity(pool: Pool, identity: Identity, user: string): Promise<void> {
+  await pool.query(
+    `insert into gateway.identities (issuer, subject, user_id) values ($1, $2, $3)
+     on conflict do nothing`,
+    [identity.issuer, identity.subject, user],
+  );
+  if ((await userOfIdentity(pool, identity)) === user) return;
+  throw new Problem(409, "identity_taken", "this identity belongs to another user");
+}
+
+/** Removes an identity from a user. */
+export async function removeIdentity(
   pool: Pool,
   { issuer, subject }: Identity,
   user: string,
-): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `insert into gateway.identities (issuer, subject, user_id) values ($1, $2, $3)
-     on conflict do nothing`,
+): Promise<void> {
+  await pool.query(
+    "delete from gateway.identities where issuer = $1 and subject = $2 and user_id = $3",
     [issuer, subject, user],
   );
-  return rowCount === 1;
 }
 
 /** Writes the rows of a person and its identity: the first name that is free, with a number if the name is taken. */

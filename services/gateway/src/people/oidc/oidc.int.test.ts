@@ -11,7 +11,7 @@ import {
   startIdentityProvider,
   type TestProvider,
 } from "../../testing/identity-provider.ts";
-import { addUser } from "../../testing/people.ts";
+import { addToken, addUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -224,7 +224,7 @@ test("while the provider is away a sign-in ends in one sentence, and sessions co
   const callback = await toCallback(waiting);
   staff.isAway = true;
   const answer = await waiting.visit(callback);
-  expect(answer.status).toBe(503);
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await textOf(answer)).toBe("Staff does not answer now; try again later.");
   expect((await sessionOf(browser)).status).toBe(200);
 });
@@ -382,6 +382,31 @@ test("an unknown provider, and an error of the provider, are one sentence each",
   expect(await textOf(await browser.visit(callback.href))).toBe(
     "The sign-in by Staff was refused (access_denied); begin again.",
   );
+});
+
+test("an admin adds an identity to a user and removes it, which ends the user's sessions", async () => {
+  const ada = await addToken(gateway, "user:ada");
+  const rex = await addUser(gateway, "rex");
+  const identity = { issuer: staff.issuer, subject: "rex-of-staff" };
+  const change = (user: string, token: string, body: object) =>
+    gateway.call("PATCH", `/api/v1/users/${user}`, { token, body });
+  expect((await change("rex", rex.token, { addIdentity: identity })).status).toBe(403);
+  expect((await change("rex", ada, { addIdentity: identity })).status).toBe(200);
+  const taken = await change("ada", ada, { addIdentity: identity });
+  expect([taken.status, taken.body["code"]]).toEqual([409, "identity_taken"]);
+  for (const wrong of [
+    { ...identity, subject: "" },
+    { ...identity, subject: "a\0b" },
+  ]) {
+    expect((await change("rex", ada, { addIdentity: wrong })).status).toBe(400);
+  }
+  as("rex-of-staff", { roles: [] });
+  const browser = new TestBrowser();
+  await signIn(browser);
+  expect(await sessionOf(browser)).toMatchObject({ status: 200, user: "rex" });
+  expect((await change("rex", ada, { removeIdentity: identity })).status).toBe(200);
+  await expect.poll(async () => (await sessionOf(browser)).status).toBe(401);
+  expect((await signIn(browser)).status).toBe(403);
 });
 
 test("the version names the ways to sign in", async () => {

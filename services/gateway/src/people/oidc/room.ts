@@ -73,10 +73,13 @@ class OidcRoom {
     routes.setErrorHandler((error, request, reply) => {
       const problem = asProblem(error, this.#backend.parts.logger, request.id);
       reply.status(problem.status);
+      const { retryAfterSeconds } = problem;
+      if (retryAfterSeconds !== null) reply.header("retry-after", retryAfterSeconds);
       return sendPage(reply, { title: "Not signed in", text: sentence(problem), confirm: null });
     });
     // The form of the confirmation has no fields.
     const form = "application/x-www-form-urlencoded";
+    routes.removeAllContentTypeParsers();
     routes.addContentTypeParser(form, { parseAs: "string", bodyLimit: 0 }, async () => null);
     const path = "/auth/oidc/:provider";
     routes.get(path, (request, reply) => this.#begin({ request, reply }));
