@@ -1,5 +1,14 @@
 /** A browser without pages: it keeps the cookies of each origin, and follows redirects. */
+import { createHash, randomBytes } from "node:crypto";
 import { fastifyCookie } from "@fastify/cookie";
+import type { TestGateway } from "./test-gateway.ts";
+
+export type ShownSession = {
+  readonly status: number;
+  readonly user?: string;
+  readonly owner?: string;
+  readonly expiresAtMs?: number;
+};
 
 export class TestBrowser {
   readonly #cookies = new Map<string, Map<string, string>>();
@@ -35,6 +44,12 @@ export class TestBrowser {
     throw new Error(`no address with ${until}`);
   }
 
+  /** Returns the present session with a gateway, and the status of the answer. */
+  async session(url: string): Promise<ShownSession> {
+    const answer = await this.visit(`${url}/api/v1/sessions/current`);
+    return { ...((await answer.json()) as object), status: answer.status };
+  }
+
   setCookie(origin: string, name: string, value: string): void {
     this.#of(origin).set(name, value);
   }
@@ -44,4 +59,27 @@ export class TestBrowser {
     this.#cookies.set(origin, known);
     return known;
   }
+}
+
+/** Returns the first paragraph of a page. */
+export async function textOf(answer: Response): Promise<string> {
+  return /<p>(.*?)<\/p>/.exec(await answer.text())?.[1] ?? "";
+}
+
+/** Returns the browser of a person who has signed in some minutes ago. */
+export async function browserOf(
+  { sql, url }: Pick<TestGateway, "sql" | "url">,
+  user: string,
+  ageMinutes: number,
+): Promise<TestBrowser> {
+  const secret = randomBytes(32).toString("base64url");
+  const { rows } = await sql(
+    `insert into gateway.sessions (digest, token, user_id, opened_at)
+     select $1, '', $2, now() - make_interval(mins => $3) returning (select id from gateway.cluster)`,
+    [createHash("sha256").update(secret).digest("hex"), user, ageMinutes],
+  );
+  const [row] = rows as readonly { readonly id: string }[];
+  const browser = new TestBrowser();
+  browser.setCookie(url, `trainyard_${row?.id ?? ""}`, secret);
+  return browser;
 }

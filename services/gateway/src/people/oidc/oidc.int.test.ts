@@ -1,11 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { accessId, evolveAccess, noAccess } from "@trainyard/access";
 import { decodeEvent } from "@trainyard/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { TestBrowser } from "../../testing/browser.ts";
+import { browserOf, type ShownSession, TestBrowser, textOf } from "../../testing/browser.ts";
 import {
   clientSecret,
   startIdentityProvider,
@@ -74,36 +73,10 @@ async function signIn(browser = new TestBrowser(), id = "staff", query = ""): Pr
   return browser.visit(await toCallback(browser, id, query));
 }
 
-type Session = {
-  readonly status: number;
-  readonly user?: string;
-  readonly owner?: string;
-  readonly expiresAtMs?: number;
-};
+const sessionOf = (browser: TestBrowser): Promise<ShownSession> => browser.session(gateway.url);
 
-async function sessionOf(browser: TestBrowser): Promise<Session> {
-  const answer = await browser.visit(`${gateway.url}/api/v1/sessions/current`);
-  return { ...((await answer.json()) as object), status: answer.status };
-}
-
-async function textOf(answer: Response): Promise<string> {
-  expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-  return /<p>(.*?)<\/p>/.exec(await answer.text())?.[1] ?? "";
-}
-
-/** Signs a user of the gateway in, without a provider. */
-async function signedIn(user: string, ageMinutes = 0): Promise<TestBrowser> {
-  const secret = randomBytes(32).toString("base64url");
-  await gateway.sql(
-    `insert into gateway.sessions (digest, token, user_id, opened_at)
-     values ($1, '', $2, now() - make_interval(mins => $3))`,
-    [createHash("sha256").update(secret).digest("hex"), user, ageMinutes],
-  );
-  const { rows } = await gateway.sql("select id from gateway.cluster");
-  const browser = new TestBrowser();
-  browser.setCookie(gateway.url, `trainyard_${rows[0].id}`, secret);
-  return browser;
-}
+const signedIn = (user: string, ageMinutes = 0): Promise<TestBrowser> =>
+  browserOf(gateway, user, ageMinutes);
 
 test("a first sign-in makes a user with the claimed name, and opens the page that was wanted", async () => {
   as("bo", { preferred_username: "Bo Ek", email: "bo@example.net", email_verified: true });
@@ -371,6 +344,7 @@ test("behind TLS the cookie of a sign-in is one that no other host can set", asy
 
 test("an unknown provider, and an error of the provider, are one sentence each", async () => {
   const unknown = await new TestBrowser().visit(startOf("other"));
+  expect(unknown.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect([unknown.status, await textOf(unknown)]).toEqual([
     404,
     "This cluster has no identity provider of this name.",
