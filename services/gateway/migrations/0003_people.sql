@@ -50,6 +50,19 @@ create table gateway.device_logins (
   token text collate "C" not null default ''
 );
 
+-- Sign-ins by identity providers that have begun.
+create table gateway.oidc_sign_ins (
+  -- SHA-256 of the state.
+  digest text primary key,
+  -- SHA-256 of the browser's cookie.
+  browser text not null,
+  -- The client's address; of IPv6 the /64.
+  address text not null,
+  sign_in jsonb not null,
+  expires_at timestamptz not null
+);
+create index oidc_sign_ins_of_address on gateway.oidc_sign_ins (address, expires_at);
+
 -- The last use of tokens, to the minute.
 create table gateway.token_uses (
   token text collate "C" primary key,
@@ -58,4 +71,6 @@ create table gateway.token_uses (
 
 -- A session of a person has no token.
 alter table gateway.sessions add column user_id text collate "C" not null default '';
+-- The end of a session that ends also while it is used; null for none.
+alter table gateway.sessions add column ends_at timestamptz;
 create index sessions_by_user on gateway.sessions (user_id, used_at) where user_id <> '';

@@ -10,12 +10,14 @@ import {
   runTokenVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
+import { oidcVariables, type ProviderSettings, providersOf } from "./people/oidc/config.ts";
 import { type RatesConfig, rateVariables, ratesOf } from "./rates/config.ts";
 
 const schema = z.object({
   ...connectionVariables,
   ...grpcVariables,
   ...runTokenVariables,
+  ...oidcVariables,
   ...rateVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** The folder for checkpoints of experiments without a checkpoint_storage. */
@@ -64,6 +66,8 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly peerUrl: string | null;
   readonly rates: RatesConfig;
   readonly redisUrl: string | null;
+  /** The identity providers that sign people in. */
+  readonly oidc: readonly ProviderSettings[];
   /** The networks of proxies, separated by commas. */
   readonly trustedProxies: string;
 };
@@ -85,6 +89,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
     taskDomain: env.TRAINYARD_TASK_DOMAIN ?? null,
     peerUrl: env.TRAINYARD_GATEWAY_PEER_URL?.replace(/\/+$/, "") ?? null,
     rates: ratesOf(env),
+    oidc: providersOf(env),
     redisUrl: env.TRAINYARD_REDIS_URL ?? null,
     trustedProxies: env.TRAINYARD_TRUSTED_PROXIES,
   };

@@ -54,6 +54,8 @@ import { type ServerDeps, startHttpServer } from "./http/server.ts";
 import { expiredSessions, Sessions } from "./http/sessions.ts";
 import { type Lookup, SharedLookups } from "./http/shared-lookups.ts";
 import { UserDirectory } from "./people/directory.ts";
+import { oidcRoom } from "./people/oidc/room.ts";
+import { expiredSignIns } from "./people/oidc/sign-ins.ts";
 import { expiredDeviceLogins } from "./people/device-logins.ts";
 import { CurrentAccess } from "./people/current-access.ts";
 import { expiredWrongPasswords } from "./people/wrong-passwords.ts";
@@ -87,7 +89,7 @@ type ServeConnection = StreamsDeps["serveConnection"];
 const migrations = join(import.meta.dirname, "../migrations");
 const expired = [
   ...[expiredKeys, ...expiredSessions, ...expiredTaskSessions],
-  ...[expiredDeviceLogins, expiredWrongPasswords],
+  ...[expiredDeviceLogins, expiredSignIns, expiredWrongPasswords],
 ];
 
 export async function createService(
@@ -130,7 +132,6 @@ export async function createService(
   });
   const purging = purgeLoop(backend, new DeletionHold(parts), () => freshness.unready() === null);
   const removing = removalLoop({ pool, clock, logger });
-  const idempotency = new IdempotencyStore(pool);
   const known = tokenLookup(freshness, (ids) => findTokens({ documents, pool: callers }, ids));
   const state = await openState(config.redisUrl, parts);
   const door = doorOf({ ...parts, state, access }, callers, executor.cache, known, config);
@@ -141,13 +142,10 @@ export async function createService(
   const mayOpen = (task: string, caller: UserCaller) => requireOpens(backend, task, caller);
   const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, mayOpen, token: known });
   const face = {
-    costs: new Costs(),
-    guard: new Guard(access, backend),
-    directory,
-    bodies: gatewayBodies(),
+    ...{ costs: new Costs(), bodies: gatewayBodies(), guard: new Guard(access, backend) },
     reached: (position: string) => backend.reachText(position),
     handlers: apiHandlers(backend, moved, { ...door, ...pages, ...room, state }, config),
-    ...{ idempotency, ...door },
+    ...{ idempotency: new IdempotencyStore(pool), directory, ...door },
     front: (...listeners: Listeners) => frontServer({ ...pages, taskDomain }, ...listeners),
     upgrades: (serveConnection: ServeConnection) => [
       ...room.doors,
@@ -158,6 +156,7 @@ export async function createService(
     ...{ checks, clock, logger, registry, tracer, telemetry },
     position: () => view.position,
     webPages: new WebPages(config.webDir, logger),
+    signIns: oidcRoom(backend, door, config.oidc),
   };
   return serviceOf(parts, {
     http,
@@ -181,10 +180,7 @@ export async function createService(
       { run: (signal) => keepRecent(backend.parts, signal) },
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
-      checks,
-      room.tunnels,
-      pages.callers,
-      door.uses,
+      ...[checks, room.tunnels, pages.callers, door.uses],
       { run: (signal) => sweep(expired, pool, clock, logger, signal) },
       purging,
       removing,

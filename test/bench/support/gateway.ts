@@ -95,6 +95,7 @@ export async function openGateway(
     rates: { user: null, run: null, address: null },
     trustedProxies: "",
     redisUrl,
+    oidc: [],
   };
   const alone = natsUrl === null ? { bus: bus ?? createMemoryBus().connect("gateway") } : {};
   const gateway = stack.use(await createService(config, alone));

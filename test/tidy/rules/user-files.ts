@@ -8,6 +8,7 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^services\/gateway\/src\/http\/web-files\.ts$/, "the built pages"],
   [/^services\/gateway\/src\/http\/api-documents\.ts$/, "the generated documents of the API"],
   [/^services\/gateway\/src\/spaces\/first-token\.ts$/, "the file of the first token"],
+  [/^services\/gateway\/src\/people\/oidc\/secret-file\.ts$/, "the secret of a client"],
 ];
 
 /** Functions that call the file system in the process of their caller. */

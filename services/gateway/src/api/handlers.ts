@@ -48,10 +48,13 @@ export function apiHandlers(
       readonly taskSessions: TaskSessions;
       readonly tunnels: Pick<Tunnels, "open">;
     },
-  config: Pick<GatewayConfig, "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl">,
+  config: Pick<
+    GatewayConfig,
+    "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl" | "oidc"
+  >,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
-  const cluster = clusterHandlers(backend);
+  const cluster = clusterHandlers(backend, config.oidc);
   const events = eventHandlers(backend);
   const lines = followedLines(backend, moved);
   const logs = logHandlers(backend, lines);

@@ -36,6 +36,8 @@ export type ServerDeps = RouterDeps & {
   readonly health: HealthChecks;
   readonly position: () => number;
   readonly webPages: WebPages;
+  /** Registers the routes of identity providers. */
+  readonly signIns: (server: FastifyInstance) => void;
   /** Returns the server in front, which hands the requests and upgrades of the platform on. */
   readonly front: (answer: RequestListener, upgrade: UpgradeListener) => Server;
   /** The upgrades of the platform. `serve` serves HTTP on a connection, as on one that a browser opened. */
@@ -90,6 +92,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     throw nothingAt(request);
   });
   registerPages(server, deps);
+  deps.signIns(server);
   const serve = (connection: Duplex): void => void server.server.emit("connection", connection);
   const upgrades = new Upgrades(access, { ...deps, upgrades: deps.upgrades(serve) });
   registerRoutes(server, access, {

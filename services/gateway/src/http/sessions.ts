@@ -2,7 +2,7 @@
  * Sessions of browsers, and the codes that open a session. Both are secrets of 32 random bytes. A secret is returned
  * once, and its row has only the SHA-256.
  *
- *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
+ *   code ──redeemed once, within 10 minutes──► session ──12 h unused, its end, or signed out──► (none)
  *
  * A session refers to its token, and each request checks again whether that token is valid. The session of a person who
  * signed in with a password has no token: it ends with the password, and while the user is disabled.
@@ -21,8 +21,13 @@ export type Secret = { readonly secret: string; readonly expiresAtMs: number };
 
 const { sessionIdleHours: idleHours } = httpLimits;
 
-/** SQL for the end of a session without further use, in milliseconds since 1970. */
-const endMs = "(extract(epoch from now() + make_interval(hours => $2)) * 1000)::float8";
+/** SQL for the end of a session without further use, in milliseconds since 1970; null counts as no other end. */
+const endMs =
+  "(extract(epoch from least(now() + make_interval(hours => $2), ends_at)) * 1000)::float8";
+
+/** SQL for a session that has not ended. */
+const isOpen =
+  "used_at > now() - make_interval(hours => $2) and (ends_at is null or ends_at > now())";
 
 export class Sessions {
   readonly #pool: Pool;
@@ -54,19 +59,45 @@ export class Sessions {
    * Opens a session of a person whose password had a hash; undefined if the password has changed since. The lock of the
    * row makes a change of the password wait, so that it ends this session, too.
    */
-  async openOfPerson(user: string, hash: string): Promise<Secret | undefined> {
+  openOfPerson(user: string, hash: string): Promise<Secret | undefined> {
+    return this.#openOfUser(user, { hash, hours: null });
+  }
+
+  /** Opens a session of a person whom an identity provider has signed in. It ends after some hours, used or not. */
+  async openOfIdentity(user: string, hours: number): Promise<Secret> {
+    const opened = await this.#openOfUser(user, { hash: null, hours });
+    assert(opened !== undefined, "a session of a user is opened");
+    return opened;
+  }
+
+  async #openOfUser(
+    user: string,
+    { hash, hours }: { readonly hash: string | null; readonly hours: number | null },
+  ): Promise<Secret | undefined> {
     const secret = newSecret();
     const { rows } = await this.#pool.query<{ ends: number }>(
       `with of as (
-         select id from gateway.users where id = $3 and password_hash = $4 for share), surplus as (
+         select id from gateway.users
+         where id = $3 and ($4::text is null or password_hash = $4) for share), surplus as (
          delete from gateway.sessions where digest in (
            select digest from gateway.sessions where user_id = $3 and user_id <> ''
            order by used_at desc offset $5))
-       insert into gateway.sessions (digest, token, user_id) select $1, '', id from of
+       insert into gateway.sessions (digest, token, user_id, ends_at)
+       select $1, '', id, now() + make_interval(hours => $6) from of
        returning ${endMs} as ends`,
-      [digestOfSecret(secret), idleHours, user, hash, httpLimits.sessionsOfTokenMax - 1],
+      [digestOfSecret(secret), idleHours, user, hash, httpLimits.sessionsOfTokenMax - 1, hours],
     );
     return rows[0] === undefined ? undefined : { secret, expiresAtMs: rows[0].ends };
+  }
+
+  /** Whether a session was opened within some minutes. */
+  async isFresh(digest: string, minutes: number): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `select from gateway.sessions
+       where digest = $1 and opened_at > now() - make_interval(mins => $2)`,
+      [digest, minutes],
+    );
+    return rowCount === 1;
   }
 
   /** Opens a session for the token that a statement returns, if it returns one; its only parameter is $3. */
@@ -99,7 +130,7 @@ export class Sessions {
       `select digest, token, user_id as user, ${endMs} as ends,
          used_at < now() - make_interval(secs => $3) as stale
        from gateway.sessions
-       where digest = any($1) and used_at > now() - make_interval(hours => $2)`,
+       where digest = any($1) and ${isOpen}`,
       [[...secretOf.keys()], idleHours, sessionUsedSeconds],
     );
     await this.touch(rows.filter(({ stale }) => stale).map(({ digest }) => digest));
@@ -116,7 +147,7 @@ export class Sessions {
     if (digests.length === 0) return new Set();
     const { rows } = await this.#pool.query<{ digest: string }>(
       `update gateway.sessions set used_at = now()
-       where digest = any($1) and used_at > now() - make_interval(hours => $2) returning digest`,
+       where digest = any($1) and ${isOpen} returning digest`,
       [digests, idleHours],
     );
     return new Set(rows.map(({ digest }) => digest));
@@ -127,7 +158,7 @@ export class Sessions {
     if (digests.length === 0) return new Set();
     const { rows } = await this.#pool.query<{ digest: string }>(
       `select digest from gateway.sessions
-       where digest = any($1) and used_at > now() - make_interval(hours => $2)`,
+       where digest = any($1) and ${isOpen}`,
       [digests, idleHours],
     );
     return new Set(rows.map(({ digest }) => digest));
@@ -170,7 +201,10 @@ export class Sessions {
 
 /** Ended sessions and codes. */
 export const expiredSessions: readonly Expired[] = [
-  { table: "gateway.sessions", where: `used_at < now() - interval '${idleHours} hours'` },
+  {
+    table: "gateway.sessions",
+    where: `used_at < now() - interval '${idleHours} hours' or ends_at < now()`,
+  },
   { table: "gateway.session_codes", where: "expires_at < now()" },
 ];
 

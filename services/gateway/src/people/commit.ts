@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isRejection, type Rejection } from "@trainyard/kernel";
 import type { Work } from "@trainyard/runtime";
-import type { Backend } from "../backend.ts";
+import type { Asker, Backend } from "../backend.ts";
 import { problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import { ownCommit } from "../spaces/own-commit.ts";
@@ -9,10 +9,10 @@ import { ownCommit } from "../spaces/own-commit.ts";
 /** Commits a decision about users, and waits until this replica has it. Returns the position as text. */
 export async function commit(
   backend: Backend,
-  context: RequestContext,
+  asker: Asker,
   decide: (work: Work) => Promise<Rejection | undefined>,
 ): Promise<string> {
-  const result = await backend.parts.executor.execute(ownCommit(context), decide);
+  const result = await backend.parts.executor.execute(ownCommit(asker), decide);
   if (isRejection(result)) throw problemOf(result);
   await backend.hear(result.position);
   return String(result.position || backend.position);

@@ -87,7 +87,9 @@ async function leftRow(
 ): Promise<string> {
   const row = await rowOfName(client, name);
   if (row === undefined) return "";
-  const isUser = (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
+  // The row of an identity belongs to its person, also before the event.
+  const isUser =
+    row.issuers.length > 0 || (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
   if (isUser && row.id === id) {
     const detail = `the user ${JSON.stringify(name)} was created, but the answer was lost: reset the password`;
     throw new Problem(409, "user_exists", detail);

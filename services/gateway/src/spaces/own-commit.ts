@@ -1,8 +1,8 @@
 import type { CommitIdentity } from "@trainyard/runtime";
-import type { RequestContext } from "../http/request-context.ts";
+import type { Asker } from "../backend.ts";
 
 /** Returns the identity of a commit to a stream of the gateway. */
-export function ownCommit(context: RequestContext, workspace = ""): CommitIdentity {
+export function ownCommit(context: Asker, workspace = ""): CommitIdentity {
   return {
     commitId: context.commitId,
     meta: {

@@ -1,15 +1,19 @@
 import { LogIdentity, version } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
+import type { ProviderSettings } from "../../people/oidc/config.ts";
 import { listViews, rebuildView } from "../views/views.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { verifyLog } from "./verify.ts";
 
-export function clusterHandlers(backend: Backend) {
+export function clusterHandlers(backend: Backend, oidc: readonly ProviderSettings[]) {
   const identity = new LogIdentity(backend.parts.log);
   return {
     unary: {
-      getVersion: async () => ({ version, api: "v1", log: await identity.id() }),
+      getVersion: async () => ({
+        ...{ version, api: "v1", log: await identity.id() },
+        signIn: await signInOf(backend, oidc),
+      }),
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {
         const { consumer, key } = request;
@@ -35,6 +39,13 @@ export function clusterHandlers(backend: Backend) {
       verifyLog: (request, context) => verifyLog(backend, request, context),
     },
   } satisfies SomeHandlers;
+}
+
+/** Returns how people sign in: in no way while the cluster has no users. */
+async function signInOf({ parts }: Backend, oidc: readonly ProviderSettings[]) {
+  const { hasUsers } = await parts.access.state();
+  const providers = oidc.map(({ id, name }) => ({ name, path: `/auth/oidc/${id}` }));
+  return { passwords: hasUsers, providers: hasUsers ? providers : [] };
 }
 
 async function listParked(backend: Backend, context: RequestContext) {

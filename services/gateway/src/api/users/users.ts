@@ -1,4 +1,5 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { isLine } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
@@ -7,6 +8,7 @@ import { createUser } from "../../people/create-user.ts";
 import { requireDescription, requireName } from "../../people/descriptions.ts";
 import { refuseLastAdmin } from "../../people/last-admin.ts";
 import { peopleLimits } from "../../people/limits.ts";
+import { addIdentity, removeIdentity } from "../../people/oidc/identities.ts";
 import type { People, User } from "../../people/people.ts";
 import {
   describeRow,
@@ -94,7 +96,7 @@ async function getMe(
   return { ...me, user, roles: heldRoles(state, caller.user) };
 }
 
-/** Changes the names and the address of a user. Returns the position. */
+/** Changes the names, the address and the identities of a user. Returns the position. */
 async function updateUser(
   backend: Backend,
   people: People,
@@ -107,8 +109,11 @@ async function updateUser(
   if (!context.rights.everywhere("user_admin")) {
     // A token that is limited to a role does not change its owner.
     const { user: caller, limits } = userCaller(context);
-    if (caller !== id || limits.length > 0 || name !== user.name)
+    const isOwn = caller === id && limits.length === 0;
+    const { addIdentity: added, removeIdentity: removed } = request;
+    if (!isOwn || name !== user.name || added !== undefined || removed !== undefined) {
       throw notAllowed("user_admin", "");
+    }
   }
   if (name !== user.name) requireName(name);
   requireDescription({ displayName, email });
@@ -117,7 +122,26 @@ async function updateUser(
     throw new Problem(409, "user_exists", detail);
   }
   backend.parts.directory.set(id, name);
+  await changeIdentities(backend, user, request);
   return change(backend, id, { type: "describe", by: context.caller.authid }, context);
+}
+
+async function changeIdentities(
+  { parts: { pool } }: Backend,
+  { id, kind }: User,
+  { addIdentity: added, removeIdentity: removed }: RequestOf<"updateUser">,
+): Promise<void> {
+  if (added !== undefined) {
+    const isWhole = [added.issuer, added.subject].every((text) => text !== "" && isLine(text));
+    if (kind !== "person" || !isWhole) {
+      const detail = "an identity has an issuer and a subject, and is one of a person";
+      throw new Problem(400, "invalid_request", detail);
+    }
+    await addIdentity(pool, added, id);
+  }
+  if (removed === undefined) return;
+  await removeIdentity(pool, removed, id);
+  await endSessions(pool, id);
 }
 
 function requireReason(reason: string): void {

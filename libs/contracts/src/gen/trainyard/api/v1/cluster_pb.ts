@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiPwoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJEgsKA2xvZxgDIAEoCSKRAQoRTGlzdEFnZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIOCgZmaWVsZHMYBiADKAkSDQoFY291bnQYByABKAgi/wEKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGAQgASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYBSABKAhIAYgBARIlChhzY2hlZHVsZXJfYW5zd2VyZWRfYXRfbXMYBiABKAFIAogBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlQhsKGV9zY2hlZHVsZXJfYW5zd2VyZWRfYXRfbXMi2wUKBUFnZW50EgwKBG5hbWUYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIqCgVzbG90cxgEIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuQWdlbnRTbG90Eg8KB3ZlcnNpb24YBSABKAkSGQoMbmFtZV9yZWZ1c2VkGAYgASgJSACIAQESFgoOcHJvY2Vzc19ncm91cHMYByABKAkSMQoIZGlzdHJ1c3QYCCABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc3RydXN0SAGIAQESFwoKbm90X3BsYWNlZBgJIAEoCUgCiAEBEjMKBmxhYmVscxgKIAMoCzIjLnRyYWlueWFyZC5hcGkudjEuQWdlbnQuTGFiZWxzRW50cnkSMQoIZGlzYWJsZWQYCyABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEAoIcHJvdG9jb2wYDCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GA0gASgNEkUKC3VuZGVsaXZlcmVkGA4gASgLMisudHJhaW55YXJkLmNvbW1vbi52MS5VbmRlbGl2ZXJlZENoZWNrcG9pbnRzSASIAQESLwoHc2lsZW5jZRgPIAEoCzIZLnRyYWlueWFyZC5hcGkudjEuU2lsZW5jZUgFiAEBEg8KB25vdGljZXMYECADKAkSEwoGZW5naW5lGBEgASgJSAaIAQESGQoMcnVuc19hc19yb290GBIgASgISAeIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIPCg1fbmFtZV9yZWZ1c2VkQgsKCV9kaXN0cnVzdEINCgtfbm90X3BsYWNlZEILCglfZGlzYWJsZWRCDgoMX3VuZGVsaXZlcmVkQgoKCF9zaWxlbmNlQgkKB19lbmdpbmVCDwoNX3J1bnNfYXNfcm9vdCIrCgdTaWxlbmNlEg4KBnJlYXNvbhgBIAEoCRIQCgh1bnRpbF9tcxgCIAEoASJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgIIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIImgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoARIMCgRyb2xlGAMgASgJEhIKCndvcmtzcGFjZXMYBCADKAkSDAoEdXNlchgFIAEoCSJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiXQoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEgsKA2FsbBgEIAEoCCJnChJMaXN0VG9rZW5zUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRva2VuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSLbAQoFVG9rZW4SCgoCaWQYASABKAkSDQoFbGFiZWwYAiABKAkSDQoFb3duZXIYAyABKAkSFQoNY3JlYXRlZF9hdF9tcxgEIAEoARIaCg1leHBpcmVzX2F0X21zGAUgASgBSACIAQESDwoHcmV2b2tlZBgGIAEoCBIMCgRyb2xlGAcgASgJEhIKCndvcmtzcGFjZXMYCCADKAkSHAoPbGFzdF91c2VkX2F0X21zGAkgASgBSAGIAQFCEAoOX2V4cGlyZXNfYXRfbXNCEgoQX2xhc3RfdXNlZF9hdF9tcyIjChJSZXZva2VUb2tlblJlcXVlc3QSDQoFdG9rZW4YASABKAkiPgoTUmV2b2tlVG9rZW5SZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIVCg1zdWJzY3JpcHRpb25zGAIgAygJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiQQoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWZvcmNlGAMgASgIIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MrUOCg5DbHVzdGVyU2VydmljZRJ6CgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIiGKtRgGCAE4AWgBgtPkkwIREg8vYXBpL3YxL3ZlcnNpb24SfAoKTGlzdEFnZW50cxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXNwb25zZSIjirUYCWABaAJwAYABAYLT5JMCEBIOL2FwaS92MS9hZ2VudHMSeQoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIgirUYBjgBaAFwE4LT5JMCEBIOL2FwaS92MS9wYXJrZWQShQEKC1JldHJ5UGFya2VkEiQudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVzcG9uc2UiKYq1GAYgAWgIcBOC0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnoKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiJYq1GARoDnATgtPkkwIXOgEqIhIvYXBpL3YxL2xvZzp2ZXJpZnkwARJ2CgxHZXRMb2dBbmNob3ISJS50cmFpbnlhcmQuYXBpLnYxLkdldExvZ0FuY2hvclJlcXVlc3QaGy50cmFpbnlhcmQuYXBpLnYxLkxvZ0FuY2hvciIiirUYBGgBcBOC0+STAhQSEi9hcGkvdjEvbG9nOmFuY2hvchKCAQoLQ3JlYXRlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZSImirUYCSgBaAhwAYABAYLT5JMCEzoBKiIOL2FwaS92MS90b2tlbnMSegoKTGlzdFRva2VucxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXNwb25zZSIhirUYB2gCcAGAAQGC0+STAhASDi9hcGkvdjEvdG9rZW5zEocBCgtSZXZva2VUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlc3BvbnNlIiuKtRgJIAFoCHABgAEBgtPkkwIYKhYvYXBpL3YxL3Rva2Vucy97dG9rZW59EokBCgpUcnVzdEFnZW50EiMudHJhaW55YXJkLmFwaS52MS5UcnVzdEFnZW50UmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlc3BvbnNlIjCKtRgGIAFoCHATgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3QSigEKDERpc2FibGVBZ2VudBIlLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIyirUYBiABaAhwE4LT5JMCIjoBKiIdL2FwaS92MS9hZ2VudHMve25hbWV9L2Rpc2FibGUShAEKCkRyYWluQWdlbnQSIy50cmFpbnlhcmQuYXBpLnYxLkRyYWluQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIjCKtRgGIAFoCHATgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vZHJhaW4ShwEKC0VuYWJsZUFnZW50EiQudHJhaW55YXJkLmFwaS52MS5FbmFibGVBZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiMYq1GAYgAWgIcBOC0+STAiE6ASoiHC9hcGkvdjEvYWdlbnRzL3tuYW1lfS9lbmFibGUSfQoLUmVtb3ZlQWdlbnQSJC50cmFpbnlhcmQuYXBpLnYxLlJlbW92ZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSInirUYBiABaAhwE4LT5JMCFyoVL2FwaS92MS9hZ2VudHMve25hbWV9YgZwcm90bzM", [file_google_api_annotations, file_trainyard_common_v1_checkpoints, file_trainyard_options_v1_call]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiagoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJEgsKA2xvZxgDIAEoCRIpCgdzaWduX2luGAQgASgLMhgudHJhaW55YXJkLmFwaS52MS5TaWduSW4iUAoGU2lnbkluEhEKCXBhc3N3b3JkcxgBIAEoCBIzCglwcm92aWRlcnMYAiADKAsyIC50cmFpbnlhcmQuYXBpLnYxLlNpZ25JblByb3ZpZGVyIiwKDlNpZ25JblByb3ZpZGVyEgwKBG5hbWUYASABKAkSDAoEcGF0aBgCIAEoCSKRAQoRTGlzdEFnZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCRIOCgZmaWVsZHMYBiADKAkSDQoFY291bnQYByABKAgi/wEKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJEhIKBXRvdGFsGAQgASgBSACIAQESHgoRdG90YWxfaXNfZXN0aW1hdGUYBSABKAhIAYgBARIlChhzY2hlZHVsZXJfYW5zd2VyZWRfYXRfbXMYBiABKAFIAogBAUIICgZfdG90YWxCFAoSX3RvdGFsX2lzX2VzdGltYXRlQhsKGV9zY2hlZHVsZXJfYW5zd2VyZWRfYXRfbXMi2wUKBUFnZW50EgwKBG5hbWUYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIqCgVzbG90cxgEIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuQWdlbnRTbG90Eg8KB3ZlcnNpb24YBSABKAkSGQoMbmFtZV9yZWZ1c2VkGAYgASgJSACIAQESFgoOcHJvY2Vzc19ncm91cHMYByABKAkSMQoIZGlzdHJ1c3QYCCABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc3RydXN0SAGIAQESFwoKbm90X3BsYWNlZBgJIAEoCUgCiAEBEjMKBmxhYmVscxgKIAMoCzIjLnRyYWlueWFyZC5hcGkudjEuQWdlbnQuTGFiZWxzRW50cnkSMQoIZGlzYWJsZWQYCyABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEAoIcHJvdG9jb2wYDCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GA0gASgNEkUKC3VuZGVsaXZlcmVkGA4gASgLMisudHJhaW55YXJkLmNvbW1vbi52MS5VbmRlbGl2ZXJlZENoZWNrcG9pbnRzSASIAQESLwoHc2lsZW5jZRgPIAEoCzIZLnRyYWlueWFyZC5hcGkudjEuU2lsZW5jZUgFiAEBEg8KB25vdGljZXMYECADKAkSEwoGZW5naW5lGBEgASgJSAaIAQESGQoMcnVuc19hc19yb290GBIgASgISAeIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIPCg1fbmFtZV9yZWZ1c2VkQgsKCV9kaXN0cnVzdEINCgtfbm90X3BsYWNlZEILCglfZGlzYWJsZWRCDgoMX3VuZGVsaXZlcmVkQgoKCF9zaWxlbmNlQgkKB19lbmdpbmVCDwoNX3J1bnNfYXNfcm9vdCIrCgdTaWxlbmNlEg4KBnJlYXNvbhgBIAEoCRIQCgh1bnRpbF9tcxgCIAEoASJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgIIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIImgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoARIMCgRyb2xlGAMgASgJEhIKCndvcmtzcGFjZXMYBCADKAkSDAoEdXNlchgFIAEoCSJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiXQoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJEgsKA2FsbBgEIAEoCCJnChJMaXN0VG9rZW5zUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRva2VuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSLbAQoFVG9rZW4SCgoCaWQYASABKAkSDQoFbGFiZWwYAiABKAkSDQoFb3duZXIYAyABKAkSFQoNY3JlYXRlZF9hdF9tcxgEIAEoARIaCg1leHBpcmVzX2F0X21zGAUgASgBSACIAQESDwoHcmV2b2tlZBgGIAEoCBIMCgRyb2xlGAcgASgJEhIKCndvcmtzcGFjZXMYCCADKAkSHAoPbGFzdF91c2VkX2F0X21zGAkgASgBSAGIAQFCEAoOX2V4cGlyZXNfYXRfbXNCEgoQX2xhc3RfdXNlZF9hdF9tcyIjChJSZXZva2VUb2tlblJlcXVlc3QSDQoFdG9rZW4YASABKAkiPgoTUmV2b2tlVG9rZW5SZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIVCg1zdWJzY3JpcHRpb25zGAIgAygJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiQQoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEg0KBWZvcmNlGAMgASgIIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MrUOCg5DbHVzdGVyU2VydmljZRJ6CgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIiGKtRgGCAE4AWgBgtPkkwIREg8vYXBpL3YxL3ZlcnNpb24SfAoKTGlzdEFnZW50cxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXNwb25zZSIjirUYCWABaAJwAYABAYLT5JMCEBIOL2FwaS92MS9hZ2VudHMSeQoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIgirUYBjgBaAFwE4LT5JMCEBIOL2FwaS92MS9wYXJrZWQShQEKC1JldHJ5UGFya2VkEiQudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVzcG9uc2UiKYq1GAYgAWgIcBOC0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnoKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiJYq1GARoDnATgtPkkwIXOgEqIhIvYXBpL3YxL2xvZzp2ZXJpZnkwARJ2CgxHZXRMb2dBbmNob3ISJS50cmFpbnlhcmQuYXBpLnYxLkdldExvZ0FuY2hvclJlcXVlc3QaGy50cmFpbnlhcmQuYXBpLnYxLkxvZ0FuY2hvciIiirUYBGgBcBOC0+STAhQSEi9hcGkvdjEvbG9nOmFuY2hvchKCAQoLQ3JlYXRlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZSImirUYCSgBaAhwAYABAYLT5JMCEzoBKiIOL2FwaS92MS90b2tlbnMSegoKTGlzdFRva2VucxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXNwb25zZSIhirUYB2gCcAGAAQGC0+STAhASDi9hcGkvdjEvdG9rZW5zEocBCgtSZXZva2VUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlc3BvbnNlIiuKtRgJIAFoCHABgAEBgtPkkwIYKhYvYXBpL3YxL3Rva2Vucy97dG9rZW59EokBCgpUcnVzdEFnZW50EiMudHJhaW55YXJkLmFwaS52MS5UcnVzdEFnZW50UmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlc3BvbnNlIjCKtRgGIAFoCHATgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3QSigEKDERpc2FibGVBZ2VudBIlLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIyirUYBiABaAhwE4LT5JMCIjoBKiIdL2FwaS92MS9hZ2VudHMve25hbWV9L2Rpc2FibGUShAEKCkRyYWluQWdlbnQSIy50cmFpbnlhcmQuYXBpLnYxLkRyYWluQWdlbnRSZXF1ZXN0Gh8udHJhaW55YXJkLmFwaS52MS5BZ2VudFJlc3BvbnNlIjCKtRgGIAFoCHATgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vZHJhaW4ShwEKC0VuYWJsZUFnZW50EiQudHJhaW55YXJkLmFwaS52MS5FbmFibGVBZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiMYq1GAYgAWgIcBOC0+STAiE6ASoiHC9hcGkvdjEvYWdlbnRzL3tuYW1lfS9lbmFibGUSfQoLUmVtb3ZlQWdlbnQSJC50cmFpbnlhcmQuYXBpLnYxLlJlbW92ZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSInirUYBiABaAhwE4LT5JMCFyoVL2FwaS92MS9hZ2VudHMve25hbWV9YgZwcm90bzM", [file_google_api_annotations, file_trainyard_common_v1_checkpoints, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -49,6 +49,13 @@ export type GetVersionResponse = Message<"trainyard.api.v1.GetVersionResponse"> 
    * @generated from field: string log = 3;
    */
   log: string;
+
+  /**
+   * The ways in which people sign in; a token always works.
+   *
+   * @generated from field: trainyard.api.v1.SignIn sign_in = 4;
+   */
+  signIn?: SignIn | undefined;
 };
 
 /**
@@ -57,6 +64,56 @@ export type GetVersionResponse = Message<"trainyard.api.v1.GetVersionResponse"> 
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_cluster, 1);
+
+/**
+ * @generated from message trainyard.api.v1.SignIn
+ */
+export type SignIn = Message<"trainyard.api.v1.SignIn"> & {
+  /**
+   * Whether people sign in with name and password: the cluster has users.
+   *
+   * @generated from field: bool passwords = 1;
+   */
+  passwords: boolean;
+
+  /**
+   * @generated from field: repeated trainyard.api.v1.SignInProvider providers = 2;
+   */
+  providers: SignInProvider[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.SignIn.
+ * Use `create(SignInSchema)` to create a new message.
+ */
+export const SignInSchema: GenMessage<SignIn> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 2);
+
+/**
+ * An identity provider (OpenID Connect).
+ *
+ * @generated from message trainyard.api.v1.SignInProvider
+ */
+export type SignInProvider = Message<"trainyard.api.v1.SignInProvider"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The path at which a sign-in begins. The parameter page names the page to open afterwards: ?page=/experiments.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.SignInProvider.
+ * Use `create(SignInProviderSchema)` to create a new message.
+ */
+export const SignInProviderSchema: GenMessage<SignInProvider> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 3);
 
 /**
  * @generated from message trainyard.api.v1.ListAgentsRequest
@@ -115,7 +172,7 @@ export type ListAgentsRequest = Message<"trainyard.api.v1.ListAgentsRequest"> & 
  * Use `create(ListAgentsRequestSchema)` to create a new message.
  */
 export const ListAgentsRequestSchema: GenMessage<ListAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 2);
+  messageDesc(file_trainyard_api_v1_cluster, 4);
 
 /**
  * @generated from message trainyard.api.v1.ListAgentsResponse
@@ -164,7 +221,7 @@ export type ListAgentsResponse = Message<"trainyard.api.v1.ListAgentsResponse"> 
  * Use `create(ListAgentsResponseSchema)` to create a new message.
  */
 export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 3);
+  messageDesc(file_trainyard_api_v1_cluster, 5);
 
 /**
  * @generated from message trainyard.api.v1.Agent
@@ -294,7 +351,7 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
  * Use `create(AgentSchema)` to create a new message.
  */
 export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 4);
+  messageDesc(file_trainyard_api_v1_cluster, 6);
 
 /**
  * @generated from message trainyard.api.v1.Silence
@@ -320,7 +377,7 @@ export type Silence = Message<"trainyard.api.v1.Silence"> & {
  * Use `create(SilenceSchema)` to create a new message.
  */
 export const SilenceSchema: GenMessage<Silence> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 5);
+  messageDesc(file_trainyard_api_v1_cluster, 7);
 
 /**
  * @generated from message trainyard.api.v1.Disabled
@@ -357,7 +414,7 @@ export type Disabled = Message<"trainyard.api.v1.Disabled"> & {
  * Use `create(DisabledSchema)` to create a new message.
  */
 export const DisabledSchema: GenMessage<Disabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 6);
+  messageDesc(file_trainyard_api_v1_cluster, 8);
 
 /**
  * @generated from message trainyard.api.v1.Distrust
@@ -395,7 +452,7 @@ export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
  * Use `create(DistrustSchema)` to create a new message.
  */
 export const DistrustSchema: GenMessage<Distrust> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 7);
+  messageDesc(file_trainyard_api_v1_cluster, 9);
 
 /**
  * @generated from message trainyard.api.v1.AgentSlot
@@ -461,7 +518,7 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
  * Use `create(AgentSlotSchema)` to create a new message.
  */
 export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 8);
+  messageDesc(file_trainyard_api_v1_cluster, 10);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedRequest
@@ -474,7 +531,7 @@ export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & 
  * Use `create(ListParkedRequestSchema)` to create a new message.
  */
 export const ListParkedRequestSchema: GenMessage<ListParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 9);
+  messageDesc(file_trainyard_api_v1_cluster, 11);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedResponse
@@ -501,7 +558,7 @@ export type ListParkedResponse = Message<"trainyard.api.v1.ListParkedResponse"> 
  * Use `create(ListParkedResponseSchema)` to create a new message.
  */
 export const ListParkedResponseSchema: GenMessage<ListParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 10);
+  messageDesc(file_trainyard_api_v1_cluster, 12);
 
 /**
  * @generated from message trainyard.api.v1.ParkedEvent
@@ -548,7 +605,7 @@ export type ParkedEvent = Message<"trainyard.api.v1.ParkedEvent"> & {
  * Use `create(ParkedEventSchema)` to create a new message.
  */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 11);
+  messageDesc(file_trainyard_api_v1_cluster, 13);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedRequest
@@ -570,7 +627,7 @@ export type RetryParkedRequest = Message<"trainyard.api.v1.RetryParkedRequest"> 
  * Use `create(RetryParkedRequestSchema)` to create a new message.
  */
 export const RetryParkedRequestSchema: GenMessage<RetryParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 12);
+  messageDesc(file_trainyard_api_v1_cluster, 14);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedResponse
@@ -587,7 +644,7 @@ export type RetryParkedResponse = Message<"trainyard.api.v1.RetryParkedResponse"
  * Use `create(RetryParkedResponseSchema)` to create a new message.
  */
 export const RetryParkedResponseSchema: GenMessage<RetryParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 13);
+  messageDesc(file_trainyard_api_v1_cluster, 15);
 
 /**
  * @generated from message trainyard.api.v1.VerifyLogRequest
@@ -612,7 +669,7 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  * Use `create(VerifyLogRequestSchema)` to create a new message.
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.GetLogAnchorRequest
@@ -625,7 +682,7 @@ export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"
  * Use `create(GetLogAnchorRequestSchema)` to create a new message.
  */
 export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.LogAnchor
@@ -656,7 +713,7 @@ export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
  * Use `create(LogAnchorSchema)` to create a new message.
  */
 export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -700,7 +757,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -747,7 +804,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -771,7 +828,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -808,7 +865,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -835,7 +892,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -898,7 +955,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 22);
+  messageDesc(file_trainyard_api_v1_cluster, 24);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -915,7 +972,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 23);
+  messageDesc(file_trainyard_api_v1_cluster, 25);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -939,7 +996,7 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 24);
+  messageDesc(file_trainyard_api_v1_cluster, 26);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentRequest
@@ -956,7 +1013,7 @@ export type TrustAgentRequest = Message<"trainyard.api.v1.TrustAgentRequest"> & 
  * Use `create(TrustAgentRequestSchema)` to create a new message.
  */
 export const TrustAgentRequestSchema: GenMessage<TrustAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 25);
+  messageDesc(file_trainyard_api_v1_cluster, 27);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentResponse
@@ -973,7 +1030,7 @@ export type TrustAgentResponse = Message<"trainyard.api.v1.TrustAgentResponse"> 
  * Use `create(TrustAgentResponseSchema)` to create a new message.
  */
 export const TrustAgentResponseSchema: GenMessage<TrustAgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 26);
+  messageDesc(file_trainyard_api_v1_cluster, 28);
 
 /**
  * @generated from message trainyard.api.v1.DisableAgentRequest
@@ -1002,7 +1059,7 @@ export type DisableAgentRequest = Message<"trainyard.api.v1.DisableAgentRequest"
  * Use `create(DisableAgentRequestSchema)` to create a new message.
  */
 export const DisableAgentRequestSchema: GenMessage<DisableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 27);
+  messageDesc(file_trainyard_api_v1_cluster, 29);
 
 /**
  * @generated from message trainyard.api.v1.DrainAgentRequest
@@ -1038,7 +1095,7 @@ export type DrainAgentRequest = Message<"trainyard.api.v1.DrainAgentRequest"> & 
  * Use `create(DrainAgentRequestSchema)` to create a new message.
  */
 export const DrainAgentRequestSchema: GenMessage<DrainAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 28);
+  messageDesc(file_trainyard_api_v1_cluster, 30);
 
 /**
  * @generated from message trainyard.api.v1.EnableAgentRequest
@@ -1062,7 +1119,7 @@ export type EnableAgentRequest = Message<"trainyard.api.v1.EnableAgentRequest"> 
  * Use `create(EnableAgentRequestSchema)` to create a new message.
  */
 export const EnableAgentRequestSchema: GenMessage<EnableAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 29);
+  messageDesc(file_trainyard_api_v1_cluster, 31);
 
 /**
  * @generated from message trainyard.api.v1.RemoveAgentRequest
@@ -1091,7 +1148,7 @@ export type RemoveAgentRequest = Message<"trainyard.api.v1.RemoveAgentRequest"> 
  * Use `create(RemoveAgentRequestSchema)` to create a new message.
  */
 export const RemoveAgentRequestSchema: GenMessage<RemoveAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 30);
+  messageDesc(file_trainyard_api_v1_cluster, 32);
 
 /**
  * @generated from message trainyard.api.v1.AgentResponse
@@ -1113,7 +1170,7 @@ export type AgentResponse = Message<"trainyard.api.v1.AgentResponse"> & {
  * Use `create(AgentResponseSchema)` to create a new message.
  */
 export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 31);
+  messageDesc(file_trainyard_api_v1_cluster, 33);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/users.proto.
  */
 export const file_trainyard_api_v1_users: GenFile = /*@__PURE__*/
-  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3VzZXJzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIrMBCgRVc2VyEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg0KBWVtYWlsGAQgASgJEgwKBGtpbmQYBSABKAkSEAoIZGlzYWJsZWQYBiABKAgSFQoNY3JlYXRlZF9hdF9tcxgHIAEoARIOCgZncm91cHMYCCADKAkSFAoMaGFzX3Bhc3N3b3JkGAkgASgIEg8KB2lzc3VlcnMYCiADKAkiDgoMR2V0TWVSZXF1ZXN0ItEBCgJNZRIpCgR1c2VyGAEgASgLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VySACIAQESEQoJaGFzX3VzZXJzGAIgASgIEhMKC3Blcm1pc3Npb25zGAMgAygJEjUKCndvcmtzcGFjZXMYBCADKAsyIS50cmFpbnlhcmQuYXBpLnYxLldvcmtzcGFjZVJpZ2h0cxIpCgVyb2xlcxgFIAMoCzIaLnRyYWlueWFyZC5hcGkudjEuSGVsZFJvbGUSDQoFdG9rZW4YBiABKAlCBwoFX3VzZXIiOQoPV29ya3NwYWNlUmlnaHRzEhEKCXdvcmtzcGFjZRgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCSI6CghIZWxkUm9sZRIMCgRyb2xlGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRINCgVncm91cBgDIAEoCSJ1ChFDcmVhdGVVc2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIMCgRraW5kGAQgASgJEhAKCHBhc3N3b3JkGAUgASgJEg0KBWFkbWluGAYgASgIIl4KEkNyZWF0ZVVzZXJSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgR1c2VyGAIgASgLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VyEhAKCHBhc3N3b3JkGAMgASgJIkYKDFVzZXJSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgR1c2VyGAIgASgLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VyIkkKEExpc3RVc2Vyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGcHJlZml4GAMgASgJImUKEUxpc3RVc2Vyc1Jlc3BvbnNlEiUKBWl0ZW1zGAEgAygLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSIeCg5HZXRVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJIocBChFVcGRhdGVVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARIZCgxkaXNwbGF5X25hbWUYAyABKAlIAYgBARISCgVlbWFpbBgEIAEoCUgCiAEBQgcKBV9uYW1lQg8KDV9kaXNwbGF5X25hbWVCCAoGX2VtYWlsIjIKEkRpc2FibGVVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIhChFFbmFibGVVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJIjcKElNldFBhc3N3b3JkUmVxdWVzdBIPCgdjdXJyZW50GAEgASgJEhAKCHBhc3N3b3JkGAIgASgJIiQKFFJlc2V0UGFzc3dvcmRSZXF1ZXN0EgwKBHVzZXIYASABKAkiOwoVUmVzZXRQYXNzd29yZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJMokJCgtVc2VyU2VydmljZRJgCgVHZXRNZRIeLnRyYWlueWFyZC5hcGkudjEuR2V0TWVSZXF1ZXN0GhQudHJhaW55YXJkLmFwaS52MS5NZSIhirUYCzgBYAFoAXABgAEBgtPkkwIMEgovYXBpL3YxL21lEn0KCkNyZWF0ZVVzZXISIy50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5DcmVhdGVVc2VyUmVzcG9uc2UiJIq1GAgoAUgBaAhwFILT5JMCEjoBKiINL2FwaS92MS91c2VycxJ6CglMaXN0VXNlcnMSIi50cmFpbnlhcmQuYXBpLnYxLkxpc3RVc2Vyc1JlcXVlc3QaIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlIiSKtRgLOAFgAWgCcAGAAQGC0+STAg8SDS9hcGkvdjEvdXNlcnMScAoHR2V0VXNlchIgLnRyYWlueWFyZC5hcGkudjEuR2V0VXNlclJlcXVlc3QaFi50cmFpbnlhcmQuYXBpLnYxLlVzZXIiK4q1GAs4AWABaAFwAYABAYLT5JMCFhIUL2FwaS92MS91c2Vycy97dXNlcn0SfwoKVXBkYXRlVXNlchIjLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlVXNlclJlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlVzZXJSZXNwb25zZSIsirUYCSABaAhwAYABAYLT5JMCGToBKjIUL2FwaS92MS91c2Vycy97dXNlcn0ShgEKC0Rpc2FibGVVc2VyEiQudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlVXNlclJlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlVzZXJSZXNwb25zZSIxirUYBiABaAhwFILT5JMCIToBKiIcL2FwaS92MS91c2Vycy97dXNlcn0vZGlzYWJsZRKDAQoKRW5hYmxlVXNlchIjLnRyYWlueWFyZC5hcGkudjEuRW5hYmxlVXNlclJlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlVzZXJSZXNwb25zZSIwirUYBiABaAhwFILT5JMCIDoBKiIbL2FwaS92MS91c2Vycy97dXNlcn0vZW5hYmxlEoQBCgtTZXRQYXNzd29yZBIkLnRyYWlueWFyZC5hcGkudjEuU2V0UGFzc3dvcmRSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5Vc2VyUmVzcG9uc2UiL4q1GA0oATABSAFoCHABgAEBgtPkkwIYOgEqIhMvYXBpL3YxL21lL3Bhc3N3b3JkEpMBCg1SZXNldFBhc3N3b3JkEiYudHJhaW55YXJkLmFwaS52MS5SZXNldFBhc3N3b3JkUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuUmVzZXRQYXNzd29yZFJlc3BvbnNlIjGKtRgIKAEwAWgIcBSC0+STAh86ASoiGi9hcGkvdjEvdXNlcnMve3VzZXJ9L3Jlc2V0YgZwcm90bzM", [file_google_api_annotations, file_trainyard_options_v1_call]);
+  fileDesc("Chx0cmFpbnlhcmQvYXBpL3YxL3VzZXJzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIrMBCgRVc2VyEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg0KBWVtYWlsGAQgASgJEgwKBGtpbmQYBSABKAkSEAoIZGlzYWJsZWQYBiABKAgSFQoNY3JlYXRlZF9hdF9tcxgHIAEoARIOCgZncm91cHMYCCADKAkSFAoMaGFzX3Bhc3N3b3JkGAkgASgIEg8KB2lzc3VlcnMYCiADKAkiDgoMR2V0TWVSZXF1ZXN0ItEBCgJNZRIpCgR1c2VyGAEgASgLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VySACIAQESEQoJaGFzX3VzZXJzGAIgASgIEhMKC3Blcm1pc3Npb25zGAMgAygJEjUKCndvcmtzcGFjZXMYBCADKAsyIS50cmFpbnlhcmQuYXBpLnYxLldvcmtzcGFjZVJpZ2h0cxIpCgVyb2xlcxgFIAMoCzIaLnRyYWlueWFyZC5hcGkudjEuSGVsZFJvbGUSDQoFdG9rZW4YBiABKAlCBwoFX3VzZXIiOQoPV29ya3NwYWNlUmlnaHRzEhEKCXdvcmtzcGFjZRgBIAEoCRITCgtwZXJtaXNzaW9ucxgCIAMoCSI6CghIZWxkUm9sZRIMCgRyb2xlGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRINCgVncm91cBgDIAEoCSJ1ChFDcmVhdGVVc2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIMCgRraW5kGAQgASgJEhAKCHBhc3N3b3JkGAUgASgJEg0KBWFkbWluGAYgASgIIl4KEkNyZWF0ZVVzZXJSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgR1c2VyGAIgASgLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VyEhAKCHBhc3N3b3JkGAMgASgJIkYKDFVzZXJSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgR1c2VyGAIgASgLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VyIkkKEExpc3RVc2Vyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGcHJlZml4GAMgASgJImUKEUxpc3RVc2Vyc1Jlc3BvbnNlEiUKBWl0ZW1zGAEgAygLMhYudHJhaW55YXJkLmFwaS52MS5Vc2VyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSIeCg5HZXRVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJIp0CChFVcGRhdGVVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARIZCgxkaXNwbGF5X25hbWUYAyABKAlIAYgBARISCgVlbWFpbBgEIAEoCUgCiAEBEjUKDGFkZF9pZGVudGl0eRgFIAEoCzIaLnRyYWlueWFyZC5hcGkudjEuSWRlbnRpdHlIA4gBARI4Cg9yZW1vdmVfaWRlbnRpdHkYBiABKAsyGi50cmFpbnlhcmQuYXBpLnYxLklkZW50aXR5SASIAQFCBwoFX25hbWVCDwoNX2Rpc3BsYXlfbmFtZUIICgZfZW1haWxCDwoNX2FkZF9pZGVudGl0eUISChBfcmVtb3ZlX2lkZW50aXR5IisKCElkZW50aXR5Eg4KBmlzc3VlchgBIAEoCRIPCgdzdWJqZWN0GAIgASgJIjIKEkRpc2FibGVVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIhChFFbmFibGVVc2VyUmVxdWVzdBIMCgR1c2VyGAEgASgJIjcKElNldFBhc3N3b3JkUmVxdWVzdBIPCgdjdXJyZW50GAEgASgJEhAKCHBhc3N3b3JkGAIgASgJIiQKFFJlc2V0UGFzc3dvcmRSZXF1ZXN0EgwKBHVzZXIYASABKAkiOwoVUmVzZXRQYXNzd29yZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJMokJCgtVc2VyU2VydmljZRJgCgVHZXRNZRIeLnRyYWlueWFyZC5hcGkudjEuR2V0TWVSZXF1ZXN0GhQudHJhaW55YXJkLmFwaS52MS5NZSIhirUYCzgBYAFoAXABgAEBgtPkkwIMEgovYXBpL3YxL21lEn0KCkNyZWF0ZVVzZXISIy50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5DcmVhdGVVc2VyUmVzcG9uc2UiJIq1GAgoAUgBaAhwFILT5JMCEjoBKiINL2FwaS92MS91c2VycxJ6CglMaXN0VXNlcnMSIi50cmFpbnlhcmQuYXBpLnYxLkxpc3RVc2Vyc1JlcXVlc3QaIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlIiSKtRgLOAFgAWgCcAGAAQGC0+STAg8SDS9hcGkvdjEvdXNlcnMScAoHR2V0VXNlchIgLnRyYWlueWFyZC5hcGkudjEuR2V0VXNlclJlcXVlc3QaFi50cmFpbnlhcmQuYXBpLnYxLlVzZXIiK4q1GAs4AWABaAFwAYABAYLT5JMCFhIUL2FwaS92MS91c2Vycy97dXNlcn0SfwoKVXBkYXRlVXNlchIjLnRyYWlueWFyZC5hcGkudjEuVXBkYXRlVXNlclJlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlVzZXJSZXNwb25zZSIsirUYCSABaAhwAYABAYLT5JMCGToBKjIUL2FwaS92MS91c2Vycy97dXNlcn0ShgEKC0Rpc2FibGVVc2VyEiQudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlVXNlclJlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlVzZXJSZXNwb25zZSIxirUYBiABaAhwFILT5JMCIToBKiIcL2FwaS92MS91c2Vycy97dXNlcn0vZGlzYWJsZRKDAQoKRW5hYmxlVXNlchIjLnRyYWlueWFyZC5hcGkudjEuRW5hYmxlVXNlclJlcXVlc3QaHi50cmFpbnlhcmQuYXBpLnYxLlVzZXJSZXNwb25zZSIwirUYBiABaAhwFILT5JMCIDoBKiIbL2FwaS92MS91c2Vycy97dXNlcn0vZW5hYmxlEoQBCgtTZXRQYXNzd29yZBIkLnRyYWlueWFyZC5hcGkudjEuU2V0UGFzc3dvcmRSZXF1ZXN0Gh4udHJhaW55YXJkLmFwaS52MS5Vc2VyUmVzcG9uc2UiL4q1GA0oATABSAFoCHABgAEBgtPkkwIYOgEqIhMvYXBpL3YxL21lL3Bhc3N3b3JkEpMBCg1SZXNldFBhc3N3b3JkEiYudHJhaW55YXJkLmFwaS52MS5SZXNldFBhc3N3b3JkUmVxdWVzdBonLnRyYWlueWFyZC5hcGkudjEuUmVzZXRQYXNzd29yZFJlc3BvbnNlIjGKtRgIKAEwAWgIcBSC0+STAh86ASoiGi9hcGkvdjEvdXNlcnMve3VzZXJ9L3Jlc2V0YgZwcm90bzM", [file_google_api_annotations, file_trainyard_options_v1_call]);
 
 /**
  * @generated from message trainyard.api.v1.User
@@ -408,6 +408,20 @@ export type UpdateUserRequest = Message<"trainyard.api.v1.UpdateUserRequest"> & 
    * @generated from field: optional string email = 4;
    */
   email?: string | undefined;
+
+  /**
+   * An identity by which the person can sign in, too; only admins add one here, and remove one.
+   *
+   * @generated from field: optional trainyard.api.v1.Identity add_identity = 5;
+   */
+  addIdentity?: Identity | undefined;
+
+  /**
+   * An identity by which the person can no longer sign in. The person's sessions end.
+   *
+   * @generated from field: optional trainyard.api.v1.Identity remove_identity = 6;
+   */
+  removeIdentity?: Identity | undefined;
 };
 
 /**
@@ -416,6 +430,32 @@ export type UpdateUserRequest = Message<"trainyard.api.v1.UpdateUserRequest"> & 
  */
 export const UpdateUserRequestSchema: GenMessage<UpdateUserRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_users, 11);
+
+/**
+ * A person at an identity provider (OpenID Connect).
+ *
+ * @generated from message trainyard.api.v1.Identity
+ */
+export type Identity = Message<"trainyard.api.v1.Identity"> & {
+  /**
+   * @generated from field: string issuer = 1;
+   */
+  issuer: string;
+
+  /**
+   * The claim sub, which never changes.
+   *
+   * @generated from field: string subject = 2;
+   */
+  subject: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.Identity.
+ * Use `create(IdentitySchema)` to create a new message.
+ */
+export const IdentitySchema: GenMessage<Identity> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_users, 12);
 
 /**
  * @generated from message trainyard.api.v1.DisableUserRequest
@@ -437,7 +477,7 @@ export type DisableUserRequest = Message<"trainyard.api.v1.DisableUserRequest"> 
  * Use `create(DisableUserRequestSchema)` to create a new message.
  */
 export const DisableUserRequestSchema: GenMessage<DisableUserRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_users, 12);
+  messageDesc(file_trainyard_api_v1_users, 13);
 
 /**
  * @generated from message trainyard.api.v1.EnableUserRequest
@@ -454,7 +494,7 @@ export type EnableUserRequest = Message<"trainyard.api.v1.EnableUserRequest"> & 
  * Use `create(EnableUserRequestSchema)` to create a new message.
  */
 export const EnableUserRequestSchema: GenMessage<EnableUserRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_users, 13);
+  messageDesc(file_trainyard_api_v1_users, 14);
 
 /**
  * @generated from message trainyard.api.v1.SetPasswordRequest
@@ -480,7 +520,7 @@ export type SetPasswordRequest = Message<"trainyard.api.v1.SetPasswordRequest"> 
  * Use `create(SetPasswordRequestSchema)` to create a new message.
  */
 export const SetPasswordRequestSchema: GenMessage<SetPasswordRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_users, 14);
+  messageDesc(file_trainyard_api_v1_users, 15);
 
 /**
  * @generated from message trainyard.api.v1.ResetPasswordRequest
@@ -497,7 +537,7 @@ export type ResetPasswordRequest = Message<"trainyard.api.v1.ResetPasswordReques
  * Use `create(ResetPasswordRequestSchema)` to create a new message.
  */
 export const ResetPasswordRequestSchema: GenMessage<ResetPasswordRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_users, 15);
+  messageDesc(file_trainyard_api_v1_users, 16);
 
 /**
  * @generated from message trainyard.api.v1.ResetPasswordResponse
@@ -521,7 +561,7 @@ export type ResetPasswordResponse = Message<"trainyard.api.v1.ResetPasswordRespo
  * Use `create(ResetPasswordResponseSchema)` to create a new message.
  */
 export const ResetPasswordResponseSchema: GenMessage<ResetPasswordResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_users, 16);
+  messageDesc(file_trainyard_api_v1_users, 17);
 
 /**
  * Users: people, who sign in with a password or by an identity provider, and service accounts, which have tokens only.
@@ -573,8 +613,8 @@ export const UserService: GenService<{
     output: typeof UserSchema;
   },
   /**
-   * Changes the names and the address of a user. Users change their own display name and address; only admins change
-   * names.
+   * Changes the names, the address and the identities of a user. Users change their own display name and address; only
+   * admins change names and identities.
    *
    * @generated from rpc trainyard.api.v1.UserService.UpdateUser
    */

@@ -39,7 +39,7 @@ export const UserCreatedSchema: GenMessage<UserCreated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_user, 0);
 
 /**
- * The names or the address of the user changed in the gateway's tables.
+ * The names, the address or the identities of the user changed in the gateway's tables.
  *
  * @generated from message trainyard.event.v1.UserDescribed
  */
