@@ -27,20 +27,12 @@ import type { Pool } from "pg";
 import { AnalysisThread } from "./api/analysis/analysis-thread.ts";
 import { apiHandlers } from "./api/handlers.ts";
 import { lifeOfRuns } from "./api/runs/late-runs.ts";
-import { requireOpens } from "./api/tasks/access.ts";
-import { servingRuns } from "./api/tasks/serving.ts";
+import { openedTasks } from "./api/tasks/serving.ts";
 import { type StreamsDeps, streamRoutes } from "./api/streams/streams.ts";
 import { apiLimits } from "./api/limits.ts";
 import { Backend, type BackendParts } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import {
-  authenticate,
-  bucketOf,
-  type Credentials,
-  type RunCaller,
-  type TokenLookup,
-  type UserCaller,
-} from "./http/caller.ts";
+import { authenticate, bucketOf, type Credentials, type TokenLookup } from "./http/caller.ts";
 import { FairQueue } from "./http/fair-queue.ts";
 import { gatewayBodies } from "./http/access.ts";
 import { Costs } from "./http/costs.ts";
@@ -138,9 +130,8 @@ export async function createService(
   const { sessions, openCalls } = door;
   const rooms = { pool, clock, logger, cache: executor.cache };
   const room = tunnelRoom({ ...rooms, ...door, keys: runTokenKeys });
-  const serving = servingRuns(backend, runTokenKeys);
-  const mayOpen = (task: string, caller: UserCaller) => requireOpens(backend, task, caller);
-  const pages = taskPageRoom({ ...rooms, ...room, ...door, serving, mayOpen, token: known });
+  const opened = openedTasks(backend, runTokenKeys);
+  const pages = taskPageRoom({ ...rooms, ...room, ...door, ...opened, token: known });
   const face = {
     ...{ costs: new Costs(), bodies: gatewayBodies(), guard: new Guard(access, backend) },
     reached: (position: string) => backend.reachText(position),
@@ -180,10 +171,8 @@ export async function createService(
       { run: (signal) => keepRecent(backend.parts, signal) },
       freshness,
       { run: (signal) => openCalls.run(logger, signal) },
-      ...[checks, room.tunnels, pages.callers, door.uses],
+      ...[checks, room.tunnels, pages.callers, door.uses, purging, removing],
       { run: (signal) => sweep(expired, pool, clock, logger, signal) },
-      purging,
-      removing,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
     started: async () => view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {}),

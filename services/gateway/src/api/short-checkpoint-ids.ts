@@ -9,7 +9,7 @@ import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
 import { findObject, isSeen } from "./rights/objects.ts";
-import { refuseSaveOfOthers } from "./checkpoints/foreign.ts";
+import { refuseSaveOfOthers } from "./checkpoints/saves-of-others.ts";
 
 /** The first group of a UUID, and more; a whole id needs no look. */
 const beginning = /^[0-9a-f]{8}[0-9a-f-]{0,27}$/;

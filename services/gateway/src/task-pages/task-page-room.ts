@@ -30,18 +30,7 @@ export type TaskPageRoom = {
 };
 
 export function taskPageRoom(deps: TaskPageRoomDeps): TaskPageRoom {
-  const {
-    pool,
-    clock,
-    logger,
-    serving,
-    token,
-    requireEnabled,
-    tunnels,
-    openStreams,
-    unread,
-    proxies,
-  } = deps;
+  const { pool, clock, logger, serving, tunnels, openStreams, unread, proxies } = deps;
   const open: OpenTunnel = (...stream) => tunnels.open(...stream);
   const sessions = new TaskSessions(pool);
   const callers = new TaskCallers({ ...deps, sessions });

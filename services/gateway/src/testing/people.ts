@@ -72,5 +72,6 @@ export async function openSession(
     user,
   ]);
   const { rows } = await sql("select id from gateway.cluster");
-  return { cookie: `trainyard_${rows[0].id}=${secret}`, origin: url };
+  const [{ id } = { id: "" }] = rows as { id: string }[];
+  return { cookie: `trainyard_${id}=${secret}`, origin: url };
 }

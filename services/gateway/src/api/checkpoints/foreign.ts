@@ -4,7 +4,7 @@
  * what is stored of them. The run of a task may read the saves of its task. As a user it may read checkpoints of trials
  * and folders that its task's owner may see, and no save of another task.
  */
-import { isCheckpointId, isTaskId, parseTrialId } from "@trainyard/kernel";
+import { isTaskId, parseTrialId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { asUser, type Caller, type TaskRunCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
@@ -58,17 +58,4 @@ async function refuseForeignSave(
   if (rights.everywhere("experiment_view")) return;
   const found = await findObject(backend, "checkpoint", checkpoint);
   requireFor(rights, "experiment_view", "checkpoint", checkpoint, found);
-}
-
-/** Throws a Problem of 403 if the run of a task, as a user, names a save of another task. */
-export async function refuseSaveOfOthers(
-  { parts }: Backend,
-  checkpoint: string,
-  caller: Caller,
-): Promise<void> {
-  if (caller.kind !== "user" || caller.run === null || !isCheckpointId(checkpoint)) return;
-  const { state: maker } = await parts.executor.cache.load(checkpointMakers, checkpoint);
-  if (!isTaskId(maker) || maker === caller.run.task) return;
-  const detail = `checkpoint ${checkpoint} is a save of ${maker}, another task`;
-  throw new Problem(403, "not_your_checkpoint", detail);
 }

@@ -3,6 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { taskSecret } from "@trainyard/runtime";
 import type { Target } from "@trainyard/tunnel";
 import type { Backend } from "../../backend.ts";
+import type { UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
 import { tokenKeyOf } from "../../streams.ts";
@@ -33,7 +34,13 @@ export function refuseEnded({ id, endedAtMs, reason }: TaskDocument): void {
   throw new Problem(410, "task_ended", `${id} has ended: ${reason}`);
 }
 
-export function servingRuns(
+/** Returns what finds the runs behind the pages of tasks, and whether a person may still open a task. */
+export const openedTasks = (backend: Backend, keys: ReadonlyMap<string, KeyObject>) => ({
+  serving: servingRuns(backend, keys),
+  mayOpen: (task: string, caller: UserCaller) => requireOpens(backend, task, caller),
+});
+
+function servingRuns(
   backend: Backend,
   keys: ReadonlyMap<string, KeyObject>,
 ): TaskPagesDeps["serving"] {

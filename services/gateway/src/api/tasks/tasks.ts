@@ -2,10 +2,8 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Backend } from "../../backend.ts";
 import type { GatewayConfig } from "../../config.ts";
-import type { Caller } from "../../http/caller.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { taskList } from "../../read-model/core/lists/lists.ts";
-import type { TaskDocument } from "../../read-model/core/views/documents.ts";
 import { maskedWaits } from "../rights/masks.ts";
 import { shownRuns } from "../experiments/whole.ts";
 import { rowsPage } from "../lists.ts";
