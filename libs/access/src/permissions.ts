@@ -12,7 +12,10 @@ const names = Object.entries(Permission).flatMap(([name, value]) =>
 
 const nameOf: ReadonlyMap<Permission, PermissionName> = new Map(names);
 
-export const permissionNames: readonly PermissionName[] = names.map(([, name]) => name);
+/** The permissions that roles have. Every user is signed in without a role. */
+export const permissionNames: readonly PermissionName[] = names
+  .map(([, name]) => name)
+  .filter((name) => name !== "signed_in");
 
 const known: ReadonlySet<string> = new Set(permissionNames);
 

@@ -88,7 +88,7 @@ describe("rights", () => {
       { role: "cluster-admin", workspaces: ["vision"] },
     ]);
     expect(twice.list()).toEqual({
-      everywhere: ["signed_in"],
+      everywhere: [],
       workspaces: [
         {
           workspace: "vision",

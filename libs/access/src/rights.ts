@@ -16,6 +16,8 @@ export type Owned = {
   readonly owner: string;
 };
 
+const sights = ["workspace_view", "experiment_view", "task_view", "model_view"] as const;
+
 export class Rights {
   /** The owner that the caller is, as events record it. */
   readonly owner: string;
@@ -67,9 +69,13 @@ export class Rights {
     return this.workspacesWith(permission)?.length !== 0;
   }
 
+  /** Whether the caller sees the objects of all workspaces. */
+  get seesAll(): boolean {
+    return sights.every((permission) => this.everywhere(permission));
+  }
+
   /** A text that is equal for callers who see the same objects, so that they may share answers. */
   get sight(): string {
-    const sights = ["workspace_view", "experiment_view", "task_view", "model_view"] as const;
     return JSON.stringify(sights.map((permission) => this.workspacesWith(permission)));
   }
 
@@ -103,7 +109,7 @@ export class Rights {
     }
     const inWorkspace = workspaces.map((workspace) => {
       const all = permissionNames.filter(
-        (name) => name !== "signed_in" && !onlyEverywhere.has(name) && this.has(name, workspace),
+        (name) => !onlyEverywhere.has(name) && this.has(name, workspace),
       );
       return [workspace, kept(new Set(all))] as const;
     });

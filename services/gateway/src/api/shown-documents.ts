@@ -16,7 +16,7 @@ import {
   shownWorkspace,
 } from "./shown.ts";
 
-type ShownDocument = {
+export type ShownDocument = {
   readonly id: string;
   readonly document: Plain<WatchChange>["document"];
 };

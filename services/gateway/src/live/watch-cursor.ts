@@ -1,5 +1,6 @@
 /** The cursor of a Watch stream: clients keep it and send it back, and it is opaque to them. */
 import { createHash } from "node:crypto";
+import type { Rights } from "@trainyard/access";
 import { isPosition, type Place } from "./core/series.ts";
 
 /** A position in the log, with the commit there, which identifies the log's history. */
@@ -13,6 +14,8 @@ export type WatchCursor = {
   readonly begun: readonly string[];
   /** The places of points and lines, by the names of their topics. */
   readonly places: ReadonlyMap<string, Place>;
+  /** A digest of what the caller sees; empty for a caller who sees everything. */
+  readonly sight: string;
 };
 
 export const beginning: LogPlace = { position: 0, commitId: "" };
@@ -24,10 +27,14 @@ const short = /^[\w-]{0,16}$/;
 export const digestOf = (key: string): string =>
   createHash("sha256").update(key).digest("base64url").slice(0, 10);
 
-export function textOfCursor({ log, nowMs, begun, places }: WatchCursor): string {
+/** Returns the digest in cursors of what a caller sees. */
+export const sightOf = (rights: Rights): string => (rights.seesAll ? "" : digestOf(rights.sight));
+
+export function textOfCursor({ log, nowMs, begun, places, sight }: WatchCursor): string {
   const rest = {
     ...(nowMs === null ? {} : { t: nowMs }),
     ...(begun.length === 0 ? {} : { b: begun }),
+    ...(sight === "" ? {} : { v: sight }),
     ...(places.size === 0
       ? {}
       : { s: [...places].map(([name, { position, epoch }]) => [name, position, epoch]) }),
@@ -47,16 +54,17 @@ export function readCursor(text: string): WatchCursor | null {
   );
   if (!isCount(position) || typeof commitId !== "string") return null;
   if (typeof rest !== "object" || rest === null) return null;
-  const { t = null, b = [], s = [] } = rest as { t?: unknown; b?: unknown; s?: unknown };
+  const { t = null, b = [], s = [], v = "" } = rest as Readonly<Record<string, unknown>>;
   if (t !== null && !(isCount(t) && t <= lastTimeMs)) return null;
   const begun = arrayOf(b).filter((name) => typeof name === "string" && short.test(name));
   const places = arrayOf(s).map(placeOf);
-  if (places.includes(null)) return null;
+  if (places.includes(null) || typeof v !== "string" || !short.test(v)) return null;
   return {
     log: { position, commitId },
     nowMs: t,
     begun: begun as string[],
     places: new Map(places.filter((place) => place !== null)),
+    sight: v,
   };
 }
 

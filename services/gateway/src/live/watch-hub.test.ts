@@ -1,3 +1,4 @@
+import { allRights, noRights } from "@trainyard/access";
 import { encodeEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog } from "@trainyard/event-log/testing";
@@ -15,7 +16,8 @@ import { type WatchEncoder, WatchHub } from "./watch-hub.ts";
 import type { Frame } from "./watch-queue.ts";
 import { type Sent, type WatchHubs, WatchStream } from "./watch-stream.ts";
 
-const topic = (key: string): Topic => ({
+const topic = (key: string, rights = allRights("")): Topic => ({
+  ...{ rights, sharedKey: `${key} ${rights.sight}` },
   key,
   list: experimentList,
   scope: "",
@@ -73,7 +75,7 @@ function stage() {
     caller = "ada",
   ) => {
     const places = new Map(points.map(({ name }) => [name, { position: "1", epoch: "" }]));
-    const from = { log, nowMs: null, begun: [], places };
+    const from = { log, nowMs: null, begun: [], places, sight: "" };
     return new WatchStream(hubs, { caller, topics, series: points }, from).frames(signal);
   };
   const happen = async (count = 1): Promise<void> => {
@@ -206,4 +208,21 @@ test("clients that reconnect together at one place share one query", async () =>
   expect(asked).toEqual(["quick"]);
   stop.abort();
   for (const stream of streams) await stream.return(undefined);
+});
+
+test("callers share the answer of a topic only if they see the same objects", async () => {
+  const { hub, watch, happen, asked } = stage();
+  const stop = new AbortController();
+  const from = await hub.now();
+  const callers = [allRights("ada"), allRights("grace"), noRights("eve")];
+  const streams = callers.map((rights) =>
+    watch([topic("one", rights)], from, stop.signal, [], rights.owner),
+  );
+  const all = streams.map((frames) => until(frames, (text) => text === "one changed"));
+  await new Promise(setImmediate);
+  await happen();
+  await Promise.all(all);
+  expect(asked).toEqual(["one", "one"]);
+  stop.abort();
+  for (const frames of streams) await frames.return(undefined);
 });

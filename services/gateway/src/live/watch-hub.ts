@@ -4,14 +4,15 @@
  * that queries its topics one after the other, so a caller with many topics delays only itself. Watchers at the same
  * place within a second share the page and its frames.
  */
-import type { EventLog } from "@trainyard/event-log";
-import { pause } from "@trainyard/kernel";
+import { type EventLog, isFullPage, type StoredEvent } from "@trainyard/event-log";
+import { categoryOf, idOf, pause } from "@trainyard/kernel";
 import type { View } from "@trainyard/runtime";
 import type { BackendParts } from "../backend.ts";
 import { FairQueue } from "../http/fair-queue.ts";
 import { Problem } from "../http/problem.ts";
-import type { Topic, Touched } from "./core/topics.ts";
-import { touchedOf } from "./core/topics.ts";
+import type { DocumentKind } from "../read-model/core/views/documents.ts";
+import type { Moved, Topic, Touched } from "./core/topics.ts";
+import { isMove, touchedOf, workspaceAfter } from "./core/topics.ts";
 import { liveLimits } from "./limits.ts";
 import { shared } from "./shared.ts";
 import { beginning, type LogPlace } from "./watch-cursor.ts";
@@ -57,7 +58,7 @@ type Page = {
 };
 
 type Parts = Pick<BackendParts, "clock" | "logger"> & {
-  readonly log: Pick<EventLog, "readAll">;
+  readonly log: Pick<EventLog, "read" | "readAll">;
   readonly view: Pick<View, "position" | "reach">;
 };
 
@@ -167,10 +168,25 @@ export class WatchHub {
     if (last === undefined) return null;
     const { position: reached, commitId } = last;
     return {
-      touched: touchedOf(events),
+      touched: touchedOf(events, await this.#movesIn(events)),
       last: { position: reached, commitId },
       answers: new Map(),
     };
+  }
+
+  /** Returns the workspaces that moved objects were in before. Moves are rare, so each stream is read for itself. */
+  async #movesIn(events: readonly StoredEvent[]): Promise<Moved> {
+    const moved = new Map<DocumentKind, Map<string, Set<string>>>();
+    for (const { stream, type, version } of events) {
+      if (!isMove(type)) continue;
+      const earlier = await allOfStream(this.#parts.log, stream, version - 1);
+      const kind = categoryOf(stream) as DocumentKind;
+      const known = moved.get(kind) ?? new Map<string, Set<string>>();
+      const before = known.get(idOf(stream)) ?? new Set();
+      known.set(idOf(stream), before.add(workspaceAfter(earlier)));
+      moved.set(kind, known);
+    }
+    return moved;
   }
 
   async #run(lane: Lane): Promise<void> {
@@ -202,14 +218,14 @@ export class WatchHub {
     if (page === null) return;
     const behind = [...lane.watchers].filter(({ from }) => from.position < page.last.position);
     const topics = new Map(
-      behind.flatMap((watcher) => watcher.topics.map((topic) => [topic.key, topic] as const)),
+      behind.flatMap((watcher) => watcher.topics.map((topic) => [topic.sharedKey, topic] as const)),
     );
     const answers = new Map<string, readonly Frame[] | Problem>();
     for (const [key, topic] of topics) {
       answers.set(key, await this.#answerOf(lane.caller, topic, page));
     }
     for (const watcher of behind) {
-      const told = watcher.topics.map(({ key }) => answers.get(key) ?? []);
+      const told = watcher.topics.map(({ sharedKey }) => answers.get(sharedKey) ?? []);
       const problem = told.find((answer) => answer instanceof Problem);
       if (problem !== undefined) {
         this.#end(lane, watcher, problem);
@@ -228,15 +244,15 @@ export class WatchHub {
    * Returns the frames of a topic for a page. Throws errors that any topic could have, such as an unavailable database.
    */
   async #answerOf(caller: string, topic: Topic, page: Page): Promise<readonly Frame[] | Problem> {
-    const known = page.answers.get(topic.key);
+    const known = page.answers.get(topic.sharedKey);
     if (known !== undefined) return known;
     const asked = this.#ask(caller, topic, page).catch((error: unknown) => {
       if (error instanceof Problem && error.status < 500) return error;
       throw error;
     });
-    page.answers.set(topic.key, asked);
+    page.answers.set(topic.sharedKey, asked);
     // A failure is not kept, so it is retried; nor is a large answer, which would use much memory.
-    const forget = (): void => void page.answers.delete(topic.key);
+    const forget = (): void => void page.answers.delete(topic.sharedKey);
     asked.then((answer) => isLarge(answer) && forget(), forget);
     return asked;
   }
@@ -281,6 +297,21 @@ export class WatchHub {
     watchers.delete(watcher);
     watcher.queue.fail(problem);
   }
+}
+
+async function allOfStream(
+  log: Pick<EventLog, "read">,
+  stream: string,
+  version: number,
+): Promise<readonly StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for (let after = 0; after < version; ) {
+    const page = await log.read(stream, after, watchPageEvents);
+    events.push(...page.filter((event) => event.version <= version));
+    after = page.at(-1)?.version ?? version;
+    if (!isFullPage(page, watchPageEvents)) break;
+  }
+  return events;
 }
 
 const isLarge = (answer: readonly Frame[] | Problem): boolean =>

@@ -39,6 +39,7 @@ test("a page of points that cannot be read does not end the stream, and lines st
       log: beginning,
       nowMs: null,
       begun: [],
+      sight: "",
       places: new Map(topics.map(({ name }) => [name, at])),
     },
   );

@@ -38,7 +38,7 @@ export type Sent = { readonly id: string; readonly text: string };
 export class WatchStream {
   readonly #hubs: Sources;
   readonly #watched: Watched;
-  readonly #fixed: Pick<WatchCursor, "nowMs" | "begun">;
+  readonly #fixed: Pick<WatchCursor, "nowMs" | "begun" | "sight">;
   readonly #places: Map<string, Place>;
   #log: WatchCursor["log"];
 
@@ -52,7 +52,13 @@ export class WatchStream {
   }
 
   get cursor(): string {
-    return textOfCursor({ ...this.#fixed, log: this.#log, places: this.#places });
+    return textOfCursor(this.place);
+  }
+
+  /** The place of the stream, at which another stream may continue. */
+  get place(): WatchCursor {
+    const { nowMs, begun, sight } = this.#fixed;
+    return { nowMs, begun, sight, log: this.#log, places: new Map(this.#places) };
   }
 
   /**

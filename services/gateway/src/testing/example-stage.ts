@@ -48,7 +48,8 @@ export async function stageExamples(gateway: TestGateway): Promise<AsyncDisposab
       const own = Object.entries(facts).filter(
         ([field]) => field in reply || field in (answers[name] ?? {}),
       );
-      return [name, async () => ({ ...reply, ...Object.fromEntries(own) })] as const;
+      const answer = { ...reply, ...Object.fromEntries(own) };
+      return [name, async (asked: object) => ofOwner(answer, asked)] as const;
     });
     stack.use(await gateway.serving(service, Object.fromEntries(all)));
   }
@@ -62,6 +63,13 @@ async function addPeople(gateway: TestGateway): Promise<void> {
   for (const name of ["vision-team", "audio-team", "old-team"]) {
     await gateway.call("POST", "/api/v1/groups", { body: { name, members: ["ada"] } });
   }
+}
+
+/** Returns the answer without the items of others, if the request asks for those of one owner. */
+function ofOwner(answer: object, asked: object): object {
+  if (!("items" in answer) || !("owner" in asked) || asked.owner === "") return answer;
+  const items = answer.items as readonly { readonly reader?: { readonly owner: string } }[];
+  return { ...answer, items: items.filter(({ reader }) => reader?.owner === asked.owner) };
 }
 
 /** The answers of services in which a default does not do. */

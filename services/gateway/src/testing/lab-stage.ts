@@ -1,6 +1,6 @@
 /**
- * A workspace `lab` with objects of each kind of another person, of an editor and of runs, and a caller of each kind. It
- * adds to the stage of the examples.
+ * A workspace `lab` with objects of each kind of another person, of an editor and of runs, and a caller of each kind.
+ * They are beside the objects of the examples.
  */
 import { decodeEvent, type EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -84,6 +84,7 @@ const nowhere = objects(99, "nowhere-model", "nowhere");
 const ofNobody = {
   RevokeToken: { token: "0000000000000000" },
   GetEvent: { position: 99_999 },
+  ListEvents: { object: "experiment", id: "99" },
 };
 
 function namedBy(caller: MatrixCaller): LabObjects {
@@ -169,6 +170,10 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     lists: new Set([...plainLists, "CompareTrials"]),
     plainLists,
     domainRefusals: {
+      // The simulated service keeps no new subscription.
+      CreateSubscription: "subscription_not_found",
+      FinishDeviceLogin: "expired_token",
+      GetDeviceLogin: "no_such_code",
       GetTaskUse: "task_not_running",
       DownloadTensorBoard: "tensorboard_not_found",
     },
@@ -178,7 +183,7 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     },
     isUnknownPlace: ({ code }) => code === "workspace_not_found",
     mentions: (text) => text.includes(`"${workspace}"`) || text.includes('"id":"13"'),
-    withoutNames: (text) => text.replaceAll(/\b(lab|nowhere)(-\w+)?\b|\d+/g, "0"),
+    withoutNames: (text) => text.replaceAll(/\b(lab|nowhere)(-\w+)?\b|\b[0-9a-f]{16}\b|\d+/g, "0"),
   };
 }
 

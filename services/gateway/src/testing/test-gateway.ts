@@ -31,6 +31,8 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly grpcUrl: string;
   readonly token: string;
+  /** The variables of the gateway's settings. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Starts a second gateway over the same database, as a replica or a later start. Returns its address. */
   readonly startAnother: (overrides?: Overrides) => Promise<string>;
   readonly bus: Bus;
@@ -103,7 +105,7 @@ export async function startTestGateway(
   const { text: token } = newToken();
   await writeFile(join(folder, "token"), token, { mode: 0o600 });
   const hub = createMemoryBus();
-  const config = parseConfig({
+  const settings = {
     TRAINYARD_POSTGRES_URL: database.url("ty_gateway"),
     TRAINYARD_NATS_URL: "127.0.0.1:1",
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
@@ -112,7 +114,8 @@ export async function startTestGateway(
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
     ...unlimited,
     ...environment,
-  });
+  };
+  const config = parseConfig(settings);
   let grpcUrl = "";
   const start = async ({ databasePort, ...overrides }: Overrides = {}): Promise<string> => {
     const bus = hub.connect("gateway");
@@ -136,6 +139,7 @@ export async function startTestGateway(
     url,
     grpcUrl,
     token,
+    environment: settings,
     startAnother: start,
     bus: hub.connect("test"),
     hub,

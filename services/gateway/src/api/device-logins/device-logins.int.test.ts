@@ -85,7 +85,7 @@ describe("a sign-in of a program", () => {
     expect((await finish(secret)).body).toMatchObject({ code: "access_denied" });
   });
 
-  test("is told to slow down, and ends after its time", async () => {
+  test("asks too often at first, and ends after its time", async () => {
     const { code, secret } = await start();
     await finish(secret);
     expect((await finish(secret)).body).toMatchObject({ code: "slow_down" });

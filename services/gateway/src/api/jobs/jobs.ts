@@ -2,6 +2,7 @@
  * Jobs: experiments and tasks in the queues of the pools. Their list is folded from the scheduler's events; the
  * scheduler itself explains waiting runs and decides changes.
  */
+import type { Rights } from "@trainyard/access";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Job } from "@trainyard/contracts/api";
 import { isExperimentId, isTaskId } from "@trainyard/kernel";
@@ -81,15 +82,18 @@ async function listJobs(
   const { items, ...page } = await rowsPage(backend, jobList, asked, { context, conditions });
   const { listQueries, pool: database } = backend.parts;
   const ahead = await inTurn(listQueries, context, () => jobsAhead(database, items));
-  const shown = items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)).map(named(context));
+  const { rights } = context;
+  const shown = items.map((doc) =>
+    withSeenWorkspace(rights, shownJob(doc, ahead.get(doc.job) ?? 0)),
+  );
   return { ...page, ...(await backend.scheduler.age()), items: shown };
 }
 
 /** Hides the name of the workspace that a job has left. */
-const named =
-  ({ rights }: Pick<RequestContext, "rights">) =>
-  (job: Plain<Job>): Plain<Job> =>
-    rights.has("workspace_view", job.workspace) ? job : { ...job, workspace: anotherWorkspace };
+export function withSeenWorkspace(rights: Rights, job: Plain<Job>): Plain<Job> {
+  const isSeen = rights.has("workspace_view", job.workspace);
+  return isSeen ? job : { ...job, workspace: anotherWorkspace };
+}
 
 /** Returns the reasons that the scheduler recorded last for waiting runs; null if none are waiting. */
 async function lastExplained(backend: Backend, job: string): Promise<ReplyOf<"explainJob"> | null> {

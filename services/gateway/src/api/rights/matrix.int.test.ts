@@ -60,7 +60,7 @@ const later: ReadonlySet<string> = new Set([
   ...["ListGroups", "CreateGroup", "RenameGroup", "ChangeGroupMembers", "DeleteGroup"],
   ...["ListRoles", "DefineRole", "DeleteRole", "ListGrants", "GiveRole", "TakeRole"],
   ...["GetMe", "CreateUser", "ListUsers", "GetUser", "UpdateUser", "DisableUser", "EnableUser"],
-  ...["SetPassword", "ResetPassword"],
+  ...["SetPassword", "ResetPassword", "CreateTaskSession"],
 ]);
 
 const calls = gatewayServices.flatMap(({ methods }) => methods.map(({ name }) => name));

@@ -95,7 +95,7 @@ export const matrix: Readonly<Record<string, string>> = {
   CreatePool: "ARRRRRRRRR11RR",
   UpdatePool: "ARRRRRRRRR11RR",
   RemovePool: "ARRRRRRRRR11RR",
-  // Tokens, sessions and device logins. A token of another user is not there.
+  // Tokens, sessions and device logins. A token of another user is not there, and only a session confirms a login.
   CreateToken: "AAAAAAAAAA11RR",
   ListTokens: "AAAAAAAAAA11RR",
   RevokeToken: "AHHHHHHHHH11RR",
@@ -106,7 +106,7 @@ export const matrix: Readonly<Record<string, string>> = {
   StartDeviceLogin: "AAAAAAAAAAAAAA",
   FinishDeviceLogin: "AAAAAAAAAAAAAA",
   GetDeviceLogin: "AAAAAAAAAA11RR",
-  AnswerDeviceLogin: "AAAAAAAAAA11RR",
+  AnswerDeviceLogin: "RRRRRRRRRR11RR",
   // Users.
   GetMe: "AAAAAAAAAA11RR",
   CreateUser: "ARRRRRRRRR11RR",
@@ -200,9 +200,9 @@ export const matrix: Readonly<Record<string, string>> = {
   FollowTaskLogs: "AAAAAAHHHA11RR",
   CreateTaskSession: "RRRARRHHHR11RR",
   DeleteTask: "AARARRHHHR11RR",
-  // Events and subscriptions. A subscription of another user is not there.
-  WatchEvents: "AAAAAAAAAA11RR",
-  ListEvents: "AAAAAAeeeA11RR",
+  // Events and subscriptions. WatchEvents names the workspace. A subscription of another user is not there.
+  WatchEvents: "AAAAAAAHHA11RR",
+  ListEvents: "AAAAAAHHHA11RR",
   GetEvent: "AAAAAAHHHA11RR",
   Watch: "AAAAAAAAAA11RR",
   CreateSubscription: "AAAAAAAAAA11RR",

@@ -139,20 +139,26 @@ async function begin(answer: Response): Promise<string> {
   return text;
 }
 
-/** Masks what differs between any two clusters: times, random ids, positions, cursors and sizes of archives. */
+/** Masks what differs between any two clusters: times, random ids, seeds and folders, positions and cursors. */
 function masked(text: string): string {
-  return text
-    .replace(
-      /"(position|nextPageToken|sequence|epoch|log|cursor|etag|streamPositions?|id|head|clusterId)":\s*("[^"]*"|\{[^}]*\}|\d+)/g,
-      '"$1":0',
-    )
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    .replace(/\b1[6-9]\d{11}(\.\d+)?\b/g, "MS")
-    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) =>
-      id.startsWith("0193c5a0") ? id : "UUID",
-    )
-    .replace(/\b[0-9a-f]{12,64}\b/g, "HEX")
-    .replace(/^id: .*$/gm, "id: 0");
+  return (
+    text
+      .replace(
+        /"(position|nextPageToken|sequence|epoch|log|cursor|etag|streamPositions?|id|head|clusterId|seed|experiment_seed)":\s*("[^"]*"|\{[^}]*\}|\d+)/g,
+        '"$1":0',
+      )
+      .replace(/,"lastUsedAtMs":\d+/g, "")
+      .replace(/trainyard-gateway-\w+/g, "FOLDER")
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+      .replace(/\b1[6-9]\d{11}(\.\d+)?\b/g, "MS")
+      .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) =>
+        id.startsWith("0193c5a0") ? id : "UUID",
+      )
+      .replace(/\b[0-9a-f]{12,64}\b/g, "HEX")
+      .replace(/^id: .*$/gm, "id: 0")
+      // A stream also says how far it has read, without an event.
+      .replace(/^id: 0\n\n/gm, "")
+  );
 }
 
 /** The calls whose answers are bytes of the clock or of the process, or which change who may do what. */
@@ -165,11 +171,16 @@ async function differences(fieldsOf: (route: Route) => Fields | null): Promise<r
     if (fields === null) continue;
     const seen = await Promise.all([ask(plain, route, fields), ask(secret, route, fields)]);
     if (JSON.stringify(seen[0]) === JSON.stringify(seen[1])) continue;
-    found.push(
-      `${route.call} ${JSON.stringify(fields)}\n  ${JSON.stringify(seen[0])}\n  ${JSON.stringify(seen[1])}`,
-    );
+    found.push(`${route.call} ${JSON.stringify(fields)}: ${firstDifference(seen)}`);
   }
   return found;
+}
+
+/** Returns the texts around the first place in which two answers differ. */
+function firstDifference(seen: readonly Seen[]): string {
+  const [one = "", other = ""] = seen.map(({ status, answer }) => `${status} ${answer}`);
+  const at = [...one].findIndex((character, place) => character !== other[place]);
+  return [one, other].map((text) => text.slice(Math.max(0, at - 150), at + 150)).join("\n");
 }
 
 const isList = ({ method, facts }: Route): boolean => method === "GET" || facts.postedRead;

@@ -59,6 +59,12 @@ export function subscriptionHandlers(backend: Backend) {
       const { position } = await backend.command("feeds", "EnableSubscription", { name }, context);
       return withSubscription(backend, name, position, context);
     },
+    ...webhookHandlers(backend),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+function webhookHandlers(backend: Backend) {
+  return {
     rotateSecret: async ({ name, secret, oldForMs = apiLimits.oldSecretMs }, context) => {
       await requireSeen(backend, name, context);
       if (!(oldForMs >= 0)) {

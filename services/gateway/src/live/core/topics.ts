@@ -1,15 +1,19 @@
 /** The topics of a watcher, and the documents that events may have changed. */
+import type { Rights } from "@trainyard/access";
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { idOf } from "@trainyard/kernel";
 import type { Filter } from "../../read-model/core/lists/filter.ts";
 import type { ListSpec } from "../../read-model/core/lists/list-spec.ts";
 import type { DocumentKind } from "../../read-model/core/views/documents.ts";
+import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { isProjected } from "../../read-model/core/views/project.ts";
 import { touchedBy } from "../../read-model/core/views/touched.ts";
 
 export type Topic = {
   /** The key of the topic; equal topics have equal keys. */
   readonly key: string;
+  /** The key by which watchers share answers: equal for callers who see the same objects. */
+  readonly sharedKey: string;
   readonly list: ListSpec;
   readonly scope: string;
   readonly filter: Filter | null;
@@ -18,6 +22,7 @@ export type Topic = {
   /** The time that relative times of the filter count from. */
   readonly nowMs: number;
   readonly isRelative: boolean;
+  readonly rights: Rights;
 };
 
 /** Documents that events may have changed. */
@@ -27,12 +32,16 @@ export type Touched = {
   readonly paused: ReadonlySet<string>;
   /** The workspaces that were archived or unarchived: their projects are shown in another state. */
   readonly closed: ReadonlySet<string>;
+  /** The workspaces that moved experiments and models were in before, by their ids. */
+  readonly moved: Moved;
 };
+
+export type Moved = ReadonlyMap<DocumentKind, ReadonlyMap<string, ReadonlySet<string>>>;
 
 /** The fields of a stored event that `touchedOf` reads. */
 type LoggedEvent = { readonly stream: string; readonly type: string; readonly body: string };
 
-export function touchedOf(events: readonly LoggedEvent[]): Touched {
+export function touchedOf(events: readonly LoggedEvent[], moved: Moved = new Map()): Touched {
   const ids = new Map<DocumentKind, Set<string>>();
   const paused = new Set<string>();
   const closed = new Set<string>();
@@ -47,7 +56,7 @@ export function touchedOf(events: readonly LoggedEvent[]): Touched {
     if (changesPause.has(event.type)) paused.add(idOf(stored.stream));
     if (closesProjects.has(event.type)) closed.add(idOf(stored.stream));
   }
-  return { ids, paused, closed };
+  return { ids, paused, closed, moved };
 }
 
 const changesPause: ReadonlySet<string> = new Set([
@@ -59,3 +68,21 @@ const changesPause: ReadonlySet<string> = new Set([
 ]);
 
 const closesProjects: ReadonlySet<string> = new Set(["WorkspaceArchived", "WorkspaceUnarchived"]);
+
+const moves: ReadonlySet<string> = new Set(["ExperimentMoved", "ModelMoved"]);
+
+/** Whether an event moves an object to another workspace. */
+export const isMove = (type: string): boolean => moves.has(shortNameOf(type));
+
+/** Returns the workspace of an object after the events of its stream. */
+export function workspaceAfter(events: readonly LoggedEvent[]): string {
+  let workspace = "";
+  for (const stored of events) {
+    if (!placing.has(shortNameOf(stored.type))) continue;
+    const { data } = decodeEvent(stored);
+    if ("workspace" in data) workspace = String(data.workspace);
+  }
+  return workspace || defaultSpace;
+}
+
+const placing: ReadonlySet<string> = new Set([...moves, "ExperimentCreated", "ModelCreated"]);

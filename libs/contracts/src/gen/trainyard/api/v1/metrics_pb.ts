@@ -4,15 +4,16 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { MetricName, Series } from "../../common/v1/series_pb.ts";
 import { file_trainyard_common_v1_series } from "../../common/v1/series_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/metrics.proto.
  */
 export const file_trainyard_api_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL21ldHJpY3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byL9AQoUUXVlcnlNZXRyaWNzUmVzcG9uc2USKwoGc2VyaWVzGAEgAygLMhsudHJhaW55YXJkLmNvbW1vbi52MS5TZXJpZXMSEAoIcG9zaXRpb24YAiABKAkSFwoPc3RyZWFtX3Bvc2l0aW9uGAMgASgJElUKEHN0cmVhbV9wb3NpdGlvbnMYBCADKAsyOy50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlLlN0cmVhbVBvc2l0aW9uc0VudHJ5GjYKFFN0cmVhbVBvc2l0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEicgobTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg4KBnByZWZpeBgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJnChxMaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlEi4KBWl0ZW1zGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCWIGcHJvdG8z", [file_trainyard_common_v1_series]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL21ldHJpY3MucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiuQEKE1F1ZXJ5TWV0cmljc1JlcXVlc3QSDgoGdHJpYWxzGAEgAygJEg0KBWdyb3VwGAIgASgJEg0KBW5hbWVzGAMgAygJEgkKAXgYBCABKAkSEQoEZnJvbRgFIAEoAUgAiAEBEg8KAnRvGAYgASgBSAGIAQESDwoHYnVja2V0cxgHIAEoDRISCgpzdXBlcnNlZGVkGAggASgIEhAKCGNvbWJpbmVkGAkgASgIQgcKBV9mcm9tQgUKA190byL9AQoUUXVlcnlNZXRyaWNzUmVzcG9uc2USKwoGc2VyaWVzGAEgAygLMhsudHJhaW55YXJkLmNvbW1vbi52MS5TZXJpZXMSEAoIcG9zaXRpb24YAiABKAkSFwoPc3RyZWFtX3Bvc2l0aW9uGAMgASgJElUKEHN0cmVhbV9wb3NpdGlvbnMYBCADKAsyOy50cmFpbnlhcmQuYXBpLnYxLlF1ZXJ5TWV0cmljc1Jlc3BvbnNlLlN0cmVhbVBvc2l0aW9uc0VudHJ5GjYKFFN0cmVhbVBvc2l0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEicgobTGlzdFRyaWFsTWV0cmljTmFtZXNSZXF1ZXN0Eg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEg4KBnByZWZpeBgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJnChxMaXN0VHJpYWxNZXRyaWNOYW1lc1Jlc3BvbnNlEi4KBWl0ZW1zGAEgAygLMh8udHJhaW55YXJkLmNvbW1vbi52MS5NZXRyaWNOYW1lEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJyChdMaXN0VHJpYWxNZXRyaWNzUmVxdWVzdBINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJIowBChhMaXN0VHJpYWxNZXRyaWNzUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLk1ldHJpY1BvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCRIXCg9zdHJlYW1fcG9zaXRpb24YBCABKAkioAIKC01ldHJpY1BvaW50Eg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRINCgVncm91cBgDIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESFgoOcmVwb3J0ZWRfYXRfbXMYBSABKAESOwoHbWV0cmljcxgGIAMoCzIqLnRyYWlueWFyZC5hcGkudjEuTWV0cmljUG9pbnQuTWV0cmljc0VudHJ5EhIKCnN1cGVyc2VkZWQYByABKAgSJwoGb3RoZXJzGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBILCgNrZXkYCSABKAkaLgoMTWV0cmljc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_series]);
 
 /**
  * @generated from message trainyard.api.v1.QueryMetricsRequest
@@ -193,4 +194,143 @@ export type ListTrialMetricNamesResponse = Message<"trainyard.api.v1.ListTrialMe
  */
 export const ListTrialMetricNamesResponseSchema: GenMessage<ListTrialMetricNamesResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_metrics, 3);
+
+/**
+ * @generated from message trainyard.api.v1.ListTrialMetricsRequest
+ */
+export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetricsRequest"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * Limits the answer to points of this group; empty for all groups.
+   *
+   * @generated from field: string group = 2;
+   */
+  group: string;
+
+  /**
+   * Whether the answer includes the points that a later run superseded.
+   *
+   * @generated from field: bool superseded = 3;
+   */
+  superseded: boolean;
+
+  /**
+   * @generated from field: uint32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListTrialMetricsRequest.
+ * Use `create(ListTrialMetricsRequestSchema)` to create a new message.
+ */
+export const ListTrialMetricsRequestSchema: GenMessage<ListTrialMetricsRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_metrics, 4);
+
+/**
+ * @generated from message trainyard.api.v1.ListTrialMetricsResponse
+ */
+export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetricsResponse"> & {
+  /**
+   * @generated from field: repeated trainyard.api.v1.MetricPoint items = 1;
+   */
+  items: MetricPoint[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * @generated from field: string position = 3;
+   */
+  position: string;
+
+  /**
+   * A position in the experiment's stream of points. FollowMetrics continues after the position of the first page.
+   * Later pages may already have some of the followed points; run and key identify a point.
+   *
+   * @generated from field: string stream_position = 4;
+   */
+  streamPosition: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ListTrialMetricsResponse.
+ * Use `create(ListTrialMetricsResponseSchema)` to create a new message.
+ */
+export const ListTrialMetricsResponseSchema: GenMessage<ListTrialMetricsResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_metrics, 5);
+
+/**
+ * @generated from message trainyard.api.v1.MetricPoint
+ */
+export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: string group = 3;
+   */
+  group: string;
+
+  /**
+   * @generated from field: double steps_completed = 4;
+   */
+  stepsCompleted: number;
+
+  /**
+   * @generated from field: double reported_at_ms = 5;
+   */
+  reportedAtMs: number;
+
+  /**
+   * The values that are numbers, by metric name.
+   *
+   * @generated from field: map<string, double> metrics = 6;
+   */
+  metrics: { [key: string]: number };
+
+  /**
+   * @generated from field: bool superseded = 7;
+   */
+  superseded: boolean;
+
+  /**
+   * All other reported values (text, booleans, lists, nested values), as JSON.
+   *
+   * @generated from field: google.protobuf.Struct others = 8;
+   */
+  others?: JsonObject | undefined;
+
+  /**
+   * The report's key, unique within its run.
+   *
+   * @generated from field: string key = 9;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.MetricPoint.
+ * Use `create(MetricPointSchema)` to create a new message.
+ */
+export const MetricPointSchema: GenMessage<MetricPoint> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_metrics, 6);
 
