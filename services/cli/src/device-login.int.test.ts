@@ -30,7 +30,7 @@ async function signIn(...answers: readonly PlayedAnswer[]) {
   };
   const client = new Client({ url: gateway.url, clock });
   const login = deviceLogin(client, gateway.url, (line) => notes.push(line));
-  const outcome = await login.catch((error: Error) => error.message);
+  const outcome = await login.catch((error: unknown) => (error as Error).message);
   return { outcome, notes, waits, url: gateway.url, requests: gateway.requests };
 }
 

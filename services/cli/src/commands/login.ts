@@ -23,7 +23,9 @@ export function addLoginCommands(program: Command): void {
   program
     .command("logout")
     .argument("[name]", "of the login, by default the current one")
-    .description("forget a login; a token that yard login made is revoked, another stays valid")
+    .description(
+      "forget a login; a token that yard login made is revoked, with those that were created with it",
+    )
     .action(logout);
 }
 

@@ -89,6 +89,13 @@ test("the first user comes with a note about the tokens that exist", async () =>
   expect(err).toContain("service account local");
 });
 
+test("reset-admin runs the gateway's own command, which needs the gateway's settings", async () => {
+  const ran = await gateway.yard("user", "reset-admin", "ada");
+  expect(ran).toMatchObject({ code: 2, out: "" });
+  expect(ran.err).toMatch(/^gateway: .*TRAINYARD_/);
+  expect(gateway.requests).toEqual([]);
+});
+
 test("your own password is changed by the present one and the new one", async () => {
   using _stdin = inputOf("old\ncorrect horse\n");
   const { lines } = await gateway.yard("user", "password", "--stdin");

@@ -31,7 +31,7 @@ export function addRoleCommands(program: Command): void {
     .argument("<role>")
     .option("--permission <name>", "such as experiment_view; may be given several times", collect)
     .option("--description <text>", "what it is for", "")
-    .description("a role of your own, or another definition of it")
+    .description("a role of your own; an existing one gets this definition")
     .action(withPlatform<Definition>(define));
   role
     .command("delete")

@@ -17,6 +17,7 @@ import { type Column, printable, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { newPassword, type PasswordOptions, passwordChange } from "../password.ts";
 import { UsageError } from "../usage-error.ts";
+import { addResetAdmin } from "./reset-admin.ts";
 import { place } from "./role-words.ts";
 
 type CreateOptions = PasswordOptions & {
@@ -65,6 +66,7 @@ export function addUserCommands(program: Command): void {
     .option("--stdin", "read the present password and the new one from stdin, a line each")
     .description("change your own password; your other sessions end")
     .action(withPlatform<PasswordOptions>(changePassword));
+  addResetAdmin(group);
   program
     .command("whoami")
     .description("the user of your token, with roles and permissions")

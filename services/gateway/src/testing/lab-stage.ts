@@ -117,34 +117,8 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     type: "TrialEnded",
     data: { outcome: TrialOutcome.COMPLETED, reason: "", restarts: 0 },
   });
-  const inLab = async (name: string, role: string): Promise<TestUser> =>
-    addUser(gateway, name, { role, workspace });
-  const users: Readonly<Partial<Record<MatrixCaller, TestUser>>> = {
-    "cluster-admin": admin,
-    "workspace-admin": await inLab("wes", "workspace-admin"),
-    editor: await inLab("eve", "editor"),
-    own,
-    "restricted-editor": await inLab("rex", "restricted-editor"),
-    viewer: await inLab("vi", "viewer"),
-    "registry-viewer": await inLab("reg", "registry-viewer"),
-    "workspace-creator": await addUser(gateway, "wil", { role: "workspace-creator" }),
-    "no role": await addUser(gateway, "nora"),
-  };
-  const limits = [{ role: "viewer", workspaces: [workspace] }];
-  const expired = await addToken(gateway, "user:root", [], 1);
-  const revoked = await addToken(gateway, "user:root");
-  const tokens: Readonly<Partial<Record<MatrixCaller, string>>> = {
-    "limited token": await addToken(gateway, "user:root", limits),
-    "expired token": expired,
-    "revoked token": revoked,
-    "living run": await gateway.runToken("11.1#1"),
-    "ended run": await gateway.runToken("14.1#1"),
-  };
-  const position = await gateway.append(`token-${revoked.split("_")[1]}`, {
-    type: "TokenRevoked",
-    data: { reason: "" },
-  });
-  await gateway.call("GET", `/api/v1/tokens?minPosition=${position}`);
+  const users = await addCallers(gateway, admin, own);
+  const tokens = await addTokens(gateway);
   const tokenOf = (caller: MatrixCaller) => tokens[caller] ?? users[caller]?.token ?? "";
   const [created11] = await gateway.log.read("experiment-11", 0, 1);
   const victim = (await addToken(gateway, "user:someone")).split("_")[1] ?? "";
@@ -192,6 +166,49 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     mentions: (text) => text.includes(`"${workspace}"`) || text.includes('"id":"13"'),
     withoutNames: (text) => text.replaceAll(/\b(lab|nowhere)(-\w+)?\b|\b[0-9a-f]{16}\b|\d+/g, "0"),
   };
+}
+
+/** Adds a user for each role that the callers have. */
+async function addCallers(
+  gateway: TestGateway,
+  admin: TestUser,
+  own: TestUser,
+): Promise<Readonly<Partial<Record<MatrixCaller, TestUser>>>> {
+  const inLab = async (name: string, role: string): Promise<TestUser> =>
+    addUser(gateway, name, { role, workspace: lab });
+  return {
+    "cluster-admin": admin,
+    "workspace-admin": await inLab("wes", "workspace-admin"),
+    editor: await inLab("eve", "editor"),
+    own,
+    "restricted-editor": await inLab("rex", "restricted-editor"),
+    viewer: await inLab("vi", "viewer"),
+    "registry-viewer": await inLab("reg", "registry-viewer"),
+    "workspace-creator": await addUser(gateway, "wil", { role: "workspace-creator" }),
+    "no role": await addUser(gateway, "nora"),
+  };
+}
+
+/** Makes the tokens of the callers that are no users of their own. */
+async function addTokens(
+  gateway: TestGateway,
+): Promise<Readonly<Partial<Record<MatrixCaller, string>>>> {
+  const limits = [{ role: "viewer", workspaces: [lab] }];
+  const expired = await addToken(gateway, "user:root", [], 1);
+  const revoked = await addToken(gateway, "user:root");
+  const tokens: Readonly<Partial<Record<MatrixCaller, string>>> = {
+    "limited token": await addToken(gateway, "user:root", limits),
+    "expired token": expired,
+    "revoked token": revoked,
+    "living run": await gateway.runToken("11.1#1"),
+    "ended run": await gateway.runToken("14.1#1"),
+  };
+  const position = await gateway.append(`token-${revoked.split("_")[1]}`, {
+    type: "TokenRevoked",
+    data: { reason: "" },
+  });
+  await gateway.call("GET", `/api/v1/tokens?minPosition=${position}`);
+  return tokens;
 }
 
 const grantOf = (caller: MatrixCaller): string => `lab-${callers.indexOf(caller)}`;

@@ -139,7 +139,7 @@ def _add_login(groups: Group) -> None:
     parser.add_argument("--name", default="", help="of the login, by default its host and port")
     text = "store a token that you have: it is asked for, or read from stdin"
     parser.add_argument("--token", action="store_true", help=text)
-    text = "forget a login; a token that login made is revoked, another stays valid"
+    text = "forget a login; a token that login made is revoked, with those created with it"
     parser = _add(groups, "logout", logout, text)
     parser.add_argument(
         "name", nargs="?", default="", help="of the login, by default the current one"

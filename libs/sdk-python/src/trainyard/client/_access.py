@@ -11,7 +11,7 @@ from ._logins import Access, read_logins
 
 _NONE = (
     "no cluster is named and none runs here: start one with npm start, log in with"
-    " client.login(url, token), or set TRAINYARD_URL and TRAINYARD_TOKEN"
+    " client.login(url), or set TRAINYARD_URL and TRAINYARD_TOKEN"
 )
 
 

@@ -61,9 +61,10 @@ def login(
 
 
 def logout(name: str = "") -> None:
-    """Forgets a login, by default the current one; then no login is current. A token that ``login`` made is revoked;
-    another stays valid: revoke it with ``yard token revoke``. Raises ValueError if there is no such login, and
-    ApiError or PlatformAwayError if a token could not be revoked; the login is forgotten then, too.
+    """Forgets a login, by default the current one; then no login is current. A token that ``login`` made is revoked,
+    with the tokens that were created with it; another stays valid: revoke it with ``yard token revoke``. Raises
+    ValueError if there is no such login, and ApiError or PlatformAwayError if a token could not be revoked; the login
+    is forgotten then, too.
     """
     logins = read_logins(os.environ)
     name = name or logins.current

@@ -74,7 +74,7 @@ class PeopleCalls(ClusterReads):
         return Listing(Group(self._api, item) for item in items)
 
     def define_role(self, name: str, permissions: Sequence[str], description: str = "") -> Role:
-        """Defines a role from permissions such as ``"experiment_view"``, or defines it anew."""
+        """Defines a role from permissions such as ``"experiment_view"``, or replaces its definition."""
         from ._people import Role
 
         body = {"permissions": list(permissions), "description": description}
