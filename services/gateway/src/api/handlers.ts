@@ -39,6 +39,11 @@ import { viewHandlers } from "./views/views.ts";
 import { watchHandlers } from "./watch/watch.ts";
 import { workspaceHandlers } from "./workspaces/workspaces.ts";
 
+type HandlersConfig = Pick<
+  GatewayConfig,
+  "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl" | "oidc"
+>;
+
 /** Returns the handlers of all calls of the public API. */
 export function apiHandlers(
   backend: Backend,
@@ -48,10 +53,7 @@ export function apiHandlers(
       readonly taskSessions: TaskSessions;
       readonly tunnels: Pick<Tunnels, "open">;
     },
-  config: Pick<
-    GatewayConfig,
-    "checkpointDir" | "checkpointStorage" | "taskDomain" | "redisUrl" | "oidc"
-  >,
+  config: HandlersConfig,
 ): Handlers {
   const { checkpointDir, checkpointStorage } = config;
   const cluster = clusterHandlers(backend, config.oidc);
