@@ -1,6 +1,6 @@
 /**
- * The processor time of one Watch frame in a cluster with users, of whom each group of five sees other workspaces, beside
- * the same clients of one admin, who share each frame.
+ * The processor time of one Watch frame in a cluster with users, of whom each group of five sees other workspaces,
+ * beside the same clients of one admin, who share each frame.
  */
 import { authidOf, localUser } from "@trainyard/access";
 import { Client } from "@trainyard/client";

@@ -98,9 +98,8 @@ function namedBy(caller: MatrixCaller): LabObjects {
 export async function stageLab(gateway: TestGateway): Promise<Lab> {
   const workspace = lab;
   await gateway.call("POST", "/api/v1/workspaces", { body: { name: workspace } });
-  await gateway.call("POST", `/api/v1/workspaces/${workspace}/projects`, {
-    body: { name: "vision" },
-  });
+  const projects = `/api/v1/workspaces/${workspace}/projects`;
+  await gateway.call("POST", projects, { body: { name: "vision" } });
   const admin = await addUser(gateway, "root", { role: "cluster-admin" });
   const own = await addUser(gateway, "ed", { role: "editor", workspace });
   for (const [number, owner, model] of [
@@ -113,10 +112,8 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
   await appendDeleted(gateway);
   await addUser(gateway, "someone");
   await gateway.append("access-cluster", ...callers.map(takenBy));
-  await gateway.append("trial-14.1", {
-    type: "TrialEnded",
-    data: { outcome: TrialOutcome.COMPLETED, reason: "", restarts: 0 },
-  });
+  const ended = { outcome: TrialOutcome.COMPLETED, reason: "", restarts: 0 };
+  await gateway.append("trial-14.1", { type: "TrialEnded", data: ended });
   const users = await addCallers(gateway, admin, own);
   const tokens = await addTokens(gateway);
   const tokenOf = (caller: MatrixCaller) => tokens[caller] ?? users[caller]?.token ?? "";
