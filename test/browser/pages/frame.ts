@@ -120,7 +120,7 @@ test("a token signs in and opens the page that was asked for; a wrong one gets a
   await signInHeading(page).waitFor();
   await stage.looks(page, "sign-in");
   const signIn = async (token: string): Promise<void> => {
-    await page.getByLabel("Or a token").fill(token);
+    await page.getByLabel("Token").fill(token);
     await page.keyboard.press("Enter");
   };
   await signIn("ty_wrong");

@@ -45,7 +45,7 @@ export function PasswordForm({ onDone }: Props): JSX.Element {
 }
 
 /** Signs in with a token. */
-export function TokenForm({ onDone }: Props): JSX.Element {
+export function TokenForm({ label, onDone }: Props & { readonly label: string }): JSX.Element {
   const [token, setToken] = useState("");
   const { submit, error, isBusy } = useSignIn("token", onDone);
   return (
@@ -54,7 +54,7 @@ export function TokenForm({ onDone }: Props): JSX.Element {
       onSubmit={submit(token.trim() === "" ? "Paste a token first." : "", { token: token.trim() })}
     >
       <Field
-        label="Or a token"
+        label={label}
         type="password"
         autoComplete="off"
         value={token}

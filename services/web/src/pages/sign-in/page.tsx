@@ -4,7 +4,9 @@ import { type JSX, useEffect } from "react";
 import { Command } from "../../components/empty-state.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { backTo } from "./back.ts";
+import { useCall } from "../../data/calls.ts";
 import { PasswordForm, TokenForm } from "./forms.tsx";
+import { Providers } from "./providers.tsx";
 import styles from "./page.module.css";
 import { signInRoute } from "./route.ts";
 
@@ -12,6 +14,8 @@ export function SignInPage(): JSX.Element {
   const { back, code } = signInRoute.useSearch();
   const queries = useQueryClient();
   const { history } = useRouter();
+  const { passwords = false, providers = [] } = useCall("getVersion", {}).data?.signIn ?? {};
+  const hasPeople = passwords || providers.length > 0;
   useEffect(() => {
     document.title = "Sign in · Trainyard";
   }, []);
@@ -31,9 +35,10 @@ export function SignInPage(): JSX.Element {
           one: <code>yard ui</code>
         </p>
       )}
-      <PasswordForm onDone={enter} />
-      <hr className={styles["line"]} />
-      <TokenForm onDone={enter} />
+      {passwords && <PasswordForm onDone={enter} />}
+      <Providers of={providers} back={backTo(back)} />
+      {hasPeople && <hr className={styles["line"]} />}
+      <TokenForm label={hasPeople ? "Or a token" : "Token"} onDone={enter} />
       <div>
         <p className={styles["hint"]}>Or a link that signs you in, which this command prints:</p>
         <Command text="yard ui" />
