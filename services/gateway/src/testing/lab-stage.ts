@@ -95,6 +95,16 @@ function namedBy(caller: MatrixCaller): LabObjects {
   return caller === "ended run" ? objects(14, "lab-ended") : objects(11, "lab-seen");
 }
 
+const domainRefusals = {
+  // The simulated service keeps no new subscription.
+  CreateSubscription: "subscription_not_found",
+  FinishDeviceLogin: "expired_token",
+  GetDeviceLogin: "no_such_code",
+  GetTaskUse: "task_not_running",
+  SetPassword: "wrong_password",
+  DownloadTensorBoard: "tensorboard_not_found",
+};
+
 export async function stageLab(gateway: TestGateway): Promise<Lab> {
   const workspace = lab;
   await gateway.call("POST", "/api/v1/workspaces", { body: { name: workspace } });
@@ -146,15 +156,7 @@ export async function stageLab(gateway: TestGateway): Promise<Lab> {
     nowhere: { ...nowhere, of: { ...nowhere.of, ...ofNobody } },
     lists: new Set([...plainLists, "CompareTrials"]),
     plainLists,
-    domainRefusals: {
-      // The simulated service keeps no new subscription.
-      CreateSubscription: "subscription_not_found",
-      FinishDeviceLogin: "expired_token",
-      GetDeviceLogin: "no_such_code",
-      GetTaskUse: "task_not_running",
-      SetPassword: "wrong_password",
-      DownloadTensorBoard: "tensorboard_not_found",
-    },
+    domainRefusals,
     refusalIn: ({ items }) => {
       const [item] = Array.isArray(items) ? (items as Fields[]) : [];
       return item?.["outcome"] === "refused" ? String(item["code"]) : null;
