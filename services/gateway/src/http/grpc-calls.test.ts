@@ -1,9 +1,13 @@
 import { PassThrough } from "node:stream";
+import { allRights } from "@trainyard/access";
 import { gatewayRoutes } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { Costs } from "./costs.ts";
 import { type GrpcDeps, handlerOfCall } from "./grpc-calls.ts";
+import { OpenChecks } from "./open-checks.ts";
 import { MessageReader } from "./message-reader.ts";
 
 test("a download whose client left before the store answered ends, though the store sends nothing", async () => {
@@ -13,6 +17,8 @@ test("a download whose client left before the store answered ends, though the st
   const deps = {
     messages: new MessageReader(),
     costs: new Costs(),
+    guard: { require: async () => allRights("ada"), requireStill: async () => {} },
+    checks: new OpenChecks({ clock: systemClock, logger: createLogger("gateway", "silent") }),
     handlers: {
       raw: {
         downloadExperimentCode: async () => {
