@@ -69,6 +69,12 @@ export class Rights {
     return this.workspacesWith(permission)?.length !== 0;
   }
 
+  /** Whether the caller has the permission anywhere, for all objects or for its own. */
+  ownAnywhere(permission: PermissionName): boolean {
+    const own = ownOf[permission];
+    return this.anywhere(permission) || (own !== undefined && this.anywhere(own));
+  }
+
   /** Whether the caller sees the objects of all workspaces. */
   get seesAll(): boolean {
     return sights.every((permission) => this.everywhere(permission));

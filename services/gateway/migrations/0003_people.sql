@@ -40,6 +40,8 @@ create table gateway.device_logins (
   code text collate "C" not null unique,
   program text not null,
   address text not null,
+  -- What counts as one client: the address, or of IPv6 the /64.
+  site text not null,
   started_at timestamptz not null default now(),
   expires_at timestamptz not null,
   asked_at timestamptz,

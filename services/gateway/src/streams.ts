@@ -233,7 +233,7 @@ export const courseOfRun: StreamFold<Course> = {
 };
 
 /** How a task was created; null if there is no such task. */
-type TaskCreator = Pick<EventData<"TaskCreated">, "kind" | "owner" | "tokenId" | "sources">;
+export type TaskCreator = Pick<EventData<"TaskCreated">, "kind" | "owner" | "tokenId" | "sources">;
 
 export const creatorOfTask: StreamFold<TaskCreator | null> = {
   name: "creator-of-task",

@@ -112,6 +112,16 @@ export const creatorOf = (caller: Caller): string =>
  */
 export const tokenOf = (caller: Caller): string => (caller.kind === "user" ? caller.token : "");
 
+/** The token that made something, empty for a person who signed in, and the tokens that it descends from. */
+type MadeBy = { readonly token: string; readonly ancestors: readonly string[] };
+
+/**
+ * Whether a caller may use what acts for its owner and was made by a token: a limited token uses what it made itself,
+ * and what tokens made that were created with it. Anything else may have more rights than the limited token.
+ */
+export const mayUseMade = ({ limits, token }: UserCaller, made: MadeBy): boolean =>
+  limits.length === 0 || made.token === token || made.ancestors.includes(token);
+
 /** The credentials in a request. A token takes precedence over a session. */
 export type Credentials = {
   /** The value of the header Authorization. */

@@ -7,8 +7,15 @@ import { keyOfName } from "./user-rows.ts";
 const { nameCharactersMax, displayNameCharactersMax, emailCharactersMax } = peopleLimits;
 const namePattern = new RegExp(`^[A-Za-z0-9._@+-]{1,${nameCharactersMax}}$`);
 
+/** Whether a name may be a user's id: calls name users by both, and a name takes precedence. */
+export const isLikeId = (name: string): boolean => /^[0-9a-f]{12}$/i.test(name);
+
 /** Throws a Problem of 400 for a name that no user may have. */
 export function requireName(name: string): void {
+  if (isLikeId(name)) {
+    const detail = "the name of a user is not 12 hexadecimal digits, since those are ids of users";
+    throw new Problem(400, "invalid_request", detail);
+  }
   if (keyOfName(name) === localUser) {
     const detail = `the name ${localUser} is that of the service account of the tokens from before the first user`;
     throw new Problem(409, "user_exists", detail);

@@ -10,13 +10,14 @@ import type { Pool } from "pg";
 import { digestOfSecret } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { Expired } from "../http/sweep.ts";
+import { siteOf } from "../rates/client-address.ts";
 
 export const deviceLoginLimits = {
   /** The time in which a person must confirm. */
   minutes: 10,
   /** The seconds that a program waits between two questions. */
   intervalSeconds: 3,
-  /** The most sign-ins that wait from one address, and in all. */
+  /** The most sign-ins that wait from one address, or of IPv6 from one /64, and in all. */
   ofAddressMax: 20,
   ofAllMax: 10_000,
   programCharactersMax: 100,
@@ -56,14 +57,15 @@ export class DeviceLogins {
     const code = newCode();
     const { rows } = await this.#pool.query<{ expires: number }>(
       `with waiting as (
-         select count(*) filter (where address = $4) as mine, count(*) as all_of
+         select count(*) filter (where site = $5) as mine, count(*) as all_of
          from gateway.device_logins where expires_at > now())
-       insert into gateway.device_logins (digest, code, program, address, expires_at)
-       select $1, $2, $3, $4, now() + make_interval(mins => $5) from waiting
-       where mine < $6 and all_of < $7
+       insert into gateway.device_logins (digest, code, program, address, site, expires_at)
+       select $1, $2, $3, $4, $5, now() + make_interval(mins => $6) from waiting
+       where mine < $7 and all_of < $8
        returning ${ms("expires_at")} as expires`,
       [
-        ...[digestOfSecret(secret), code, program, address, deviceLoginLimits.minutes],
+        ...[digestOfSecret(secret), code, program, address, siteOf(address)],
+        deviceLoginLimits.minutes,
         ...[deviceLoginLimits.ofAddressMax, deviceLoginLimits.ofAllMax],
       ],
     );

@@ -42,10 +42,10 @@ export async function rowsOf(
     `select ${columns} from gateway.users where name_key = any($1) or id = any($2)`,
     [asked.map(keyOfName), asked],
   );
+  const byName = new Map(rows.map((row) => [keyOfName(row.name), row]));
+  const byId = new Map(rows.map((row) => [row.id, row]));
   const found = asked.flatMap((user) => {
-    const row =
-      rows.find(({ name }) => keyOfName(name) === keyOfName(user)) ??
-      rows.find(({ id }) => id === user);
+    const row = byName.get(keyOfName(user)) ?? byId.get(user);
     return row === undefined ? [] : [[user, row] as const];
   });
   return new Map(found);

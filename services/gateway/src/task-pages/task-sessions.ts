@@ -37,10 +37,11 @@ type Row = Omit<TaskSession, "sessionEndsAtMs"> & { readonly ends: number | null
 /** Rows of sessions that have not ended, with the one of the Web UI that each depends on. Parameter $1: hours. */
 const openSessions = `select t.digest, t.token, t.session, t.task, t.port, t.used_at,
     coalesce(s.user_id, '') as user,
-    (extract(epoch from s.used_at + make_interval(hours => $1)) * 1000)::float8 as ends
+    (extract(epoch from least(s.used_at + make_interval(hours => $1), s.ends_at)) * 1000)::float8 as ends
   from gateway.task_sessions t left join gateway.sessions s on s.digest = t.session
   where t.used_at > now() - make_interval(hours => $1)
-    and (t.session is null or s.used_at > now() - make_interval(hours => $1))`;
+    and (t.session is null or s.used_at > now() - make_interval(hours => $1)
+      and (s.ends_at is null or s.ends_at > now()))`;
 
 export class TaskSessions {
   readonly #pool: Pool;

@@ -11,7 +11,7 @@ import type { RequestOf } from "@trainyard/contracts";
 import { isRejection } from "@trainyard/kernel";
 import { foldOf } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, mayUseMade } from "../../http/caller.ts";
 import { notFound, Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
 import type { TokenDocument } from "../../read-model/core/views/documents.ts";
@@ -145,12 +145,11 @@ function roleNamed(state: AccessState, name: string): string {
   throw new Problem(404, "role_not_found", detail);
 }
 
-/** A limited token revokes itself and the tokens that were created with it. */
-function mayRevoke(token: TokenDocument, { caller, rights }: RequestContext): boolean {
+function mayRevoke({ id, owner, ancestors }: TokenDocument, context: RequestContext): boolean {
+  const { caller, rights } = context;
   if (rights.everywhere("user_admin")) return true;
-  if (caller.kind !== "user" || token.owner !== caller.owner) return false;
-  const isLimited = caller.limits.length > 0;
-  return !isLimited || token.id === caller.token || token.ancestors.includes(caller.token);
+  if (caller.kind !== "user" || owner !== caller.owner) return false;
+  return mayUseMade(caller, { token: id, ancestors });
 }
 
 /** Returns the tokens in the form of the API, with their last uses. */

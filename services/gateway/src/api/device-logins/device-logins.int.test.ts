@@ -1,7 +1,8 @@
+import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authidOf } from "@trainyard/access";
 import { digestOfSecret } from "../../http/caller.ts";
-import { deviceLoginLimits } from "../../people/device-logins.ts";
+import { deviceLoginLimits, DeviceLogins } from "../../people/device-logins.ts";
 import { addUser, type TestUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
@@ -114,6 +115,17 @@ describe("a sign-in of a program", () => {
     const refused = await gateway.call("POST", path, { body, token: null });
     expect(refused).toMatchObject({ status: 429, body: { code: "too_many_logins" } });
     expect(refused.headers.get("retry-after")).toBe("60");
+  });
+
+  test("counts the addresses of one /64 as one", async () => {
+    const logins = new DeviceLogins({ query: gateway.sql } as unknown as Pool);
+    await gateway.sql("delete from gateway.device_logins");
+    for (let n = 0; n < deviceLoginLimits.ofAddressMax; n += 1) {
+      await logins.start("yard", `2001:db8::${n}`);
+    }
+    await expect(logins.start("yard", "2001:db8::ff")).rejects.toThrow("too many sign-ins");
+    const { code } = await logins.start("yard", "2001:db8:0:1::1");
+    expect(await logins.find(code)).toMatchObject({ address: "2001:db8:0:1::1" });
   });
 
   test.each(["", "two\nlines", "x".repeat(101)])("a program of %j is refused", async (program) => {

@@ -55,6 +55,28 @@ describe("the guard", () => {
     expect(kill.body["detail"]).toContain("experiment_control");
   });
 
+  test("a folder that a person uploaded is read by it, and changed only with the permission somewhere", async () => {
+    const checkpoint = "bbbbbbbb-0000-4000-8000-000000000001";
+    const of = { trial: "", run: 0, step: 0 };
+    const position = await gateway.append(
+      `checkpoint-${checkpoint}`,
+      { type: "CheckpointDeclared", data: { ...of, format: "", uploadedBy: "user:ed" } },
+      {
+        type: "CheckpointCompleted",
+        data: { ...of, files: 1, bytes: 3, manifestDigest: "0".repeat(64) },
+      },
+    );
+    const path = `/api/v1/checkpoints/${checkpoint}`;
+    await get(admin, `/api/v1/tokens?minPosition=${position}`);
+    const token = await addToken(gateway, "user:ed", [{ role: "viewer", workspaces: [] }]);
+    // No registry answers here: what the guard lets pass is answered with 503.
+    expect((await get({ token }, path)).status).toBe(503);
+    const remove = (by: string) => gateway.call("POST", `${path}/delete`, { body: {}, token: by });
+    expect(await remove(token)).toMatchObject({ status: 403, body: { code: "not_allowed" } });
+    expect((await remove(stranger.token)).status).toBe(404);
+    expect((await remove(editor.token)).status).toBe(503);
+  });
+
   test("a call of the cluster needs its permission everywhere", async () => {
     expect((await get(editor, "/api/v1/log:anchor")).body["detail"]).toContain(
       "cluster_admin everywhere",

@@ -75,7 +75,9 @@ export function requireFor(
 /** Whether a caller who sees an object has a permission for it. */
 export function isPermitted(rights: Rights, permission: PermissionName, found: Found): boolean {
   return (
-    permission === found.sight || rights.hasFor(permission, found) || isOwnUpload(rights, found)
+    permission === found.sight ||
+    rights.hasFor(permission, found) ||
+    (isOwnUpload(rights, found) && rights.ownAnywhere(permission))
   );
 }
 

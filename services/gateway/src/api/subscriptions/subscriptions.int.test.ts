@@ -4,7 +4,7 @@ import type { CommandRequestOf } from "@trainyard/contracts/command-services";
 import type { EventFilter } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { created } from "../../testing/example-events.ts";
-import { addUser } from "../../testing/people.ts";
+import { addToken, addUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -28,9 +28,9 @@ beforeAll(async () => {
   });
   stack.use(
     await gateway.serving("feeds", {
-      ListSubscriptions: async ({ name, owner }) => {
-        // Every subscription is the admin's.
-        const isThere = owner === "" || owner === "admin";
+      ListSubscriptions: async ({ name, owner, tokenId }) => {
+        // Every subscription is the admin's and the user vi's, who made it in a session.
+        const isThere = ["", "admin", "user:vi"].includes(owner) && tokenId === "";
         return { items: isThere ? [shown(name)] : [], nextPageToken: "" };
       },
       CreateSubscription: async ({ filter }) => {
@@ -124,4 +124,17 @@ test("a subscription is seen and changed only by its creator and by admins of us
     status: 404,
     body: { code: "workspace_not_found" },
   });
+});
+
+test("a limited token sees and changes no subscription that its owner made without it", async () => {
+  const token = await addToken(gateway, "user:vi", [{ role: "viewer", workspaces: ["Vision"] }]);
+  const address = `${path}/a`;
+  for (const { status, body } of [
+    await gateway.call("GET", address, { token }),
+    await gateway.call("PATCH", address, { body: { url: "http://127.0.0.1:1/" }, token }),
+    await post(`${address}:rotate`, {}, token),
+  ]) {
+    expect({ status, code: body["code"] }).toEqual({ status: 404, code: "subscription_not_found" });
+  }
+  expect((await gateway.call("GET", path, { token })).body).toMatchObject({ items: [] });
 });

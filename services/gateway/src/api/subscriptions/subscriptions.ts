@@ -5,7 +5,11 @@
 import { feedSubject, feedUserConfig, feedUserOf } from "@trainyard/bus";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { NatsAccess, Subscription } from "@trainyard/contracts/api";
-import type { AttemptFacts, SubscriptionFacts } from "@trainyard/contracts/commands";
+import type {
+  AttemptFacts,
+  ListSubscriptions,
+  SubscriptionFacts,
+} from "@trainyard/contracts/commands";
 import type { EventFilter, SubscriptionReader } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { checkedPlace, placeText, readPlace } from "@trainyard/outbound";
@@ -175,7 +179,7 @@ async function list(
   { pageSize, pageToken, delivery }: RequestOf<"listSubscriptions">,
   context: RequestContext,
 ): Promise<ReplyOf<"listSubscriptions">> {
-  const request = { pageSize, pageToken, delivery, name: "", tokenId: "", owner: ownerOf(context) };
+  const request = { pageSize, pageToken, delivery, name: "", ...seenBy(context) };
   const page = await backend.command("feeds", "ListSubscriptions", request, context);
   return {
     items: page.items.map(shownSubscription),
@@ -184,14 +188,22 @@ async function list(
   };
 }
 
-/** The owner whose subscriptions the caller sees; empty for those of all owners. */
-function ownerOf({ caller, rights }: RequestContext): string {
-  return rights.everywhere("user_admin") ? "" : creatorOf(caller);
+/**
+ * The owner whose subscriptions the caller sees; empty for those of all owners. A limited token sees only those that it
+ * made, or tokens that were created with it: others may have more rights than it.
+ */
+function seenBy({
+  caller,
+  rights,
+}: RequestContext): Pick<Plain<ListSubscriptions>, "owner" | "tokenId"> {
+  if (rights.everywhere("user_admin")) return { owner: "", tokenId: "" };
+  const isLimited = caller.kind === "user" && caller.limits.length > 0;
+  return { owner: creatorOf(caller), tokenId: isLimited ? caller.token : "" };
 }
 
 /** Throws a Problem of 404 if the caller sees no subscription of this name: only its creator and admins do. */
 async function requireSeen(backend: Backend, name: string, context: RequestContext): Promise<void> {
-  if (ownerOf(context) !== "") await subscriptionOf(backend, name, context);
+  if (seenBy(context).owner !== "") await subscriptionOf(backend, name, context);
 }
 
 /** Returns the subscription. Throws a Problem of 404 if there is none of this name that the caller sees. */
@@ -201,8 +213,7 @@ export async function subscriptionOf(
   context: RequestContext,
 ): Promise<Plain<Subscription>> {
   if (name === "") throw notFound("subscription", name);
-  const owner = ownerOf(context);
-  const request = { pageSize: 0, pageToken: "", delivery: "", name, tokenId: "", owner };
+  const request = { pageSize: 0, pageToken: "", delivery: "", name, ...seenBy(context) };
   const { items } = await backend.command("feeds", "ListSubscriptions", request, context);
   const [found] = items;
   if (found === undefined) throw notFound("subscription", name);

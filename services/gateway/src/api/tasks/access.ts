@@ -1,7 +1,9 @@
 import type { Backend } from "../../backend.ts";
-import type { Caller, UserCaller } from "../../http/caller.ts";
+import { type Caller, mayUseMade, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
+import { findTokens } from "../../spaces/tokens.ts";
+import { creatorOfTask } from "../../streams.ts";
 import { requireFor } from "../rights/guard.ts";
 import { findObject } from "../rights/objects.ts";
 
@@ -29,8 +31,8 @@ export async function usableTask(
 
 /**
  * Throws a Problem unless the caller may open the task: its pages, terminals and ports. In a cluster with users only
- * its owner may, while it sees tasks there. The call that makes a page's session, streams and the task's own address
- * ask this function only.
+ * its owner may, while it sees tasks there; a limited token opens only what it started, since who opens a task has the
+ * rights of its run. The call that makes a page's session, streams and the task's own address ask this function only.
  */
 export async function requireOpens(backend: Backend, id: string, caller: Caller): Promise<void> {
   const refusal = mayUseTask(caller, { id });
@@ -39,8 +41,20 @@ export async function requireOpens(backend: Backend, id: string, caller: Caller)
   if (!(await access.state()).hasUsers) return;
   const found = await findObject(backend, "task", id);
   requireFor(await access.rightsOf(caller), "task_view", "task", id, found);
-  if (caller.kind === "user" && found?.owner === caller.owner) return;
-  throw new Problem(403, "not_your_task", `only its owner opens task ${id}`);
+  const isOwner = caller.kind === "user" && found?.owner === caller.owner;
+  if (isOwner && (caller.limits.length === 0 || (await hasStarted(backend, caller, id)))) return;
+  const detail = isOwner
+    ? `a limited token opens only the tasks that it started, and not task ${id}`
+    : `only its owner opens task ${id}`;
+  throw new Problem(403, "not_your_task", detail);
+}
+
+/** Whether the caller's token started a task, or one that was created with it. */
+async function hasStarted({ parts }: Backend, caller: UserCaller, id: string): Promise<boolean> {
+  const { state: creator } = await parts.executor.cache.load(creatorOfTask, id);
+  const token = creator?.tokenId ?? "";
+  const ancestors = (await findTokens(parts, [token])).get(token)?.ancestors ?? [];
+  return mayUseMade(caller, { token, ancestors });
 }
 
 /** Throws a Problem unless the caller may open the ports of a trial: in a cluster with users if it controls it. */

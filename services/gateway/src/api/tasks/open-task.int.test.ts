@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { taskCreated } from "../../testing/example-events.ts";
-import { addUser, openSession, type TestUser } from "../../testing/people.ts";
+import { addToken, addUser, openSession, type TestUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -87,6 +87,25 @@ test("a task's terminal, ports and page streams are its owner's only", async () 
     expect(await upgradeBy(stranger, path), stream).toBe(404);
     expect(await upgradeBy(owner, path), stream).toBe(stream === "page" ? 101 : 503);
   }
+});
+
+test("a limited token opens no task that its owner started without it", async () => {
+  const token = await addToken(gateway, "user:ow", [{ role: "viewer", workspaces: [] }]);
+  expect(await openBy({ token })).toMatchObject({ status: 403, body: { code: "not_your_task" } });
+  expect(await upgradeBy({ token }, "/api/v1/tasks/t1/streams/terminal")).toBe(403);
+  const [, tokenId = ""] = token.split("_");
+  const started = taskCreated({ kind: "notebook", owner: "user:ow", workspace: "lab", tokenId });
+  const position = await gateway.append("task-t2", started);
+  await gateway.call("GET", `/api/v1/tasks?minPosition=${position}`);
+  expect((await openBy({ token }, "t2")).status).toBe(200);
+});
+
+test("a page ends with the session of an identity provider that opened it, also while it is used", async () => {
+  const session = { token: null, headers: await openSession(gateway, owner.id) };
+  const read = await pageOf(String((await openBy(session)).body["url"]));
+  expect((await read()).text).toContain("task_not_running");
+  await gateway.sql("update gateway.sessions set ends_at = now() where user_id = $1", [owner.id]);
+  await expect.poll(async () => (await read()).status, { timeout: 5_000 }).toBe(401);
 });
 
 test("a person's session without a token opens the page, until the person loses the task or is disabled", async () => {

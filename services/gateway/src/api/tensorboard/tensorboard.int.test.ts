@@ -5,6 +5,7 @@ import type { AnyEvent } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { created, requested, taskCreated, trialCreated } from "../../testing/example-events.ts";
+import { addUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -136,4 +137,26 @@ test("a TensorBoard's token reads no files after the end of its run", async () =
   await vi.waitFor(async () => {
     expect((await call("/1.2")).body).toMatchObject({ code: "run_ended" });
   }, 2_000);
+});
+
+// The cluster has users from here on.
+test("a TensorBoard shows what its owner sees at the moment", async () => {
+  await addUser(gateway, "cy", { role: "viewer", workspace: "default" });
+  await addUser(gateway, "bo");
+  const boardOf = async (task: string, owner: string) => {
+    const about = { kind: "tensorboard", owner, tokenId: "", sources: ["1.2", "2"] } as const;
+    await gateway.append(`task-${task}`, taskCreated(about), requested(1, 0));
+    const at = await gateway.append(`allocation-${task}#1`, granted);
+    const own = await gateway.runToken(`${task}#1`, at);
+    return (path: string) =>
+      gateway.call("GET", `/api/v1/runs/${task}%231/tensorboard${path}`, { token: own });
+  };
+  const shown = await boardOf("t7", "user:cy");
+  expect((await shown("")).body).toMatchObject({ trials: [{ trial: "1.2" }] });
+  expect((await shown("/1.2")).status).toBe(200);
+  const hidden = await boardOf("t8", "user:bo");
+  expect((await hidden("")).body).toMatchObject({ trials: [], nextPageToken: "1:" });
+  for (const path of ["/1.2", "/1.2/file?path=metrics%2Fevents%201"]) {
+    expect(await hidden(path)).toMatchObject({ status: 403, body: { code: "not_your_trial" } });
+  }
 });

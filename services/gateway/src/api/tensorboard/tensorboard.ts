@@ -1,9 +1,10 @@
 /**
  * The files that the run of a TensorBoard shows. Its token reads the files of the experiments and trials that its task
- * names, and of no others. A file of an object store is read by a planned request; a file of a directory storage is
- * read here, from an offset, so that its agent need not see the storage.
+ * names while the task's owner sees them, and of no others. A file of an object store is read by a planned request; a
+ * file of a directory storage is read here, from an offset, so that its agent need not see the storage.
  */
 import { Readable } from "node:stream";
+import { type Rights, rightsOf, userOf } from "@trainyard/access";
 import { mapConcurrently, parseTrialId } from "@trainyard/kernel";
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import type { FileDownload } from "@trainyard/contracts/commands";
@@ -12,9 +13,11 @@ import type { TaskRunCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
 import { trialList } from "../../read-model/core/lists/lists.ts";
-import { creatorOfTask } from "../../streams.ts";
+import { findTokens } from "../../spaces/tokens.ts";
+import { creatorOfTask, type TaskCreator } from "../../streams.ts";
 import { apiLimits } from "../limits.ts";
 import { rowsPage, wholeList } from "../lists.ts";
+import { isSeenBy } from "../rights/objects.ts";
 import { requireOwnRun } from "../runs/runs.ts";
 import type { BoardPlaces } from "./board-places.ts";
 
@@ -36,12 +39,15 @@ export function tensorBoardHandlers(backend: Backend, places: BoardPlaces) {
   } satisfies SomeHandlers;
 }
 
-/** Returns the experiments and trials that the caller's task shows. Throws a Problem for other callers. */
-async function sourcesOf(
-  backend: Backend,
-  run: string,
-  { caller }: RequestContext,
-): Promise<readonly string[]> {
+type Board = {
+  /** The experiments and trials that the task shows. */
+  readonly sources: readonly string[];
+  /** Whether the task's owner sees an experiment now. */
+  readonly sees: (experiment: string) => Promise<boolean>;
+};
+
+/** Returns what the caller's task shows. Throws a Problem for other callers. */
+async function boardOf(backend: Backend, run: string, { caller }: RequestContext): Promise<Board> {
   requireOwnRun(caller, run);
   const task = runOfTask(caller);
   const creator =
@@ -54,7 +60,19 @@ async function sourcesOf(
     throw new Problem(403, "not_a_tensorboard", detail);
   }
   await task.requireOpen();
-  return creator.sources;
+  const rights = await rightsOfOwner(backend, creator);
+  const sees = async (experiment: string) =>
+    rights.everywhere("experiment_view") || isSeenBy(rights, backend, "experiment", experiment);
+  return { sources: creator.sources, sees };
+}
+
+/** Returns the rights that the owner of a task has now, within the limits of the token that started it. */
+async function rightsOfOwner(
+  { parts }: Backend,
+  { owner, tokenId }: Pick<TaskCreator, "owner" | "tokenId">,
+): Promise<Rights> {
+  const limits = (await findTokens(parts, [tokenId])).get(tokenId)?.limits ?? [];
+  return rightsOf(await parts.access.state(), userOf(owner), owner, limits);
 }
 
 const runOfTask = (caller: RequestContext["caller"]): TaskRunCaller | null =>
@@ -66,9 +84,10 @@ async function requireSource(
   trial: string,
   context: RequestContext,
 ): Promise<void> {
-  const sources = await sourcesOf(backend, run, context);
-  const experiment = parseTrialId(trial)?.experiment;
-  if (experiment !== undefined && [trial, experiment].some((one) => sources.includes(one))) return;
+  const { sources, sees } = await boardOf(backend, run, context);
+  const experiment = parseTrialId(trial)?.experiment ?? "";
+  const isNamed = [trial, experiment].some((one) => sources.includes(one));
+  if (experiment !== "" && isNamed && (await sees(experiment))) return;
   throw new Problem(403, "not_your_trial", `run ${run} does not show the files of trial ${trial}`);
 }
 
@@ -78,12 +97,13 @@ async function listTrials(
   { run, pageToken: token }: RequestOf<"listTensorBoardTrials">,
   context: RequestContext,
 ) {
-  const sources = await sourcesOf(backend, run, context);
+  const { sources, sees } = await boardOf(backend, run, context);
   const [, at = "0", within = ""] = /^(\d{1,6}):(.*)$/.exec(token) ?? [];
   const source = sources[Number(at)];
   if (source === undefined) return { trials: [], nextPageToken: "" };
   const following = Number(at) + 1 < sources.length ? `${Number(at) + 1}:` : "";
   const experiment = parseTrialId(source)?.experiment ?? source;
+  if (!(await sees(experiment))) return { trials: [], nextPageToken: following };
   if (experiment !== source) {
     const isThere = (await backend.find("trial", source)) !== undefined;
     return { trials: isThere ? [{ experiment, trial: source }] : [], nextPageToken: following };

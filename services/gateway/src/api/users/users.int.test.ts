@@ -68,6 +68,13 @@ describe("the first person", () => {
 });
 
 describe("a user", () => {
+  test("has no name that may be another user's id, which calls name alike", async () => {
+    expect(await create("0A1b2c3d4e5f")).toMatchObject({
+      status: 400,
+      body: { code: "invalid_request", detail: expect.stringContaining("12 hexadecimal digits") },
+    });
+  });
+
   test("has a name that is unique in upper and lower case, and a random password without one of its own", async () => {
     const made = await create("cy", { password: "" });
     expect(made.body["password"]).toMatch(/^\w{5}-\w{5}-\w{5}-\w{5}$/);

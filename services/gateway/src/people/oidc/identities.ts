@@ -13,6 +13,7 @@ import { nobody } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import { users } from "../../streams.ts";
 import { commit, rejectionOf } from "../commit.ts";
+import { isLikeId } from "../descriptions.ts";
 import { idsOfPeople, keyOfName, whileNameIsHeld } from "../user-rows.ts";
 import { type Claims, createsUsers, groupsIn, nameIn, verifiedEmailIn } from "./claims.ts";
 import { replaceGroups } from "./claimed-groups.ts";
@@ -151,7 +152,7 @@ async function putPerson(
   const id = randomBytes(6).toString("hex");
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? wanted : `${wanted}${number}`;
-    if (keyOfName(name) === localUser) continue;
+    if (keyOfName(name) === localUser || isLikeId(name)) continue;
     const { rowCount } = await whileNameIsHeld(pool, name, (client) =>
       client.query(
         `with person as (

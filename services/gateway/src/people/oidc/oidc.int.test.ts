@@ -100,7 +100,7 @@ test("a later sign-in is the same user, also with another name and address", asy
   expect((await sessionOf(second)).user).toBe((await sessionOf(first)).user);
 });
 
-test("an identity takes no user over by its name or its unverified address", async () => {
+test("an identity takes no user over by its name, like an id or not, or its unverified address", async () => {
   await gateway.sql("update gateway.users set email = 'ada@example.net' where id = 'ada'");
   as("eve", { preferred_username: "ADA", email: "ada@example.net", email_verified: false });
   const browser = new TestBrowser();
@@ -108,6 +108,10 @@ test("an identity takes no user over by its name or its unverified address", asy
   expect(await sessionOf(browser)).toMatchObject({ status: 200, owner: "ADA2" });
   const { rows } = await gateway.sql("select email from gateway.users where name = 'ADA2'");
   expect(rows).toEqual([{ email: "" }]);
+  as("gus", { preferred_username: "0A1b2c3d4e5f" });
+  const other = new TestBrowser();
+  await signIn(other);
+  expect(await sessionOf(other)).toMatchObject({ owner: "0A1b2c3d4e5f2" });
 });
 
 test("two issuers with one subject are two users", async () => {
