@@ -19,6 +19,9 @@ type Open = { readonly check: () => Promise<void>; readonly ended: AbortControll
 const categories: ReadonlySet<string> = new Set(["access", "user"]);
 const moves: ReadonlySet<string> = new Set(["ExperimentMoved", "ModelMoved"]);
 
+/** The time between an event that changes rights and the checks. */
+const openChecksRestMs = 200;
+
 /** The checks that run at once. */
 const checksAtOnce = 32;
 
@@ -51,6 +54,8 @@ export class OpenChecks implements Loop {
     while (!signal.aborted) {
       const wake = AbortSignal.any([signal, this.#woken.signal]);
       await pause(clock, httpLimits.openChecksMs, wake);
+      // Further events of a moment are checked together.
+      if (this.#woken.signal.aborted) await pause(clock, openChecksRestMs, signal);
       this.#woken = new AbortController();
       const all = [...this.#open];
       for (let at = 0; at < all.length && !signal.aborted; at += checksAtOnce) {
