@@ -1,5 +1,5 @@
 /** The rights of callers, from roles and groups. The gateway and the feeds service ask the same functions. */
-export { authidOf, isUser, localUser, userOf } from "./owners.ts";
+export { authidOf, isUser, localUser, userOf, isSameUser } from "./owners.ts";
 export {
   builtInRoles,
   isPermission,

@@ -14,3 +14,7 @@ export const isUser = (owner: string): boolean => owner.startsWith(prefix);
 /** Returns the id of the user that an owner is. Owners of tokens from before the first user are the account `local`. */
 export const userOf = (owner: string): string =>
   isUser(owner) ? owner.slice(prefix.length) : localUser;
+
+/** Whether two owners are one user. An object without an owner is nobody's. */
+export const isSameUser = (one: string, other: string): boolean =>
+  one !== "" && other !== "" && userOf(one) === userOf(other);

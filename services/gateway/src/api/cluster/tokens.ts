@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  isSameUser,
   authidOf,
   type AccessState,
   builtInRoles,
@@ -148,7 +149,7 @@ function roleNamed(state: AccessState, name: string): string {
 function mayRevoke({ id, owner, ancestors }: TokenDocument, context: RequestContext): boolean {
   const { caller, rights } = context;
   if (rights.everywhere("user_admin")) return true;
-  if (caller.kind !== "user" || owner !== caller.owner) return false;
+  if (caller.kind !== "user" || !isSameUser(owner, caller.owner)) return false;
   return mayUseMade(caller, { token: id, ancestors });
 }
 

@@ -1,3 +1,4 @@
+import { isSameUser } from "@trainyard/access";
 import type { Backend } from "../../backend.ts";
 import { type Caller, mayUseMade, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
@@ -41,7 +42,7 @@ export async function requireOpens(backend: Backend, id: string, caller: Caller)
   if (!(await access.state()).hasUsers) return;
   const found = await findObject(backend, "task", id);
   requireFor(await access.rightsOf(caller), "task_view", "task", id, found);
-  const isOwner = caller.kind === "user" && found?.owner === caller.owner;
+  const isOwner = caller.kind === "user" && isSameUser(found?.owner ?? "", caller.owner);
   if (isOwner && (caller.limits.length === 0 || (await hasStarted(backend, caller, id)))) return;
   const detail = isOwner
     ? `a limited token opens only the tasks that it started, and not task ${id}`
