@@ -62,6 +62,37 @@ const objects: Readonly<Record<string, Named>> = {
     fresh: async ({ world }) =>
       (await world.client.call("createToken", { label: "spare" })).token?.id ?? "",
   },
+  user: { lasting: () => "local", fresh: newUser },
+  group: {
+    lasting: () => "everyone",
+    fresh: async (stage) => {
+      // Groups are made in clusters with users only.
+      const members = [await newUser(stage)];
+      const { group } = await stage.world.client.call("createGroup", { name: newName(), members });
+      return group?.name ?? "";
+    },
+  },
+  role: {
+    lasting: () => "viewer",
+    fresh: async ({ world }) => {
+      const name = newName();
+      await world.client.call("defineRole", { role: name, permissions: ["model_view"] });
+      return name;
+    },
+  },
+  grant: {
+    lasting: () => "everyone-default",
+    fresh: async (stage) => {
+      const given = { role: "viewer", user: await newUser(stage), workspace: "default" };
+      const { grant } = await stage.world.client.call("giveRole", given);
+      return grant?.id ?? "";
+    },
+  },
+  code: {
+    lasting: () => "BCDF-GHJK",
+    fresh: async ({ world }) =>
+      (await world.client.call("startDeviceLogin", { program: "heavy" })).code,
+  },
   job: { lasting: ({ large }) => large, fresh: ({ world }) => world.submit(small, "idle") },
   position: { lasting: () => "1" },
   event: { lasting: () => randomUUID() },
@@ -102,6 +133,13 @@ name: small
 entrypoint: sleep 3600
 searcher: { name: single, metric: loss }
 `;
+
+/** Makes a person. The first one makes the cluster one with users, whose tokens are then those of an admin. */
+async function newUser({ world }: HeavyStage): Promise<string> {
+  const name = newName();
+  await world.client.call("createUser", { name });
+  return name;
+}
 
 const newName = (): string => `heavy-${randomUUID().slice(0, 8)}`;
 
