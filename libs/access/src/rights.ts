@@ -1,5 +1,4 @@
 /** The rights of a user: the union of its roles, within the limits of a token. */
-import { isSameUser } from "./owners.ts";
 import { onlyEverywhere, ownOf, type PermissionName, permissionNames } from "./permissions.ts";
 import { type AccessState, everyone, type Grant, roleOf } from "./state.ts";
 
@@ -48,7 +47,7 @@ export class Rights {
   hasFor(permission: PermissionName, { workspace, owner }: Owned): boolean {
     if (this.has(permission, workspace)) return true;
     const own = ownOf[permission];
-    return own !== undefined && isSameUser(owner, this.owner) && this.has(own, workspace);
+    return own !== undefined && owner === this.owner && this.has(own, workspace);
   }
 
   /** Whether the caller has the permission in every workspace, or for the cluster. */

@@ -1,8 +1,10 @@
 /** Second replicas of services, behind nginx with the configuration that docs/operate/deploy.md gives for them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { checkout } from "@trainyard/local-cluster";
 import { hasNginx, runNginx } from "@trainyard/testing";
+import { eventually } from "../../world/eventually.ts";
 import { newPorts, type Ports, Replica, settingsOf } from "../../world/replica.ts";
 import { world } from "./cluster.ts";
 
@@ -79,11 +81,27 @@ export async function stageOf(
         services.map(async (service) => ({ service, pid: await world.kill(service) })),
       );
       return async () => {
-        await Promise.all(killed.map(({ service, pid }) => world.untilUp(service, pid)));
+        await Promise.all(killed.map(({ service, pid }) => untilReady(service, pid)));
+        // Followers come back within some seconds; the other replicas are killed after that.
+        await delay(8_000);
       };
     },
     killOthers: async (): Promise<void> => {
       await Promise.all(others.map((other) => other.kill()));
     },
   };
+}
+
+/**
+ * Waits until the cluster has started a service again, and it is ready, perhaps as the one that stands by: another
+ * replica may hold its lease, and the cluster, which knows no replicas, does not count it as running then.
+ */
+async function untilReady(service: string, otherThan: number): Promise<void> {
+  const port = settingsOf(world, service)["TRAINYARD_HTTP_PORT"];
+  await eventually(`${service} is ready again`, async () => {
+    const found = (await world.processes()).find(({ name }) => name === service);
+    if (found === undefined || found.pid === otherThan) return false;
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+    return answer?.status === 200;
+  });
 }

@@ -52,7 +52,7 @@ beforeAll(async () => {
     const writes = [{ stream, expectedVersion: commit * perCommit, events }];
     await writer.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   }
-  log = createPostgresLog({ connectionString, statementTimeoutMs: 60 });
+  log = createPostgresLog({ connectionString, statementTimeoutMs: 120 });
 });
 afterAll(async () => {
   await log[Symbol.asyncDispose]();
