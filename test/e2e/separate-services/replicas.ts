@@ -93,8 +93,8 @@ export async function stageOf(
 }
 
 /**
- * Waits until the cluster has started a service again, and it is ready, perhaps as the one that stands by: another
- * replica may hold its lease, and the cluster, which knows no replicas, does not count it as running then.
+ * Waits until the cluster has started a service again, and it is ready. Another replica may have its lease: the cluster,
+ * which knows no replicas, does not count it as running then.
  */
 async function untilReady(service: string, otherThan: number): Promise<void> {
   const port = settingsOf(world, service)["TRAINYARD_HTTP_PORT"];
