@@ -92,10 +92,7 @@ export async function stageOf(
   };
 }
 
-/**
- * Waits until the cluster has started a service again, and it is ready. Another replica may have its lease: the cluster,
- * which knows no replicas, does not count it as running then.
- */
+/** Waits until the cluster has started a service again, and it is ready, also while another replica has its lease. */
 async function untilReady(service: string, otherThan: number): Promise<void> {
   const port = settingsOf(world, service)["TRAINYARD_HTTP_PORT"];
   await eventually(`${service} is ready again`, async () => {
