@@ -98,6 +98,7 @@ test.each([
   { type: "JobUpdated", data: { job: "13" } },
   { type: "JobMoved", data: { job: "12", place: 1, anchor: "13", ahead: true } },
 ] as unknown as readonly AnyEvent[])(
+  // The bodies have only the fields that name runs.
   "$type is for those who may see all runs that it names, and for the cluster's admins",
   (event) => {
     const named = leaving("agent-a", event);
@@ -114,7 +115,7 @@ test.each([
 test("the quotas of a pool are for those who see their workspaces, and for the cluster's admins", () => {
   const settings = { quotas: [{ workspace: "vision" }, { workspace: "speech" }] };
   const event = { type: "PoolConfigured", data: { policy: "priority", settings } };
-  const configured = leaving("pool-p", event as unknown as AnyEvent);
+  const configured = leaving("pool-p", event as unknown as AnyEvent); // The body has only the quotas.
   expect(mayRead(inVision("workspace_view"), configured, known)).toBe(false);
   expect(mayRead(everywhere("cluster_admin"), configured, known)).toBe(true);
   const sees = new Rights("", new Set(["workspace_view"]));

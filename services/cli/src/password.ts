@@ -9,7 +9,7 @@ const salt = "GubPEmmotfiK9TMD6Zdw";
 /** The gateway sees only the hash of a new password, so the length is checked where it is typed. */
 const charactersMin = 8;
 
-/** Returns the form in which a password is sent. It stands for the password, and is as secret. */
+/** Returns the form in which a password is sent. The form is as secret as the password. */
 export function sentPassword(typed: string): string {
   return createHash("sha512")
     .update(salt + typed)

@@ -1,7 +1,6 @@
 /** Second replicas of services, behind nginx with the configuration that docs/operate/deploy.md gives for them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { checkout } from "@trainyard/local-cluster";
 import { hasNginx, runNginx } from "@trainyard/testing";
 import { eventually } from "../../world/eventually.ts";
@@ -82,8 +81,6 @@ export async function stageOf(
       );
       return async () => {
         await Promise.all(killed.map(({ service, pid }) => untilReady(service, pid)));
-        // Followers come back within some seconds; the other replicas are killed after that.
-        await delay(8_000);
       };
     },
     killOthers: async (): Promise<void> => {

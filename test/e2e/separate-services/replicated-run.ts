@@ -19,6 +19,7 @@ import {
   violationsOf,
 } from "../../metrics/stored.ts";
 import { subscribe } from "../../metrics/subscribers.ts";
+import { eventually } from "../../world/eventually.ts";
 import type { Ports } from "../../world/replica.ts";
 import { world } from "./cluster.ts";
 
@@ -132,6 +133,9 @@ export async function startReplicatedRun(client: Client, front: Ports, reports: 
     end: async (): Promise<readonly string[]> => {
       enoughReported.abort();
       await reporting;
+      // A stream of lines ends with its run: what the agent holds while logs is away must arrive before.
+      const reported = (await storedPoints(world, [trial])).length;
+      await eventually("the lines have arrived", async () => stepsOf(lines).length >= reported);
       world.write("enough-reports", "");
       const state = await world.end(experiment);
       const heard = await inPython;
@@ -157,13 +161,16 @@ type Trials = {
   readonly other: { readonly trial: string; readonly truth: readonly Report[] };
 };
 
+const stepsOf = (lines: readonly string[]): readonly string[] =>
+  lines.filter((line) => line.startsWith("step "));
+
 /** Compares the stored points with the reports, and the points and lines in Python with both. */
 function wrongPoints(
   stored: readonly Stored[],
   heard: Heard,
   { trial, other }: Trials,
 ): readonly string[] {
-  const steps = heard.lines.filter((line) => line.startsWith("step "));
+  const steps = stepsOf(heard.lines);
   const expected = steps.map((_, index) => `step ${index + 1}`);
   const [own, others] = [trial, other.trial].map((of) =>
     stored.filter((point) => point.trial === of),

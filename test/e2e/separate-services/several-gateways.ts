@@ -97,8 +97,6 @@ test("streams, Watch, gRPC, calls and reports move between replicas that are kil
   await makeSome();
   await stage.startOthers();
   await makeSome();
-  // A stream of lines ends with its run: what agents hold while no replica of logs has the lease must arrive before.
-  await delay(15_000);
   expect(await run.end()).toEqual([]);
   const all = await created(client);
   await eventually("the followers have everything", async () => {

@@ -34,7 +34,7 @@ class SignedIn(NamedTuple):
 
 
 def sent_password(typed: str) -> str:
-    """Returns the form in which a password is sent. It stands for the password, and is as secret."""
+    """Returns the form in which a password is sent. The form is as secret as it."""
     return hashlib.sha512((_SALT + typed).encode()).hexdigest()
 
 

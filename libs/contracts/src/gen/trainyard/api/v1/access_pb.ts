@@ -596,7 +596,7 @@ export const AccessService: GenService<{
     output: typeof ListRolesResponseSchema;
   },
   /**
-   * Defines a role, or defines it anew. The built-in roles cannot be changed.
+   * Defines a role, or replaces its definition. The built-in roles cannot be changed.
    *
    * @generated from rpc trainyard.api.v1.AccessService.DefineRole
    */

@@ -136,7 +136,7 @@ export const GroupMembersChangedSchema: GenMessage<GroupMembersChanged> = /*@__P
   messageDesc(file_trainyard_event_v1_access, 3);
 
 /**
- * A role was defined, or defined anew. The built-in roles never change.
+ * A role was defined, or its definition was replaced. The built-in roles never change.
  *
  * @generated from message trainyard.event.v1.RoleDefined
  */

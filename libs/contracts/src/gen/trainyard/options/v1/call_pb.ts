@@ -123,8 +123,8 @@ export type CallOptions = Message<"trainyard.options.v1.CallOptions"> & {
 
   /**
    * The fields of the request that name the objects of the call, for each of which the user needs the permission: their
-   * kind is the field's name without a plural s, or stands behind a colon (other:experiment). A call without objects
-   * needs the permission everywhere.
+   * kind is the field's name without a plural s, or follows a colon (other:experiment). A call without objects needs
+   * the permission everywhere.
    *
    * @generated from field: repeated string objects = 15;
    */
