@@ -29,4 +29,4 @@ export {
   objectsOfStream,
   readsAll,
 } from "./rights.ts";
-export { type ObjectSource, readObjects } from "./known-objects.ts";
+export { checkpointMakers, type ObjectSource, readObjects } from "./known-objects.ts";

@@ -21,8 +21,8 @@ const textFold = (
   evolve: (text: string, event: AnyEvent) => string,
 ): StreamFold<string> => ({ name: `${category}-sight`, category, initial: "", evolve });
 
-/** The trial or task that made a checkpoint. */
-const makers = textFold("checkpoint", (maker, { type, data }) =>
+/** The trial or the task that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
+export const checkpointMakers = textFold("checkpoint", (maker, { type, data }) =>
   type === "CheckpointDeclared" ? (data.task ?? data.trial) : maker,
 );
 
@@ -60,7 +60,7 @@ export async function readObjects(
         jobs.add(id);
         break;
       case "checkpoint": {
-        const job = idOf(jobOf(await stateOf(source, makers, id)));
+        const job = idOf(jobOf(await stateOf(source, checkpointMakers, id)));
         makersOf.set(object, job);
         jobs.add(job);
         break;

@@ -246,15 +246,6 @@ export const creatorOfTask: StreamFold<TaskCreator | null> = {
   },
 };
 
-/** The trial or the task that declared a checkpoint; empty for none, and for a folder that a person uploaded. */
-export const checkpointMakers: StreamFold<string> = {
-  name: "checkpoint-maker",
-  category: "checkpoint",
-  initial: "",
-  evolve: (maker: string, event: AnyEvent): string =>
-    event.type === "CheckpointDeclared" ? (event.data.task ?? event.data.trial) : maker,
-};
-
 /** The checkpoints that an experiment's configuration names. */
 export const checkpointsOfConfig: StreamFold<ReadonlySet<string>> = {
   name: "checkpoints-of-config",

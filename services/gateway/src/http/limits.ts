@@ -44,8 +44,12 @@ export const httpLimits = {
   openCallsMs: 30_000,
   /** The interval at which open streams are checked for sessions that have ended, at any replica. */
   openSessionsMs: 1_000,
-  /** The interval at which the rights of open streams and downloads are checked again. */
-  openChecksMs: 2_000,
+  /**
+   * The time after which the rights of open streams and downloads are checked once more when they have changed, since
+   * the read model may have had an older state, and the interval of checks while nothing changes.
+   */
+  openChecksAgainMs: 2_000,
+  openChecksIdleMs: 30_000,
   /**
    * The time for which a run of a task counts as not ended after the log was read: with the interval of open streams
    * its token is refused within 2 s after its end.

@@ -1,6 +1,7 @@
 /**
- * Checks what open streams and downloads were allowed for again: at intervals, and after events that change rights. The
- * checks of all calls run in one loop, some at a time. A check that fails because nobody can tell now is repeated.
+ * Checks what open streams and downloads were allowed for again: after events that change rights, and rarely without
+ * one. The checks of all calls run in one loop, some at a time. A check that fails because nobody can tell now is
+ * repeated.
  */
 import { categoryOf, type Clock, pause } from "@trainyard/kernel";
 import { shortNameOf } from "@trainyard/contracts";
@@ -51,25 +52,34 @@ export class OpenChecks implements Loop {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
-    while (!signal.aborted) {
+    const { openChecksAgainMs, openChecksIdleMs } = httpLimits;
+    for (let isAgain = false; !signal.aborted; ) {
       const wake = AbortSignal.any([signal, this.#woken.signal]);
-      await pause(clock, httpLimits.openChecksMs, wake);
+      await pause(clock, isAgain ? openChecksAgainMs : openChecksIdleMs, wake);
+      isAgain = this.#woken.signal.aborted;
       // Further events of a moment are checked together.
-      if (this.#woken.signal.aborted) await pause(clock, openChecksRestMs, signal);
+      if (isAgain) await pause(clock, openChecksRestMs, signal);
       this.#woken = new AbortController();
       const all = [...this.#open];
       for (let at = 0; at < all.length && !signal.aborted; at += checksAtOnce) {
-        await Promise.all(all.slice(at, at + checksAtOnce).map((one) => this.#look(one)));
+        const some = all.slice(at, at + checksAtOnce);
+        const known = await Promise.all(some.map((one) => this.#look(one)));
+        isAgain ||= known.includes(false);
       }
     }
   }
 
-  async #look({ check, ended }: Open): Promise<void> {
+  /** Returns whether the check had an answer. */
+  async #look({ check, ended }: Open): Promise<boolean> {
     try {
       await check();
     } catch (error) {
-      if (error instanceof Problem && error.status < 500) ended.abort(error);
-      else this.#deps.logger.warn({ err: error }, "open_call_unchecked");
+      if (!(error instanceof Problem) || error.status >= 500) {
+        this.#deps.logger.warn({ err: error }, "open_call_unchecked");
+        return false;
+      }
+      ended.abort(error);
     }
+    return true;
   }
 }

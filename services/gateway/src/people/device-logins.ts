@@ -11,17 +11,7 @@ import { digestOfSecret } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { Expired } from "../http/sweep.ts";
 import { siteOf } from "../rates/client-address.ts";
-
-export const deviceLoginLimits = {
-  /** The time in which a person must confirm. */
-  minutes: 10,
-  /** The seconds that a program waits between two questions. */
-  intervalSeconds: 3,
-  /** The most sign-ins that wait from one address, or of IPv6 from one /64, and in all. */
-  ofAddressMax: 20,
-  ofAllMax: 10_000,
-  programCharactersMax: 100,
-} as const;
+import { deviceLoginLimits } from "./limits.ts";
 
 /** Consonants without those that look alike, so that no word appears (RFC 8628, section 6.1). */
 const letters = "BCDFGHJKLMNPQRSTVWXZ";

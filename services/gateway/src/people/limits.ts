@@ -25,3 +25,15 @@ export const peopleLimits = {
   /** The interval after which one wrong password is forgotten, so that the typing errors of days do not add up. */
   wrongForgottenSeconds: 900,
 } as const;
+
+/** The limits of sign-ins of programs. */
+export const deviceLoginLimits = {
+  /** The time in which a person must confirm. */
+  minutes: 10,
+  /** The seconds that a program waits between two questions. */
+  intervalSeconds: 3,
+  /** The most sign-ins that wait from one address, or of IPv6 from one /64, and in all. */
+  ofAddressMax: 20,
+  ofAllMax: 10_000,
+  programCharactersMax: 100,
+} as const;

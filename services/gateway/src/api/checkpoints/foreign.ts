@@ -5,13 +5,14 @@
  * and folders that its task's owner may see, and no save of another task.
  */
 import { isTaskId, parseTrialId } from "@trainyard/kernel";
+import { checkpointMakers } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
 import { asUser, type Caller, type TaskRunCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import { requireFor } from "../rights/guard.ts";
 import { findObject } from "../rights/objects.ts";
 import { requireInOwnWorkspace } from "../rights/runs.ts";
-import { checkpointMakers, checkpointsOfConfig, checkpointsOfTrial, stops } from "../../streams.ts";
+import { checkpointsOfConfig, checkpointsOfTrial, stops } from "../../streams.ts";
 
 /** Throws a Problem of 403 if the caller is a run that may not read the checkpoint. */
 export async function refuseForeign(

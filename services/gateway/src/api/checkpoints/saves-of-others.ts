@@ -1,8 +1,8 @@
 import { isCheckpointId, isTaskId } from "@trainyard/kernel";
+import { checkpointMakers } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
 import type { Caller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
-import { checkpointMakers } from "../../streams.ts";
 
 /** Throws a Problem of 403 if the run of a task, as a user, names a save of another task. */
 export async function refuseSaveOfOthers(

@@ -2,7 +2,8 @@ import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authidOf } from "@trainyard/access";
 import { digestOfSecret } from "../../http/caller.ts";
-import { deviceLoginLimits, DeviceLogins } from "../../people/device-logins.ts";
+import { DeviceLogins } from "../../people/device-logins.ts";
+import { deviceLoginLimits } from "../../people/limits.ts";
 import { addUser, type TestUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 

@@ -5,7 +5,8 @@ import type { Backend } from "../../backend.ts";
 import { callerOfPerson, callerOfToken, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
-import { deviceLoginLimits, DeviceLogins } from "../../people/device-logins.ts";
+import { DeviceLogins } from "../../people/device-logins.ts";
+import { deviceLoginLimits } from "../../people/limits.ts";
 import { ownCommit } from "../../spaces/own-commit.ts";
 import { findTokens, issueToken, newToken } from "../../spaces/tokens.ts";
 

@@ -4,10 +4,11 @@
  */
 import { allRights, Rights } from "@trainyard/access";
 import { parseTrialId } from "@trainyard/kernel";
+import { checkpointMakers } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
 import type { TrialRunCaller } from "../../http/caller.ts";
 import { defaultSpace } from "../../read-model/core/views/project-space.ts";
-import { checkpointMakers, lastFactsOf } from "../../streams.ts";
+import { lastFactsOf } from "../../streams.ts";
 import { requireFor } from "./guard.ts";
 import { findObject } from "./objects.ts";
 
