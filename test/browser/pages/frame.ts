@@ -50,10 +50,14 @@ test("Home of an unused cluster says how to begin, until there is an experiment"
   await stage.looks(page, "home-unused");
   await page.setViewportSize({ width: 360, height: 780 });
   await stage.looks(page, "phone-home-unused");
+  const { client } = stage.world;
   const experiment = await create(stage, "begun");
   await begin.waitFor({ state: "detached" });
-  await stage.world.client.call("killExperiment", { experiment });
-  await stage.world.client.call("deleteExperiment", { experiment });
+  await client.call("killExperiment", { experiment });
+  await expect
+    .poll(async () => (await client.call("getExperiment", { experiment })).endedAtMs)
+    .toBeTruthy();
+  await client.call("deleteExperiment", { experiment });
 });
 
 test("a script that did not come with the page does not run, and fails a test that does not expect it", async ({
