@@ -28,7 +28,10 @@ const codeOf = (call: Promise<unknown>): Promise<string> =>
 /** Follows the points of a trial until the stream ends. Returns the code of its problem. */
 async function followed(person: string, trial: string): Promise<string> {
   const stream = clientOf(person).stream("followTrialMetrics", { trial });
-  return codeOf(Array.fromAsync(stream));
+  const end = async (): Promise<void> => {
+    for await (const _ of stream);
+  };
+  return codeOf(end());
 }
 
 /** Returns the steps of the validations of each trial that are stored. */
@@ -67,7 +70,7 @@ async function untilStored(experiment: string, steps: readonly number[]): Promis
   });
 }
 
-test("an experiment whose owner is disabled in mid-training goes on to its end with all reports and checkpoints", async () => {
+test("an experiment whose owner is disabled in mid-training completes with all its reports and checkpoints", async () => {
   const made = await world.client.call("createUser", { name: "cy" });
   await signIn("cy", made.password);
   const cy = clientOf("cy");
