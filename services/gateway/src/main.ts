@@ -6,6 +6,7 @@ import process from "node:process";
 import { createLogger, openLog, openPool, readEnvironment, runMain } from "@trainyard/runtime";
 import { exitCodeOf, reasonOf } from "@trainyard/runtime/failed-start";
 import { isRejection } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { parseConfig } from "./config.ts";
 import { resetAdmin } from "./people/reset-admin.ts";
 import { createService } from "./service.ts";
@@ -30,7 +31,8 @@ const commands: Readonly<Record<string, Command>> = {
   async "copy-blobs"(given) {
     const folder = copiedFolder(given);
     if (folder === null) return failed(2, copyUsage);
-    return (await copyFolder(folder, readEnvironment(), say)) ? 0 : 1;
+    const deps = { environment: readEnvironment(), clock: systemClock, say };
+    return (await copyFolder(folder, deps)) ? 0 : 1;
   },
 };
 

@@ -12,6 +12,7 @@ import { openGcsStore } from "./gcs/store.ts";
 import { ObjectBlobs } from "./object-blobs.ts";
 import type { ObjectStore } from "./port.ts";
 import { openS3Store } from "./s3/store.ts";
+import type { GcsStoreOptions } from "./gcs/options.ts";
 import type { S3StoreOptions } from "./s3/options.ts";
 import { StoreBrake } from "./store-brake.ts";
 
@@ -53,9 +54,16 @@ function s3Store(options: Partial<S3StoreOptions> = {}): ObjectStore {
   return openS3Store({ ...place(), endpoint: s3.url, credentials: keys, ...options });
 }
 
-function gcsStore(): ObjectStore {
+function gcsStore(
+  options: Pick<Partial<GcsStoreOptions>, "silenceMs" | "attemptsMax" | "partBytes"> = {},
+): ObjectStore {
   const { client_email: clientEmail, private_key: privateKey } = account;
-  return openGcsStore({ ...place(), endpoint: gcs.url, credentials: { clientEmail, privateKey } });
+  return openGcsStore({
+    ...place(),
+    ...options,
+    endpoint: gcs.url,
+    credentials: { clientEmail, privateKey },
+  });
 }
 
 function blobsIn(objects: ObjectStore): OpenedStore {
@@ -70,7 +78,8 @@ const digestOf = (content: Uint8Array): string =>
   createHash("sha256").update(content).digest("hex");
 
 async function* piecesOf(content: Uint8Array): AsyncIterable<Uint8Array> {
-  for (let at = 0; at < content.length; at += 7_001) yield content.subarray(at, at + 7_001);
+  const bytes = content.length > 1_000_000 ? 70_001 : 7_001;
+  for (let at = 0; at < content.length; at += bytes) yield content.subarray(at, at + bytes);
 }
 
 async function read(store: BlobStore, key: string): Promise<Buffer | null> {
@@ -85,11 +94,11 @@ const small = randomBytes(17);
 const large = randomBytes(5 * partBytes + 17);
 
 const stores = [
-  ["S3", () => s3Store(), () => s3, "PutObject"],
-  ["Google Cloud Storage", () => gcsStore(), () => gcs, "WriteSigned"],
+  ["S3", s3Store, () => s3, "PutObject", "UploadPart"],
+  ["Google Cloud Storage", gcsStore, () => gcs, "WriteSigned", "UploadChunk"],
 ] as const;
 
-describe.each(stores)("blobs in %s", (_name, objects, server, uploading) => {
+describe.each(stores)("blobs in %s", (_name, objects, server, ofOne, ofParts) => {
   blobStoreContract(async () => blobsIn(objects()));
 
   test("a large blob is sent in parts, and an exact multiple of a part too", async () => {
@@ -114,13 +123,35 @@ describe.each(stores)("blobs in %s", (_name, objects, server, uploading) => {
   test("a part whose request fails or breaks off is sent again", async () => {
     await using opened = blobsIn(objects());
     const { failures } = server();
-    failures.add({ failure: { kind: "status", status: 503, code: "SlowDown" }, key: "again" });
-    failures.add({ failure: { kind: "reset" }, key: "again" });
-    await opened.store.put("again", piecesOf(large), digestOf(large));
-    expect(await read(opened.store, "again")).toEqual(large);
-    failures.add({ failure: { kind: "reset" }, key: "small", operation: uploading });
-    await opened.store.put("small", piecesOf(small), digestOf(small));
-    expect(await read(opened.store, "small")).toEqual(small);
+    for (const [content, operation] of [
+      [small, ofOne],
+      [large, ofParts],
+    ] as const) {
+      const key = `again-${content.length}`;
+      const status = { kind: "status", status: 503, code: "SlowDown" } as const;
+      failures.add({ failure: status, key, operation });
+      failures.add({ failure: { kind: "reset" }, key, operation });
+      await opened.store.put(key, piecesOf(content), digestOf(content));
+      expect(await read(opened.store, key)).toEqual(content);
+      expect(failures.take(operation, key)).toBeNull();
+    }
+  });
+
+  test("a reader may pause for longer than the store may be silent", async () => {
+    await using opened = blobsIn(
+      objects({ silenceMs: 200, attemptsMax: 1, partBytes: 64 * 1024 ** 2 }),
+    );
+    const content = randomBytes(24 * 1024 ** 2);
+    await opened.store.put("slow", piecesOf(content), digestOf(content));
+    const found = await opened.store.get("slow");
+    const seen = createHash("sha256");
+    let reads = 0;
+    for await (const chunk of found?.stream ?? []) {
+      seen.update(chunk);
+      reads += 1;
+      if (reads === 2) await new Promise((resolve) => setTimeout(resolve, 700));
+    }
+    expect(seen.digest("hex")).toBe(digestOf(content));
   });
 
   test("nothing is left in the temporary folder, whether a put succeeds or fails", async () => {
@@ -132,13 +163,13 @@ describe.each(stores)("blobs in %s", (_name, objects, server, uploading) => {
   });
 });
 
-describe("a store that cannot be used is named in one sentence", () => {
+describe("named in one sentence", () => {
   const put = async (options: Partial<S3StoreOptions>, content = small): Promise<void> => {
     await using opened = blobsIn(s3Store({ prefix: "code", ...options }));
     await opened.store.put("contexts/a", piecesOf(content), digestOf(content));
   };
 
-  test("that refuses to write", async () => {
+  test("a store that refuses to write", async () => {
     await expect(put({ credentials: powerless })).rejects.toMatchObject({
       code: "storage_refused",
       message:
@@ -150,19 +181,19 @@ describe("a store that cannot be used is named in one sentence", () => {
     });
   });
 
-  test("whose bucket does not exist", async () => {
+  test("a store without its bucket", async () => {
     await expect(put({ bucket: "nowhere" })).rejects.toMatchObject({
       code: "bucket_not_found",
       message: "the bucket nowhere of s3://nowhere/code does not exist",
     });
   });
 
-  test("whose secret key is wrong", async () => {
+  test("a store that does not know the secret key", async () => {
     const credentials = { ...keys, secretAccessKey: "wrong" };
     await expect(put({ credentials })).rejects.toMatchObject({ code: "storage_refused" });
   });
 
-  test("that is away", async () => {
+  test("a store that is away", async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}`;
     await expect(put({ endpoint, attemptsMax: 1 })).rejects.toMatchObject({
       code: "storage_away",

@@ -79,7 +79,7 @@ test("the agent waits for a registry that is unavailable, and reports the wait",
   expect(contexts.progressOf(digest)).toMatchObject({ waits: false });
 });
 
-test("people of a run are told once why its code cannot be fetched, without the signed address", async () => {
+test("the reason why a run's code cannot be fetched is reported once to each run, without the signed address", async () => {
   const refusal = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>";
   const digest = platform.addContext(Buffer.from(refusal));
   platform.contextStatus = 403;

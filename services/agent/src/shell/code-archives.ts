@@ -189,7 +189,7 @@ export class CodeArchives {
     signal: AbortSignal,
     onPiece: () => void,
   ): Promise<string> {
-    // Only the host is told: the rest of the address gives access to the code.
+    // Messages contain only the host: the rest of the address gives access to the code.
     const { host } = new URL(url);
     const response = await fetch(url, { signal, redirect: "manual" }).catch((cause: unknown) => {
       throw signal.aborted ? cause : new Error(`${host} does not answer`, { cause });

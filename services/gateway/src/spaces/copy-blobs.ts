@@ -8,7 +8,7 @@ import {
   StoreBrake,
   storeSettings,
 } from "@trainyard/blob";
-import { systemClock } from "@trainyard/kernel/system-clock";
+import type { Clock } from "@trainyard/kernel";
 import {
   digestOfContentKey,
   parseEnvironment,
@@ -18,12 +18,17 @@ import {
 import { z } from "zod";
 
 type Environment = Readonly<Record<string, string>>;
-type Say = (line: string) => void;
+
+export type CopyDeps = {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+};
 
 export const copyUsage = "usage: copy-blobs --from FOLDER, with TRAINYARD_BLOB_STORAGE";
 
 const schema = z.object(storesVariables);
-/** The file name, size and count of a large folder are said so often. */
+/** Files between two lines about the progress. */
 const saidEvery = 1_000;
 const othersSaidMax = 20;
 
@@ -38,12 +43,14 @@ export function copiedFolder(given: readonly string[]): string | null {
 }
 
 /** Returns whether every blob of the folder is in the store. Throws the Fault of a store that cannot be used. */
-export async function copyFolder(folder: string, environment: Environment, say: Say) {
+export async function copyFolder(
+  folder: string,
+  { environment, clock, say }: CopyDeps,
+): Promise<boolean> {
   // The folder of the running services may still be set.
   const place = blobPlace({ ...environment, TRAINYARD_BLOB_DIR: "" });
   if (place.kind === "folder") throw new Error(copyUsage);
   const { credentialsFile } = storesOf(parseEnvironment(schema, environment));
-  const clock = systemClock;
   await using opened = openObjectBlobs(place, {
     ...{ clock, writes: true, stores: { credentialsFile, kinds: storeSettings(environment) } },
     brake: new StoreBrake({ clock, restMs: 0, atOnceMax: Number.POSITIVE_INFINITY }),
