@@ -42,13 +42,12 @@ async function opened(address: string, { writes = true, url = server.url }: Opti
     logger: { info: (fields, message) => void told.push([message, fields]) },
   });
   const look = async (): Promise<string> => {
-    const asked = store.peers[0]?.answers(new AbortController().signal);
-    return asked === undefined
-      ? "none"
-      : asked.then(
-          () => "answers",
-          (error) => error.message,
-        );
+    try {
+      await store.peers[0]?.answers(new AbortController().signal);
+      return "answers";
+    } catch (error) {
+      return (error as Error).message;
+    }
   };
   return { ...store, told, look };
 }
