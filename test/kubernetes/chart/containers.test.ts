@@ -184,6 +184,28 @@ test("every container of a service has all credentials that its program asks for
   });
 });
 
+test("every service that reads a store has its region and its credentials", async ({ skip }) => {
+  needHelm(skip);
+  const given = (pod: Pod) => (pod.container.env ?? []).map(({ name }) => name);
+  const reading = (pods: readonly Pod[], variable: string) =>
+    pods.filter((pod) => given(pod).includes(variable)).map(({ component }) => component);
+  const wanted = names.filter((name) => settingsOf(name).has("TRAINYARD_STORAGE_REGION")).sort();
+  const s3 = podsOf(await objectsOf("secrets and images of one's own, on the oldest Kubernetes"));
+  for (const variable of [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "TRAINYARD_STORAGE_REGION",
+  ]) {
+    expect(reading(s3, variable)).toEqual(wanted);
+  }
+  // Configurations of experiments name it, and the gateway opens only its own.
+  expect(reading(s3, "TRAINYARD_STORAGE_ENDPOINTS")).toEqual(["checkpoint-gc", "registry"]);
+  const gs = podsOf(await objectsOf("a store of Google's, and nothing that can be left out"));
+  const enabled = wanted.filter((name) => name !== "checkpoint-gc");
+  expect(reading(gs, "GOOGLE_APPLICATION_CREDENTIALS")).toEqual(enabled);
+  expect(reading(gs, "TRAINYARD_STORAGE_GCS_ENDPOINT")).toEqual(enabled);
+});
+
 test("probes ask what each process serves, and liveness asks neither PostgreSQL nor NATS", async ({
   skip,
 }) => {

@@ -179,7 +179,7 @@ test.concurrent.for(refused)(
       (reason: unknown) => String(reason),
     );
     expect(error.replaceAll("\n", " ")).toContain(sentence);
-    // It is the only one.
+    // No other sentence follows.
     expect(error.match(/(^|\n)- at /g)?.length ?? 1).toBe(1);
   },
 );

@@ -21,7 +21,7 @@ test("a changed tag of one service changes the pods of no other", async ({ skip 
   const after = await objectsWith({ services: { gateway: { image: { tag: "0.1.1" } } } });
   expect(changed(before, after)).toEqual(["gateway"]);
   const replicas = await objectsWith({ services: { scheduler: { replicas: 2 } } });
-  // They spread from now on.
+  // Several replicas spread over nodes.
   expect(changed(before, replicas)).toEqual(["scheduler"]);
 });
 
@@ -107,9 +107,9 @@ test("a ServiceMonitor is there where it is wanted and the cluster has the kind,
     wanted.every(([key, value]) => metadata.labels[key] === value),
   );
   const components = podsOf(objects).filter(({ container }) => container.ports !== undefined);
-  expect(found.map(({ metadata }) => metadata.labels["app.kubernetes.io/component"]).sort()).toEqual(
-    components.map(({ component }) => component).sort(),
-  );
+  expect(
+    found.map(({ metadata }) => metadata.labels["app.kubernetes.io/component"]).sort(),
+  ).toEqual(components.map(({ component }) => component).sort());
 });
 
 test("every route leads to a port of a Service, with its certificate", async ({ skip }) => {

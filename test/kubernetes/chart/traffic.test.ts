@@ -1,7 +1,7 @@
 /**
- * Who may speak to whom: the table of the chart against the settings of the programs, and the NetworkPolicies against the
- * table. Source: docs, "Network Policies": a connection needs a rule at both of its ends; pods that no policy selects
- * accept and open all; the rules of all policies add up; an empty peer or port list means every one.
+ * Connections between pods: the table of the chart against the settings of the programs, and the NetworkPolicies
+ * against the table. Source: docs, "Network Policies": a connection needs a rule at both of its ends; pods that no
+ * policy selects accept and open all; the rules of all policies add up; no list of peers or ports means every one.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ test.for([...parsers.keys()])(
       ),
       ...(unset[program] ?? []),
     ]);
-    // It includes them all.
+    // Any address includes the collector of traces.
     if (wanted.has("anywhere")) wanted.delete("traces");
     expect([...(table.pods[program] ?? [])].sort()).toEqual([...wanted].sort());
   },
