@@ -200,6 +200,7 @@ export const cases: Readonly<Record<string, Case>> = {
       },
       agentDefaults: {
         ...scheduled,
+        updateStrategy: "RollingUpdate",
         pool: "gpus",
         labels: { zone: "a", rack: "r3" },
         image: { repository: "ghcr.io/own/agent", tag: "torch" },

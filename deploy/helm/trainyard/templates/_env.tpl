@@ -47,9 +47,6 @@
     secretKeyRef: {name: {{ $keys }}, key: run-token-other-keys, optional: true}
 {{- end }}
 {{- include "trainyard.env.stores" (list $root $needs) }}
-{{- if has "registry-url" $needs }}
-- {name: TRAINYARD_REGISTRY_URL, value: "http://{{ include "trainyard.name" (list $root "registry") }}:8080"}
-{{- end }}
 {{- if has "first-token" $needs }}
 - {name: TRAINYARD_FIRST_TOKEN_FILE, value: /etc/trainyard/first-token/first-token}
 {{- end }}

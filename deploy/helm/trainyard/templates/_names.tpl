@@ -1,6 +1,11 @@
-{{/* The name of an object, from a list of the root and the part after the release's name. */}}
+{{/* The name of an object, from a list of the root and the part after the release's name. Pods and their labels have
+longer names of it, which have at most 63 characters. */}}
 {{- define "trainyard.name" -}}
-{{- printf "%s-%s" (index . 0).Release.Name (index . 1) | trunc 52 | trimSuffix "-" -}}
+{{- $name := printf "%s-%s" (index . 0).Release.Name (index . 1) }}
+{{- if gt (len $name) 52 }}
+{{- fail (printf "the name %s has %d characters, of 52: shorten the name of the release or of its agents." $name (len $name)) }}
+{{- end }}
+{{- $name }}
 {{- end }}
 
 {{/* The labels by which Services, policies and disruption budgets find pods, from a list of root and component. They have

@@ -52,15 +52,20 @@
 {{- define "trainyard.validateAgent" }}
 {{- $name := index . 0 }}
 {{- $agent := index . 1 }}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" $name) }}
+{{- fail (printf "agents.%s is no name of pods: use lower-case letters, digits and -." $name) }}
+{{- end }}
 {{- include "trainyard.validateImage" (list (printf "agents.%s" $name) $agent.image) }}
 {{- if lt ($agent.slots | int) 1 }}
 {{- fail (printf "agents.%s.slots is not set: say how many slots each of these agents has." $name) }}
 {{- end }}
-{{- $resource := get (dict "cuda" "nvidia.com/gpu" "rocm" "amd.com/gpu") $agent.slotType }}
-{{- if $resource }}
+{{- range $type, $resource := dict "cuda" "nvidia.com/gpu" "rocm" "amd.com/gpu" }}
 {{- $gpus := dig "limits" $resource 0 $agent.resources | int }}
-{{- if ne $gpus ($agent.slots | int) }}
-{{- fail (printf "agents.%s has %d slots of %s, but its resources.limits have %d of %s: they must be the same number." $name ($agent.slots | int) $agent.slotType $gpus $resource) }}
+{{- if and (eq $type $agent.slotType) (ne $gpus ($agent.slots | int)) }}
+{{- fail (printf "agents.%s has %d slots of %s, but its resources.limits have %d of %s: they must be the same number." $name ($agent.slots | int) $type $gpus $resource) }}
+{{- end }}
+{{- if and (ne $type $agent.slotType) $gpus }}
+{{- fail (printf "agents.%s has %d of %s, but its slotType is %s: set it to %s." $name $gpus $resource $agent.slotType $type) }}
 {{- end }}
 {{- end }}
 {{- end }}
