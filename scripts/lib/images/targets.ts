@@ -1,8 +1,5 @@
 /** The images: one for each service, one that migrates, and one for agents. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { services } from "@trainyard/kernel/services";
-import { root } from "../root.ts";
 
 export type Target = {
   /** The stage of deploy/images/Containerfile, and the last part of the image's name. */
@@ -17,9 +14,6 @@ export type Target = {
 
 const plain = { hasPages: false, hasSdk: false };
 
-/** Programs of an installation, which the image `migrate` starts by their name. */
-const install = "deploy/install";
-
 export const targets: readonly Target[] = [
   ...services.map(({ name }) => ({
     ...plain,
@@ -30,10 +24,7 @@ export const targets: readonly Target[] = [
   {
     ...plain,
     name: "migrate",
-    packages: [
-      "libs/migrate",
-      ...(existsSync(join(root, install, "package.json")) ? [install] : []),
-    ],
+    packages: ["deploy/install"],
   },
   {
     ...plain,
