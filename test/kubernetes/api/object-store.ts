@@ -1,5 +1,5 @@
-// The store that the API server, the controllers and the nodes share, in memory and synchronous. Objects that it returns
-// or delivers are copies: their reader may change them, and nothing changes in the store until it is written.
+// The store that the API server, the controllers and the nodes share, in memory and synchronous. Objects that it
+// returns or delivers are copies: their reader may change them, and nothing changes in the store until it is written.
 
 export type OwnerReference = {
   apiVersion: string;
@@ -37,13 +37,18 @@ export type Metadata = {
   managedFields?: ManagedFields[];
 };
 
+// oxlint-disable-next-line no-explicit-any -- one type has the objects of all kinds, whose fields the schemas check
+type Field = any;
+
+/** A part of an object, read by the names of its fields. */
+export type Fields = Record<string, Field>;
+
 /** An object of the API. `metadata.name` may be empty only where `generateName` is given, until it is stored. */
 export type KubeObject = {
   apiVersion: string;
   kind: string;
   metadata: Metadata;
-  // biome-ignore lint/suspicious/noExplicitAny: objects of every kind have one type; the rules of a kind check its fields.
-  [field: string]: any;
+  [field: string]: Field;
 };
 
 export type Propagation = "Background" | "Foreground" | "Orphan";

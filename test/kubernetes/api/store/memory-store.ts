@@ -1,19 +1,25 @@
 // Keeps the objects, their versions and the history that watches read. Every change has one resource version of one
 // counter, as in etcd. Invariants: a listener sees the changes in the order of their versions; an object that is being
-// deleted stays until its finalizers and, for a pod, its grace period are gone.
-// Source: docs, "Kubernetes API Concepts" (resource versions, efficient detection of changes), "Finalizers",
-// "Pod Lifecycle" (termination of pods).
+// deleted stays until its finalizers and, for a pod, its grace period are gone. Source: docs, "Kubernetes API Concepts"
+// (resource versions, efficient detection of changes), "Finalizers", "Pod Lifecycle" (termination of pods).
 import { randomBytes, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { ApiFault, alreadyExists, conflict, forbidden, notFound, staleVersion } from "../fault.ts";
 import type { DeleteOptions, KubeObject, ObjectStore, WatchEvent } from "../object-store.ts";
 import type { Resource } from "../resources.ts";
 
-/** What a kind does with an object before it is stored: it sets defaults, or throws an ApiFault. */
+/** A kind sets defaults of an object before it is stored, or throws an ApiFault. */
 export interface Rules {
   create(resource: Resource, object: KubeObject): void;
   update(resource: Resource, object: KubeObject, old: KubeObject): void;
 }
+
+export type WriteOptions = {
+  /** Everything is checked, and nothing is stored. Source: docs, "Kubernetes API Concepts" (dry-run). */
+  dryRun?: boolean;
+  /** Notes the owners of fields, after defaults are set. */
+  track?: (object: KubeObject, old: KubeObject | null) => void;
+};
 
 export type Change = WatchEvent & { version: number; previous: KubeObject | null };
 
@@ -75,7 +81,7 @@ export class MemoryStore implements ObjectStore {
       .map((object) => structuredClone(object));
   }
 
-  create(plural: string, given: KubeObject, options: { dryRun?: boolean } = {}): KubeObject {
+  create(plural: string, given: KubeObject, options: WriteOptions = {}): KubeObject {
     const { resource, objects } = this.#table(plural);
     const object = structuredClone(given);
     const { metadata } = object;
@@ -94,12 +100,13 @@ export class MemoryStore implements ObjectStore {
     if (resource.status) delete object.status;
     this.#rules.create(resource, object);
     this.#admitToNamespace(resource, object);
+    options.track?.(object, null);
     if (objects.has(keyOf(metadata.namespace, metadata.name)))
       throw alreadyExists(resource, metadata.name);
     return options.dryRun ? object : this.#put(plural, "ADDED", object, null);
   }
 
-  update(plural: string, given: KubeObject, options: { dryRun?: boolean } = {}): KubeObject {
+  update(plural: string, given: KubeObject, options: WriteOptions = {}): KubeObject {
     const { resource } = this.#table(plural);
     const old = this.#current(plural, given);
     const object = structuredClone(given);
@@ -110,16 +117,18 @@ export class MemoryStore implements ObjectStore {
       object.metadata.generation =
         (old.metadata.generation ?? 1) + (sameSpecification(object, old) ? 0 : 1);
     }
+    options.track?.(object, old);
     return this.#replace(plural, object, old, options.dryRun === true);
   }
 
-  updateStatus(plural: string, given: KubeObject, options: { dryRun?: boolean } = {}): KubeObject {
+  updateStatus(plural: string, given: KubeObject, options: WriteOptions = {}): KubeObject {
     const old = this.#current(plural, given);
     const object = structuredClone(old);
     setOrDelete(object, "status", structuredClone(given.status));
     if (given.metadata.managedFields)
       object.metadata.managedFields = structuredClone(given.metadata.managedFields);
     this.#rules.update(this.#table(plural).resource, object, old);
+    options.track?.(object, old);
     return this.#replace(plural, object, old, options.dryRun === true);
   }
 
@@ -152,6 +161,16 @@ export class MemoryStore implements ObjectStore {
 
   delete(plural: string, namespace: string | null, name: string, options?: DeleteOptions): void {
     this.remove(plural, namespace, name, options);
+  }
+
+  /** Takes the namespace's own finalizer away, when it is empty. Source: docs, "Namespaces" (finalize). */
+  finalizeNamespace(name: string): void {
+    const { resource, objects } = this.#table("namespaces");
+    const old = objects.get(keyOf(null, name));
+    if (!old) throw notFound(resource, name);
+    const object = structuredClone(old);
+    object.spec = { ...object.spec, finalizers: [] };
+    this.#replace("namespaces", object, old, false);
   }
 
   watch(plural: string, listener: (event: WatchEvent) => void): () => void {
@@ -306,14 +325,15 @@ const withoutTimes = (object: KubeObject): unknown => ({
   ...object,
   metadata: {
     ...object.metadata,
-    managedFields: object.metadata.managedFields?.map(({ time: _, ...entry }) => entry),
+    managedFields: object.metadata.managedFields?.map((entry) => ({ ...entry, time: null })),
   },
 });
 
 const markDeleted = (resource: Resource, object: KubeObject, options: DeleteOptions): void => {
   const { metadata } = object;
   if (options.propagation !== undefined && !metadata.deletionTimestamp) {
-    // Source: docs, "Garbage Collection" (cascading deletion): the collector works on these finalizers and removes them.
+    // Source: docs, "Garbage Collection" (cascading deletion): the collector works on these finalizers and removes
+    // them.
     const kept = (metadata.finalizers ?? []).filter(
       (name) => !["foregroundDeletion", "orphan"].includes(name),
     );
