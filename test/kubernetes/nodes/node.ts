@@ -94,10 +94,8 @@ export class PodNode implements AsyncDisposable {
     return this.#objects.get("services", "default", "kubernetes")?.spec.clusterIP ?? null;
   }
 
-  /** The problems with the ports of Services. */
-  get problems(): readonly string[] {
-    return this.#services?.problems ?? [];
-  }
+  /** The faults of the node itself, such as a port of a Service that could not be opened. */
+  readonly problems: string[] = [];
 
   /** Makes a port of 127.0.0.1 reachable from pods, by a name and on the same port. */
   async exposeHostPort(name: string, port: number): Promise<{ readonly address: string }> {
@@ -164,6 +162,11 @@ export class PodNode implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  readonly #problem = (error: unknown): void =>
+    void this.problems.push(
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    );
+
   async #start(): Promise<void> {
     const objects = this.#objects;
     for (const name of ["pods", "claims"]) mkdirSync(join(this.#folder, name));
@@ -175,7 +178,7 @@ export class PodNode implements AsyncDisposable {
       this.#forwarders.push(await Forwarder.open(this.address, apiPort, targets));
       addApiServer(objects, this.address, apiPort);
     }
-    this.#services = new Services(objects, this.#network);
+    this.#services = new Services(objects, this.#network, this.#problem);
     this.#watches = [
       objects.watch("pods", (pod, type) => this.#follow(pod, type === "DELETED")),
       objects.watch("secrets", ({ metadata }) => this.#refresh(metadata.namespace)),
@@ -205,7 +208,7 @@ export class PodNode implements AsyncDisposable {
     this.#workers.delete(uidOf(pod));
     const removal = worker.remove().finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
-    removal.catch((error: unknown) => this.#record(pod, "Warning", "FailedKillPod", String(error)));
+    removal.catch(this.#problem);
   }
 
   /** Takes the pod as the scheduler and the admission of service accounts would do it. */
@@ -251,6 +254,7 @@ export class PodNode implements AsyncDisposable {
       claims: join(this.#folder, "claims"),
       prefix: `k8s_${process.pid}`,
       tokenFor: this.#options.apiServer?.tokenFor ?? (() => ""),
+      problem: this.#problem,
       closed: this.#closed.signal,
     });
   }

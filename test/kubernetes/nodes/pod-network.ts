@@ -41,7 +41,8 @@ export function networkProblem(): string | null {
 }
 
 export class PodNetwork {
-  readonly #bridge: string;
+  /** The name of the bridge. */
+  readonly bridge: string;
   readonly #range: number;
   readonly #takenPods = new Map<number, string>();
   readonly #takenServices = new Set<number>();
@@ -49,7 +50,7 @@ export class PodNetwork {
   #nextService = services.from;
 
   private constructor(bridge: string, range: number) {
-    this.#bridge = bridge;
+    this.bridge = bridge;
     this.#range = range;
   }
 
@@ -73,12 +74,12 @@ export class PodNetwork {
   async addPod(): Promise<PodAddress> {
     const at = this.#free(pods, this.#nextPod, this.#takenPods);
     this.#nextPod = at + 1;
-    const name = `${this.#bridge}p${at}`;
+    const name = `${this.bridge}p${at}`;
     this.#takenPods.set(at, name);
     await ip(
       `netns add ${name}`,
       `link add name ${name} type veth peer name eth0 netns ${name}`,
-      `link set ${name} master ${this.#bridge} up`,
+      `link set ${name} master ${this.bridge} up`,
     );
     await ip.in(name)(
       "link set lo up",
@@ -123,22 +124,22 @@ export class PodNetwork {
   }
 
   async close(): Promise<void> {
-    await removeNetwork(this.#bridge);
+    await removeNetwork(this.bridge);
   }
 
   /** Returns false if another process has made a bridge in the range just now. */
   async #make(): Promise<boolean> {
     try {
-      await ip(`link add name ${this.#bridge} address ${markOf(process.pid)} type bridge`);
+      await ip(`link add name ${this.bridge} address ${markOf(process.pid)} type bridge`);
     } catch (error) {
       if (String(error).includes("File exists")) return false;
       throw error;
     }
     await ip(
-      `address add ${this.gateway}/20 dev ${this.#bridge}`,
-      `link set ${this.#bridge} up`,
+      `address add ${this.gateway}/20 dev ${this.bridge}`,
+      `link set ${this.bridge} up`,
       // The host answers for every address of Services; a process may listen on each without further commands.
-      `route add local ${this.#ip(services.from)}/22 dev ${this.#bridge}`,
+      `route add local ${this.#ip(services.from)}/22 dev ${this.bridge}`,
     );
     return true;
   }

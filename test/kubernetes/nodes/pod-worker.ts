@@ -32,6 +32,8 @@ export type WorkerDeps = {
   /** Names containers, which share the storage of one Podman. */
   readonly prefix: string;
   readonly tokenFor: (pod: Pod) => string;
+  /** Hears of faults of the node itself. */
+  readonly problem: (error: unknown) => void;
   /** Aborts when the node closes: it writes nothing more. */
   readonly closed: AbortSignal;
 };
@@ -50,7 +52,8 @@ export class PodWorker {
   #main: readonly ContainerLife[] = [];
   #volumes: ReadonlyMap<string, string> = new Map();
   readonly #work: Promise<void>;
-  #end: Promise<void> | null = null;
+  #isTerminating = false;
+  #holdsAddress = false;
   #isOver = false;
 
   constructor(pod: Pod, deps: WorkerDeps) {
@@ -75,9 +78,12 @@ export class PodWorker {
 
   /** Ends the pod within the time, and deletes its object. A later call may shorten the time. */
   terminate(graceMs: number): void {
+    const { problem } = this.#deps;
     this.#ending.abort();
-    this.#end ??= this.#terminate(graceMs);
-    void after(graceMs, undefined, { ref: false }).then(async () => await this.kill());
+    if (!this.#isTerminating) this.#terminate(graceMs).catch(problem);
+    this.#isTerminating = true;
+    const late = after(graceMs, undefined, { ref: false });
+    late.then(async () => await this.kill()).catch(problem);
   }
 
   /** Kills the containers, and resolves when they are gone. */
@@ -114,6 +120,7 @@ export class PodWorker {
     this.#write();
     const address = await network.addPod();
     this.#address = address;
+    this.#holdsAddress = true;
     writePodFiles(this.folder, this.#pod, address.ip, network.gateway);
     this.#write();
     while (!this.#tryMount()) await this.#slept(this.#deps.times.retryMs);
@@ -141,8 +148,6 @@ export class PodWorker {
     this.#holdsAddress = false;
     await this.#deps.network.removePod(address);
   }
-  #holdsAddress = true;
-
   async #terminate(graceMs: number): Promise<void> {
     const lives = [...this.#init, ...this.#main];
     await Promise.all(lives.map(async (life) => await life.stop(graceMs)));
@@ -157,12 +162,13 @@ export class PodWorker {
   }
 
   #life(container: Container, policy: string, waits: boolean): ContainerLife {
-    const { podman, times, record } = this.#deps;
+    const { podman, times, record, problem } = this.#deps;
     const { metadata, spec } = this.#pod;
     const restarts = spec.restartPolicy ?? "Always";
     const context: LifeContext = {
       podman,
       times,
+      problem,
       podName: `${metadata.name}_${metadata.namespace}(${metadata.uid})`,
       podIP: "",
       gracePeriodSeconds: spec.terminationGracePeriodSeconds ?? graceSeconds,
@@ -241,6 +247,7 @@ export class PodWorker {
 
   #failed(error: unknown): void {
     if (this.#deps.closed.aborted) return;
+    this.#deps.problem(error);
     this.#deps.record(this.#pod, "Warning", "FailedCreatePodSandBox", (error as Error).message);
   }
 

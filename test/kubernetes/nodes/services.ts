@@ -15,10 +15,10 @@ export class Services {
   readonly #network: PodNetwork;
   readonly #served = new Map<string, Served>();
   readonly #watches: readonly (() => void)[];
-  /** Ports that could not be opened, for the test's message. */
-  readonly problems: string[] = [];
+  readonly #problem: (error: unknown) => void;
 
-  constructor(objects: Objects, network: PodNetwork) {
+  constructor(objects: Objects, network: PodNetwork, problem: (error: unknown) => void) {
+    this.#problem = problem;
     this.#objects = objects;
     this.#network = network;
     for (const service of objects.list("services")) this.#serve(service);
@@ -81,7 +81,7 @@ export class Services {
     const port = Number(key.split(":").at(-1));
     const opening = Forwarder.open(address, port, targets);
     ports.set(key, opening);
-    opening.catch((error: unknown) => this.problems.push(`${address}:${port}: ${String(error)}`));
+    opening.catch((error: unknown) => this.#problem(`${address}:${port}: ${String(error)}`));
   }
 
   /** A Service without an address gets one, and keeps it. */

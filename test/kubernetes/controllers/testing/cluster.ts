@@ -89,7 +89,10 @@ export class ControllerCluster implements Disposable {
   /** Changes the specification of an object. */
   change<P extends Plural>(plural: P, name: string, spec: object): void {
     const found = this.get(plural, name);
-    this.objects.update(plural, { ...found, spec: { ...found["spec"], ...spec } });
+    this.objects.update(plural, {
+      ...found,
+      spec: { ...(found["spec"] as object), ...spec },
+    } as Kinds[P]);
   }
 
   names(plural: Plural): readonly string[] {

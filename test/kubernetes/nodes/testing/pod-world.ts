@@ -1,5 +1,6 @@
 /** A store with controllers and a node, and a Podman of the test's own with its small image. */
-import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
+import { setTimeout as after } from "node:timers/promises";
+import { type Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
 import { notRun } from "../../../world/torch.ts";
 import type { KubeObject } from "../../api/object-store.ts";
 import { createObjectStore } from "../../api/store/create-store.ts";
@@ -85,14 +86,29 @@ export class PodWorld implements AsyncDisposable {
 
   /** Resolves when the object is gone. */
   async gone(plural: Plural, name: string): Promise<void> {
-    if (this.objects.get(plural, "default", name) === null) return;
-    await new Promise<void>((resolve) => {
-      const end = this.objects.watch(plural, (object, type) => {
-        if (type !== "DELETED" || object.metadata.name !== name) return;
-        end();
-        resolve();
-      });
+    const gone = Promise.withResolvers<void>();
+    const end = this.objects.watch(plural, (object, type) => {
+      if (type === "DELETED" && object.metadata.name === name) gone.resolve();
     });
+    if (this.objects.get(plural, "default", name) === null) gone.resolve();
+    const timer = setTimeout(
+      () => gone.reject(new Error(`${plural} ${name} is still there`)),
+      30_000,
+    );
+    await gone.promise.finally(() => {
+      clearTimeout(timer);
+      end();
+    });
+  }
+
+  /** Returns the first line of a container's log, as soon as it has one. */
+  async said(name: string): Promise<string> {
+    const signal = AbortSignal.timeout(30_000);
+    while (!signal.aborted) {
+      for await (const line of this.node.log("default", name, {})) return line;
+      await after(20);
+    }
+    throw new Error(`${name} has said nothing`);
   }
 
   async ended(name: string): Promise<Kinds["pods"]> {
