@@ -136,7 +136,7 @@ export const cases: Readonly<Record<string, Case>> = {
         tracesPort: 4317,
       },
       serviceMonitor: { enabled: true, interval: "15s", labels: { release: "prometheus" } },
-      test: { timeoutSeconds: 60 },
+      test: { existingSecret: "tester", timeoutSeconds: 60 },
     },
   },
   "secrets and images of one's own, on the oldest Kubernetes": {
