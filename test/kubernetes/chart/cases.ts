@@ -132,6 +132,8 @@ export const cases: Readonly<Record<string, Case>> = {
         storage: peers,
         redis: peers,
         redisPort: 6380,
+        identity: peers,
+        identityPort: 8443,
         traces: peers,
         tracesPort: 4317,
       },
