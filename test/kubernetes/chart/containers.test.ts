@@ -36,7 +36,7 @@ function keysAllowed(pod: Pod): readonly RegExp[] {
     return [/^(user|password|username|secret)$/, new RegExp(`^(postgres-)?(${names.join("|")})$`)];
   }
   if (component === "keys") return [];
-  if (component === "test") return [/^first-token$/];
+  if (component === "test") return [/^(first-)?token$/];
   const settings = settingsOf(component);
   const reads = (setting: string): boolean => settings.has(setting);
   return [

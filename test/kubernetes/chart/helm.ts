@@ -15,9 +15,11 @@ export const namespace = "ml";
 
 const call = promisify(execFile);
 
+const hasHelm = spawnSync("helm", ["version"]).status === 0;
+
 /** Without helm here the test is skipped, or fails with TRAINYARD_REQUIRE=helm. */
 export function needHelm(skip: (note: string) => never): void {
-  if (spawnSync("helm", ["version"]).status === 0) return;
+  if (hasHelm) return;
   const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("helm");
   if (required) throw new Error("TRAINYARD_REQUIRE names helm, but there is none");
   notRun(skip, "helm (.ci/run installs it)");
