@@ -1,2 +1,2 @@
-export { type NodeOptions, PodNode } from "./node.ts";
+export { PodCluster } from "./pod-cluster.ts";
 export { networkProblem } from "./pod-network.ts";

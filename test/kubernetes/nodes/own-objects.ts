@@ -54,7 +54,12 @@ export function addNode(
 }
 
 /** The Service `kubernetes`, whose endpoint is the API server's port on the bridge. */
-export function addApiServer(objects: Objects, address: string, port: number): void {
+export function addApiServer(
+  objects: Objects,
+  clusterIP: string,
+  address: string,
+  port: number,
+): void {
   const named = (labels: Record<string, string>) => ({
     name: "kubernetes",
     namespace: "default",
@@ -66,6 +71,7 @@ export function addApiServer(objects: Objects, address: string, port: number): v
     metadata: named({ component: "apiserver", provider: "kubernetes" }),
     spec: {
       type: "ClusterIP",
+      clusterIP,
       ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: port }],
     },
   });

@@ -15,8 +15,10 @@ const prefix = "tykb";
 /** Ranges of 4,096 addresses from 10.200.0.0 on. */
 const ranges = 768;
 const namespacesPath = "/run/netns";
+const serviceRange = 3_072;
 const pods = { from: 256, to: 3_000 };
-const services = { from: 3_072, to: 4_095 };
+/** The first address is that of the API server. */
+const services = { from: 3_074, to: 4_095 };
 
 export type PodAddress = {
   /** The path of the network namespace. */
@@ -98,23 +100,17 @@ export class PodNetwork {
     this.#takenPods.delete(at);
   }
 
+  /** The address at which pods find the API server. */
+  get apiServerAddress(): string {
+    return this.#ip(services.from - 1);
+  }
+
   /** Returns an address on which this process can listen. */
   takeServiceAddress(): string {
     const at = this.#free(services, this.#nextService, this.#takenServices);
     this.#nextService = at + 1;
     this.#takenServices.add(at);
     return this.#ip(at);
-  }
-
-  /** Takes this address, unless another has it or it is of no Service. */
-  claimServiceAddress(address: string): boolean {
-    for (let at = services.from; at < services.to; at += 1) {
-      if (this.#ip(at) !== address) continue;
-      if (this.#takenServices.has(at)) return false;
-      this.#takenServices.add(at);
-      return true;
-    }
-    return false;
   }
 
   freeServiceAddress(address: string): void {
@@ -139,7 +135,7 @@ export class PodNetwork {
       `address add ${this.gateway}/20 dev ${this.bridge}`,
       `link set ${this.bridge} up`,
       // The host answers for every address of Services; a process may listen on each without further commands.
-      `route add local ${this.#ip(services.from)}/22 dev ${this.bridge}`,
+      `route add local ${this.#ip(serviceRange)}/22 dev ${this.bridge}`,
     );
     return true;
   }

@@ -11,7 +11,6 @@ import { containerSpec } from "./container-spec.ts";
 import { environmentOf, expanded } from "./environment.ts";
 import { podStatus } from "./pod-status.ts";
 import { quantity } from "./quantity.ts";
-import { addServiceAccount } from "./service-account.ts";
 import { writeFiles } from "./volume-files.ts";
 
 function newFolder(): string {
@@ -155,7 +154,7 @@ test("a log is read from its end, since a time, with times, and up to a number o
     return text;
   };
   expect(await read({})).toBe("one\ntwo\nthree\npartial\n");
-  expect(await read({ tailLines: 2 })).toBe("partial\n");
+  expect(await read({ tailLines: 2 })).toBe("three\npartial\n");
   expect(await read({ tailLines: 0 })).toBe("");
   expect(await read({ tailLines: 99, limitBytes: 5 })).toBe("one\nt");
   expect(await read({ sinceTime: "2026-01-01T00:00:02Z", limitBytes: 6 })).toBe("three\n");
@@ -175,16 +174,4 @@ test("files of a volume change together, and an equal content changes nothing", 
   writeFiles(folder, [file("a", "3")], null);
   expect(readFileSync(join(folder, "a"), "utf8")).toBe("3");
   expect(() => readFileSync(join(folder, "sub/b"))).toThrow("ENOENT");
-});
-
-test("a pod gets the volume of its service account, unless it or the account says no", () => {
-  const given = pod();
-  addServiceAccount(given, null);
-  expect(given.spec.containers[0]?.volumeMounts).toMatchObject([
-    { mountPath: "/var/run/secrets/kubernetes.io/serviceaccount", readOnly: true },
-  ]);
-  expect(given.spec.volumes?.[0]?.name).toMatch(/^kube-api-access-[a-z0-9]{5}$/);
-  const without = pod({ automountServiceAccountToken: false });
-  addServiceAccount(without, null);
-  expect(without.spec.volumes).toBeUndefined();
 });

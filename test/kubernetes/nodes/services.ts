@@ -84,19 +84,9 @@ export class Services {
     opening.catch((error: unknown) => this.#problem(`${address}:${port}: ${String(error)}`));
   }
 
-  /** A Service without an address gets one, and keeps it. */
   #addressed(service: Service): Served {
-    const { clusterIP = "" } = service.spec;
-    const isOwn = clusterIP !== "" && this.#network.claimServiceAddress(clusterIP);
-    const address = isOwn ? clusterIP : this.#network.takeServiceAddress();
-    const served: Served = { address, ports: new Map() };
+    const served: Served = { address: service.spec.clusterIP ?? "", ports: new Map() };
     this.#served.set(uidOf(service), served);
-    const { namespace = "", name } = service.metadata;
-    const current = this.#objects.get("services", namespace, name);
-    if (address !== clusterIP && current !== null) {
-      const spec = { ...current.spec, clusterIP: address, clusterIPs: [address] };
-      this.#objects.update("services", { ...current, spec });
-    }
     return served;
   }
 

@@ -29,8 +29,6 @@ export function lacking({ spec }: Pod): string | null {
 function lackingIn(container: Container): string | null {
   if (container.restartPolicy !== undefined) return "restartPolicy of containers";
   if ((container.volumeDevices ?? []).length > 0) return "block devices";
-  if (container.volumeMounts?.some(({ subPathExpr }) => subPathExpr !== undefined))
-    return "subPathExpr";
   const types = container.securityContext?.seccompProfile?.type ?? "RuntimeDefault";
   if (!["RuntimeDefault", "Unconfined"].includes(types)) return `seccomp profiles of type ${types}`;
   const known = ["cpu", "memory", "ephemeral-storage"];
