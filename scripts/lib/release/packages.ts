@@ -25,10 +25,12 @@ const isTest = (path: string): boolean =>
   /\.test\.tsx?$|(^|\/)(testing|fixtures|contract)(\/|\.ts$)/.test(path);
 const unpublished = new Set(["@trainyard/testing", "@trainyard/web"]);
 
-/** Every lib and service, and the embedded cluster, which the command line starts. */
+/** Every lib and service, the programs of an installation, and the embedded cluster, which the command line starts. */
 export function packagesToPublish(files: readonly string[]): readonly Package[] {
   return files
-    .filter((file) => /^(libs\/[^/]+|services\/[^/]+|deploy\/local)\/package\.json$/.test(file))
+    .filter((file) =>
+      /^(libs\/[^/]+|services\/[^/]+|deploy\/(local|install))\/package\.json$/.test(file),
+    )
     .map((file) => ({
       folder: dirname(file),
       manifest: JSON.parse(readFileSync(join(root, file), "utf8")) as Manifest,
@@ -91,7 +93,7 @@ function versionOf(name: string, pinned: Names): string {
 /** The package's program: `yard` of the command line, `trainyard-gateway` of a service. */
 function programOf(folder: string): Names | null {
   if (!existsSync(join(root, folder, "src", "main.ts"))) return null;
-  const name = folder.replace(/^(services|libs)\//, "");
+  const name = folder.replace(/^(services|libs|deploy)\//, "");
   return { [name === "cli" ? "yard" : `trainyard-${name}`]: "./src/main.js" };
 }
 
