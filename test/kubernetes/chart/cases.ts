@@ -1,8 +1,7 @@
 /** Values of the chart that together have every key at least once not at its default. */
 
 export type Case = {
-  // biome-ignore lint/suspicious/noExplicitAny: values have no type; values.schema.json checks them.
-  readonly values: Readonly<Record<string, any>>;
+  readonly values: object;
   /** The kinds that the cluster has besides its own. */
   readonly kinds?: readonly string[];
   /** The version of Kubernetes. */

@@ -7,7 +7,14 @@ import { runtimeLimits } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { cases } from "./cases.ts";
 import { needHelm } from "./helm.ts";
-import { type Container, ofKind, type Pod, podsOf, type Variable } from "./manifests.ts";
+import {
+  type Container,
+  ofKind,
+  type Pod,
+  podsOf,
+  type Variable,
+  type Workload,
+} from "./manifests.ts";
 import { objectsOf } from "./rendered.ts";
 import { parsers, settingsOf } from "./settings.ts";
 
@@ -264,9 +271,11 @@ test("a service with several replicas has a disruption budget, and one with one 
   needHelm(skip);
   for (const [name, given] of Object.entries(cases)) {
     const manifests = await objectsOf(name);
-    const several = ofKind(manifests, "Deployment").filter(({ spec }) => spec.replicas > 1);
+    const several = ofKind(manifests, "Deployment").filter(
+      ({ spec }) => (spec as Workload).replicas > 1,
+    );
     const budgets = ofKind(manifests, "PodDisruptionBudget").map(({ metadata }) => metadata.name);
-    if (given.values["stopped"] === true) continue;
+    if ("stopped" in given.values) continue;
     expect(budgets).toEqual(several.map(({ metadata }) => metadata.name));
   }
 });

@@ -26,11 +26,11 @@ export function needHelm(skip: (note: string) => never): void {
 }
 
 /** Returns what `helm template` writes. Throws helm's words. */
-export async function template(given: Case): Promise<string> {
+export async function template(given: Case, space: string = namespace): Promise<string> {
   const kinds = (given.kinds ?? []).flatMap((kind) => ["--api-versions", kind]);
   const version = given.kubernetes ?? "1.33.0";
   return helm(
-    ["template", release, "--namespace", namespace, "--kube-version", version, ...kinds],
+    ["template", release, "--namespace", space, "--kube-version", version, ...kinds],
     given,
   );
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { chart, needHelm } from "./helm.ts";
-import { type Labels, ofKind, type Pod, podsOf } from "./manifests.ts";
+import { type Labels, named, ofKind, type Pod, podsOf } from "./manifests.ts";
 import { objectsOf } from "./rendered.ts";
 import { parsers, settingsOf } from "./settings.ts";
 
@@ -120,10 +120,10 @@ test("pods reach exactly the ports of others that the table names", async ({ ski
 
 test("servers outside of the chart are reached at their ports and peers only", async ({ skip }) => {
   needHelm(skip);
-  const egress = async (name: string, service: string) =>
-    ofKind(await objectsOf(name), "NetworkPolicy").find(
-      ({ metadata }) => metadata.name === `ty-${service}`,
-    )?.spec.egress as readonly EgressRule[];
+  const egress = async (name: string, service: string) => {
+    const policy = named(await objectsOf(name), "NetworkPolicy", `ty-${service}`);
+    return (policy.spec as Policy).egress;
+  };
   const portsOf = (rules: readonly EgressRule[]) =>
     rules.flatMap(({ ports = [] }) => ports.map(({ port }) => port));
   expect(portsOf(await egress("the least", "registry"))).toEqual([53, 53, 5432, 4222, 443, 4318]);
