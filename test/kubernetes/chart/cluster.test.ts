@@ -1,4 +1,6 @@
 /** The chart on an API server: what helm does with it from its install to its removal, without nodes. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   type Called,
@@ -106,6 +108,24 @@ test("a migration that refuses leaves the release as it is, and its Job to read"
   await works(upgrade);
   end();
   expect(objects("jobs")).toEqual([]);
+});
+
+test("the objects of try-with-kind are valid, and its values install the chart", async () => {
+  const script = readFileSync(join(chart, "../try-with-kind"), "utf8");
+  const [, text = ""] = /<< 'END'\n(.*?)\nEND\n/s.exec(script) ?? [];
+  await cluster.kubectl(
+    ["apply", "--server-side", "--validate=strict", "-n", namespace, "-f", "-"],
+    text,
+  );
+  const set = [...script.matchAll(/--set (\S+)/g)].flatMap(([, value = ""]) => ["--set", value]);
+  expect(set.length).toBeGreaterThan(10);
+  const end = endJobs(store(), "Complete");
+  const { code, stderr } = await cluster.call("helm", [
+    ...["-n", namespace, "install", release, chart, "--timeout", "20s"],
+    ...set,
+  ]);
+  end();
+  expect(code, stderr).toBe(0);
 });
 
 test("the account of the Job of keys may create secrets and get its own, and what else it tries is refused by name", async () => {

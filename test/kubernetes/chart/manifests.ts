@@ -18,6 +18,7 @@ type Probe = { readonly httpGet: { readonly path: string; readonly port: string 
 export type Container = {
   readonly name: string;
   readonly image: string;
+  readonly args?: readonly string[];
   readonly env?: readonly Variable[];
   readonly envFrom?: unknown;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
