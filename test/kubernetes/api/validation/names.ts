@@ -11,7 +11,6 @@ const ENVIRONMENT = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
 const KEY = /^[-._a-zA-Z0-9]+$/;
 const ANNOTATIONS_MAX = 256 * 1024;
 
-export const isDnsLabel = (name: string): boolean => name.length <= 63 && LABEL.test(name);
 export const isDnsSubdomain = (name: string): boolean => name.length <= 253 && SUBDOMAIN.test(name);
 export const isServiceName = (name: string): boolean => name.length <= 63 && LABEL_1035.test(name);
 
