@@ -2,6 +2,7 @@ import { type Surroundings, setDefaults } from "../defaults/kinds.ts";
 import { createAllocator } from "../defaults/services.ts";
 import type { KubeObject } from "../object-store.ts";
 import { RESOURCES, type Resource, SERVICE_MONITOR } from "../resources.ts";
+import { validate } from "../validation/validate.ts";
 import { MemoryStore, type Rules } from "./memory-store.ts";
 
 export type StoreOptions = {
@@ -21,8 +22,14 @@ export const createObjectStore = (options: StoreOptions = {}): MemoryStore => {
     accountOf: (namespace, name) => store.get("serviceaccounts", namespace, name),
   };
   const rules: Rules = {
-    create: (resource, object) => setDefaults(resource, object, null, around),
-    update: (resource, object, old) => setDefaults(resource, object, old, around),
+    create: (resource, object) => {
+      setDefaults(resource, object, null, around);
+      validate(resource, object, null);
+    },
+    update: (resource, object, old, byClient) => {
+      setDefaults(resource, object, old, around);
+      validate(resource, object, byClient ? old : null);
+    },
   };
   const store = new MemoryStore(resources, rules);
   for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
