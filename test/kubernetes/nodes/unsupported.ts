@@ -1,4 +1,4 @@
-/** What a pod asks for and this node does not have: it runs a pod as specified, or not at all. */
+/** The things that a pod asks for and this node does not have: it runs a pod as specified, or not at all. */
 import type { Pod } from "../controllers/kinds.ts";
 import type { Container, Volume } from "../controllers/pod-kinds.ts";
 
