@@ -1,14 +1,20 @@
 /** Pods of Podman: what a container sees and does is what its pod says. */
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { service } from "grpc-health-check";
 import { expect, test } from "vitest";
+import { tried } from "./probes.ts";
 import { sharedWorld, shell, testImage } from "./testing/pod-world.ts";
 
 const world = sharedWorld();
+
+type Called = { readonly request: { readonly service: string } };
+type Answers = (error: null, answer: { readonly status: number }) => void;
 
 test("a pod that never restarts ends with its container's code, output and last words", async ({
   skip,
 }) => {
   const pods = world(skip);
-  const script = "echo hello; echo bye > /dev/termination-log; exit 3";
+  const script = "echo hello ${TY_TEST_RUN:+marked}; echo bye > /dev/termination-log; exit 3";
   pods.pod("once", { restartPolicy: "Never", containers: [shell(script)] });
   const { status } = await pods.ended("once");
   const terminated = { exitCode: 3, reason: "Error", message: "bye\n" };
@@ -16,7 +22,7 @@ test("a pod that never restarts ends with its container's code, output and last 
     phase: "Failed",
     containerStatuses: [{ name: "main", ready: false, state: { terminated } }],
   });
-  expect(await pods.log("once")).toBe("hello\n");
+  expect(await pods.log("once")).toBe("hello marked\n");
 });
 
 test("a container has its variables, files, user and limits, and nothing more", async ({
@@ -257,6 +263,56 @@ test("a deleted pod runs its hook, gets SIGTERM, and SIGKILL after its grace per
   expect(performance.now() - beganMs).toBeGreaterThan(900);
   expect(lines).toEqual(["up\n", "hook\n", "term\n"]);
   expect(ends).toContain(137);
+});
+
+test("probes by TCP and gRPC pass when their server does, and a container over its memory is killed", async ({
+  skip,
+}) => {
+  const pods = world(skip);
+  const listens = `exec python3 -c 'import socket, time
+held = socket.create_server(("", 7000))
+time.sleep(1000)'`;
+  const probed = (name: string, probe: object): void => {
+    const readinessProbe = { ...probe, periodSeconds: 1, failureThreshold: 1 };
+    pods.pod(name, { containers: [shell(listens, { readinessProbe })] });
+  };
+  probed("tcp", { tcpSocket: { port: 7000 } });
+  probed("grpc", { grpc: { port: 7001 } });
+  const server = new Server();
+  server.addService(service, {
+    check: ({ request }: Called, done: Answers) =>
+      done(null, { status: request.service === "" ? 1 : 2 }),
+  } as never);
+  const port = await new Promise<number>((resolve, reject) => {
+    const bound = (error: Error | null, at: number): void => (error ? reject(error) : resolve(at));
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), bound);
+  });
+  const target = { podIP: "127.0.0.1", container: shell(""), id: "", podman: null as never };
+  expect(await tried({ grpc: { port } }, target, 5_000)).toEqual({ ok: true, message: "" });
+  expect((await tried({ grpc: { port, service: "other" } }, target, 5_000)).message).toMatch(
+    /NOT_SERVING/,
+  );
+  server.forceShutdown();
+  await pods.ready("tcp");
+  const { status } = await pods.until("pods", "grpc", (pod) => pod.status?.phase === "Running");
+  expect(status?.containerStatuses?.[0]?.ready).toBe(false);
+  const hungry = { ...shell(""), command: ["python3", "-c", "print(len(b'x' * 200_000_000))"] };
+  const limited = { ...hungry, resources: { limits: { memory: "50Mi" } } };
+  pods.pod("hungry", { restartPolicy: "Never", containers: [limited] });
+  const killed = (await pods.ended("hungry")).status?.containerStatuses?.[0]?.state.terminated;
+  expect(killed?.exitCode).toBe(137);
+});
+
+test("a pod that runs past its deadline is ended, and keeps its object", async ({ skip }) => {
+  const pods = world(skip);
+  pods.pod("late", {
+    activeDeadlineSeconds: 1,
+    terminationGracePeriodSeconds: 0,
+    containers: [shell("exec sleep 1000")],
+  });
+  const { status } = await pods.ended("late");
+  expect(status).toMatchObject({ phase: "Failed", reason: "DeadlineExceeded" });
+  expect(status?.containerStatuses?.[0]?.state.terminated?.exitCode).toBe(137);
 });
 
 test("a pod that asks for more than the node has stays unscheduled with the reason", async ({

@@ -16,7 +16,7 @@ import { readLog } from "./container-log.ts";
 import { recorder, type Recorder } from "./events.ts";
 import { Forwarder } from "./forwarder.ts";
 import { type NameServer, serveNames } from "./names.ts";
-import { addNode, addApiServer } from "./own-objects.ts";
+import { addApiServer, addNode, nodeLabels } from "./own-objects.ts";
 import { logFile } from "./pod-files.ts";
 import type { PodNetwork } from "./pod-network.ts";
 import { dated } from "./pod-status.ts";
@@ -204,7 +204,7 @@ export class PodNode implements AsyncDisposable {
     const { namespace = "", name } = seen.metadata;
     const pod = this.#objects.get("pods", namespace, name);
     if (pod === null || pod.metadata.uid !== uidOf(seen) || pod.spec.nodeName) return;
-    const why = lacking(pod);
+    const why = lacking(pod, nodeLabels(this.name));
     if (why !== null) return this.#refuse(pod, `0/1 nodes are available: this node has no ${why}.`);
     pod.spec.nodeName = this.name;
     this.#objects.update("pods", pod);

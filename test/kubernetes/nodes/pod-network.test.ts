@@ -5,14 +5,16 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PodNetwork } from "./pod-network.ts";
-import { needPods } from "./testing/pod-world.ts";
+import { podsProblem } from "./index.ts";
+import { notRun } from "../../world/torch.ts";
 
 const exists = (bridge: string): boolean => spawnSync("ip", ["link", "show", bridge]).status === 0;
 
 test("a network leaves nothing on the host, and the next one removes that of a killed process", async ({
   skip,
 }) => {
-  needPods(skip);
+  const problem = podsProblem();
+  if (problem !== null) notRun(skip, problem);
   const main = join(import.meta.dirname, "testing", "network-main.ts");
   const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(child.stdout, "data")) as [Buffer];
@@ -37,7 +39,8 @@ test("a network leaves nothing on the host, and the next one removes that of a k
 });
 
 test("a process listens on an address of a Service without making it first", async ({ skip }) => {
-  needPods(skip);
+  const problem = podsProblem();
+  if (problem !== null) notRun(skip, problem);
   const network = await PodNetwork.open();
   const server = createServer((socket) => socket.end("here"));
   try {

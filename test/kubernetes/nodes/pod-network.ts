@@ -28,17 +28,16 @@ export type PodAddress = {
 
 /** The reason why no network can be made here; null if it can. */
 export function networkProblem(): string | null {
-  const probe = `${prefix}probe${process.pid % 10_000}`;
-  const made = spawnSync("ip", ["link", "add", "name", probe, "type", "bridge"], {
+  const bridge = `${prefix}probe${process.pid % 10_000}`;
+  const made = spawnSync("ip", ["link", "add", "name", bridge, "type", "bridge"], {
     encoding: "utf8",
   });
   if (made.error !== undefined) return "ip of iproute2";
   if (made.status !== 0) return `a bridge (${made.stderr.trim()})`;
-  spawnSync("ip", ["link", "delete", probe]);
-  const name = `${probe}n`;
-  const space = spawnSync("ip", ["netns", "add", name], { encoding: "utf8" });
+  spawnSync("ip", ["link", "delete", bridge]);
+  const space = spawnSync("ip", ["netns", "add", bridge], { encoding: "utf8" });
   if (space.status !== 0) return `network namespaces (${space.stderr.trim()})`;
-  spawnSync("ip", ["netns", "delete", name]);
+  spawnSync("ip", ["netns", "delete", bridge]);
   return null;
 }
 

@@ -10,18 +10,22 @@ export type Surroundings = {
   readonly hostIP: string;
   readonly startedAt: string;
   readonly now: string;
+  /** The reason why the node ended the pod. */
+  readonly failure?: { readonly reason: string; readonly message: string } | null;
 };
 
 export function podStatus(
   pod: Pod,
   init: readonly ContainerStatus[],
   main: readonly ContainerStatus[],
-  { podIP, hostIP, startedAt, now }: Surroundings,
+  { podIP, hostIP, startedAt, now, failure = null }: Surroundings,
 ): PodStatus {
-  const phase = phaseOf(pod, init, main);
+  const isQuiet = [...init, ...main].every(({ state }) => state.running === undefined);
+  const phase = failure !== null && isQuiet ? "Failed" : phaseOf(pod, init, main);
   const address = podIP === null ? {} : { podIP, podIPs: [{ ip: podIP }] };
   return {
     phase,
+    ...(phase === "Failed" ? failure : {}),
     conditions: conditionsOf(pod, phase, init, main, podIP !== null, now),
     hostIP,
     hostIPs: [{ ip: hostIP }],

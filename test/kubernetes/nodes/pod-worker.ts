@@ -55,6 +55,7 @@ export class PodWorker {
   #isTerminating = false;
   #holdsAddress = false;
   #isOver = false;
+  #failure: { readonly reason: string; readonly message: string } | null = null;
 
   constructor(pod: Pod, deps: WorkerDeps) {
     this.#pod = pod;
@@ -114,6 +115,7 @@ export class PodWorker {
   async #run(): Promise<void> {
     const { network, record } = this.#deps;
     const { initContainers = [], containers, restartPolicy = "Always" } = this.#pod.spec;
+    this.#limitTime();
     const hasInit = initContainers.length > 0;
     this.#init = initContainers.map((one, at) => this.#life(one, "init", at > 0));
     this.#main = containers.map((one) => this.#life(one, restartPolicy, hasInit));
@@ -125,14 +127,33 @@ export class PodWorker {
     this.#write();
     while (!this.#tryMount()) await this.#slept(this.#deps.times.retryMs);
     for (const life of this.#init) {
-      if (this.#ending.signal.aborted) return;
+      if (this.#ending.signal.aborted) break;
       if (!(await life.run())) return await this.#over();
       this.#write();
     }
-    if (this.#ending.signal.aborted) return;
+    if (this.#ending.signal.aborted) return await this.#over();
     await Promise.all(this.#main.map(async (life) => await life.run()));
     await this.#over();
     record(this.#pod, "Normal", "Completed", "All containers have ended");
+  }
+
+  /** Source: API reference, "PodSpec" (activeDeadlineSeconds); docs, "Init Containers". */
+  #limitTime(): void {
+    const { activeDeadlineSeconds: seconds, terminationGracePeriodSeconds: grace = graceSeconds } =
+      this.#pod.spec;
+    if (seconds === undefined) return;
+    const exceeded = async (): Promise<void> => {
+      if (this.#isOver) return;
+      const message = "Pod was active on the node longer than the specified deadline";
+      this.#failure = { reason: "DeadlineExceeded", message };
+      this.#ending.abort();
+      const lives = [...this.#init, ...this.#main];
+      await Promise.all(lives.map(async (life) => await life.stop(grace * 1_000)));
+    };
+    const options = { ref: false, signal: this.#ending.signal };
+    after(seconds * 1_000, undefined, options)
+      .then(exceeded, () => {})
+      .catch(this.#deps.problem);
   }
 
   async #over(): Promise<void> {
@@ -241,6 +262,7 @@ export class PodWorker {
       hostIP: network.gateway,
       startedAt: this.#startedAt,
       now: now(),
+      failure: this.#failure,
     });
     objects.updateStatus("pods", { ...pod, status });
   }

@@ -69,7 +69,10 @@ test("a StatefulSet's pods have names and claims that outlive them", async ({ sk
         spec: { terminationGracePeriodSeconds: 0, containers: [container] },
       },
       volumeClaimTemplates: [
-        { metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } },
+        {
+          metadata: { name: "data" },
+          spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Mi" } } },
+        },
       ],
     },
   });

@@ -1,27 +1,23 @@
 /** A store with controllers and a node, and a Podman of the test's own with its small image. */
 import { setTimeout as after } from "node:timers/promises";
-import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
+import { Podman, testImage } from "@trainyard/service-agent/testing/podman";
 import { afterAll, beforeAll, expect } from "vitest";
 import { notRun } from "../../../world/torch.ts";
 import type { KubeObject } from "../../api/object-store.ts";
 import { type Kinds, Objects, type Plural } from "../../controllers/kinds.ts";
 import type { PodSpec } from "../../controllers/pod-kinds.ts";
-import { networkProblem, PodCluster } from "../index.ts";
+import { PodCluster, podsProblem } from "../index.ts";
 
 export { testImage };
-
-/** Skips the test if pods cannot run here. */
-export function needPods(skip: (note: string) => never): void {
-  const problem = podmanProblem() ?? networkProblem();
-  if (problem !== null) notRun(skip, problem);
-}
 
 /** A cluster for all tests of a file, which has to be left without faults and containers. */
 export function sharedWorld(): (skip: (note: string) => never) => PodWorld {
   let podman: Podman | null = null;
   let opened: PodWorld | null = null;
+  let problem: string | null = null;
   beforeAll(async () => {
-    if ((podmanProblem() ?? networkProblem()) !== null) return;
+    problem = podsProblem();
+    if (problem !== null) return;
     podman = await Podman.start();
     opened = await PodWorld.start(podman);
   });
@@ -32,7 +28,7 @@ export function sharedWorld(): (skip: (note: string) => never) => PodWorld {
     expect(opened?.problems ?? []).toEqual([]);
   });
   return (skip) => {
-    needPods(skip);
+    if (problem !== null) return notRun(skip, problem);
     if (opened === null) throw new Error("the node did not start");
     return opened;
   };
