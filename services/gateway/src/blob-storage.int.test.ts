@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { create } from "tar";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { created } from "./testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "./testing/test-gateway.ts";
 
@@ -14,6 +14,8 @@ let service: AsyncDisposable;
 let server: S3Server;
 let scratch: string;
 let code: string;
+let variables: Readonly<Record<string, string>>;
+const made: string[] = [];
 
 beforeAll(async () => {
   server = await S3Server.start({ buckets: ["code"], users: [testUser, denied] });
@@ -26,20 +28,22 @@ beforeAll(async () => {
   const credentials = join(scratch, "credentials.json");
   const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
   await writeFile(credentials, text, { mode: 0o600 });
-  gateway = await startTestGateway({
+  variables = {
     TRAINYARD_BLOB_DIR: "",
     TRAINYARD_BLOB_STORAGE: "s3://code/team",
     TRAINYARD_BLOB_STORAGE_ENDPOINT: server.url,
     TRAINYARD_STORAGE_CREDENTIALS: credentials,
-  });
+  };
+  gateway = await startTestGateway(variables);
   let number = 100;
   service = await gateway.serving("experiments", {
     CreateExperiment: async (request) => {
       const { paused: _paused, config = {}, parent, ...given } = request;
       number += 1;
       const stream = `experiment-${number}`;
-      const made = created({ ...given, config, ...(parent && { parent }) });
-      return { position: await gateway.append(stream, made), stream };
+      made.push(`${number}`);
+      const event = created({ ...given, config, ...(parent && { parent }) });
+      return { position: await gateway.append(stream, event), stream };
     },
   });
 });
@@ -93,11 +97,20 @@ test("code and submission of an experiment are stored in the bucket, shown, down
   expect(diff).toMatchObject({ status: 200 });
 });
 
+test("code and submission are deleted from the bucket with the last experiment that names them", async () => {
+  expect(stored("contexts")).toHaveLength(1);
+  for (const experiment of made) {
+    await gateway.append(`experiment-${experiment}`, { type: "ExperimentDeleted", data: {} });
+  }
+  const left = () => [...stored("contexts"), ...stored("submissions")];
+  await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 25_000, interval: 50 });
+});
+
 test("a store that refuses, and one without its bucket, are named to the person who submits", async () => {
   server.deny("s3:PutObject");
   const refused = await submit("refused");
   expect(refused).toMatchObject({ status: 500, body: { code: "storage_refused" } });
-  expect(refused.body["detail"]).toMatch(/^s3:\/\/code\/team refuses to write submissions\/.*403/);
+  expect(refused.body["detail"]).toMatch(/^s3:\/\/code\/team refuses to write contexts\/.*403/);
   server.allow("s3:PutObject");
   const bucket = server.buckets.get("code");
   server.buckets.delete("code");
@@ -115,4 +128,16 @@ test("a store that is away is a 503 that names it", async () => {
   expect(away).toMatchObject({ status: 503 });
   expect(away.body["detail"]).toMatch(/^s3:\/\/code\/team cannot look at .* now: /);
   await server.listen();
+});
+
+test("a gateway whose bucket does not exist starts, and is not ready with the reason", async () => {
+  const wrong = { ...variables, TRAINYARD_BLOB_STORAGE: "s3://nowhere" };
+  await using another = await startTestGateway(wrong);
+  const answer = await fetch(`${another.url}/readyz`);
+  expect([answer.status, await answer.text()]).toEqual([
+    503,
+    expect.stringContaining(
+      `the storage of model code s3://nowhere at ${server.url} has not answered yet (the bucket nowhere of s3://nowhere does not exist`,
+    ),
+  ]);
 });
