@@ -261,7 +261,7 @@ test("code of trials, forks and commands is in the bucket, where agents read it,
 test("a bucket of code that refuses is named to the person who submits, and in the log of a trial that waits for its code", async () => {
   const code = world.code("steps");
   world.write("code-steps/other.py", `# ${Date.now()}`);
-  // Its checkpoints go to the other store.
+  // Checkpoints go to the other store.
   const text = configOf(1).replace("checkpoint_storage", "#");
   const config = world.write("refused.yaml", text);
   server.deny("s3:PutObject", testUser);
@@ -271,8 +271,10 @@ test("a bucket of code that refuses is named to the person who submits, and in t
   expect(refused.err).toMatch(
     /s3:\/\/models\/code refuses to write contexts\/.*403 \(AccessDenied/,
   );
+  const id = await world.submitPaused(text, code);
   server.deny("s3:GetObject", testUser);
-  const id = await world.submit(text, code);
+  await world.client.call("activateExperiment", { experiment: id });
+  await world.untilTrials(id, ([trial]) => trial !== undefined);
   await eventually("the trial's log says why it waits", async () =>
     /the model code cannot be fetched: s3:\/\/models\/code refuses to look at contexts/.test(
       await world.logs(`${id}.1`),
