@@ -1,10 +1,16 @@
 /** Tests of a gateway whose blobs are in an object store: all that reads or writes them, and stores that refuse. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { create } from "tar";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { parseConfig } from "./config.ts";
+import { createService } from "./service.ts";
+import { copyFolder } from "./spaces/copy-blobs.ts";
 import { created } from "./testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "./testing/test-gateway.ts";
 
@@ -140,4 +146,31 @@ test("a gateway whose bucket does not exist starts, and is not ready with the re
       `the storage of model code s3://nowhere at ${server.url} has not answered yet (the bucket nowhere of s3://nowhere does not exist`,
     ),
   ]);
+});
+
+test("a gateway that moves from a folder to a bucket shows what was stored before", async () => {
+  await using moved = await startTestGateway();
+  const content = Buffer.from(code, "base64");
+  const contextDigest = createHash("sha256").update(content).digest("hex");
+  await mkdir(join(moved.blobDir, "contexts"));
+  await writeFile(join(moved.blobDir, "contexts", `${contextDigest}.tar.gz`), content);
+  const about = { contextDigest, contextBytes: content.length };
+  const position = await moved.append("experiment-1", created(about));
+  const environment = {
+    ...moved.environment,
+    ...variables,
+    TRAINYARD_BLOB_STORAGE: "s3://code/moved",
+  };
+  const deps = { environment, clock: systemClock, say: () => {} };
+  expect(await copyFolder(moved.blobDir, deps)).toBe(true);
+  await rm(moved.blobDir, { recursive: true });
+  const bus = moved.hub.connect("gateway");
+  const logger = createLogger("gateway", "silent");
+  await using another = await createService(parseConfig(environment), { bus, logger });
+  await another.start();
+  const shown = await fetch(
+    `${another.address()}/api/v1/experiments/1/files?minPosition=${position}`,
+    { headers: { authorization: `Bearer ${moved.token}` } },
+  );
+  expect(await shown.text()).toContain("train.py");
 });
