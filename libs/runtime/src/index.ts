@@ -25,6 +25,7 @@ export {
   processOf,
   processVariables,
 } from "./service/connections.ts";
+export { withLogin } from "./service/database-url.ts";
 export {
   runTokenKeysOf,
   runTokenVariables,
