@@ -10,8 +10,9 @@ import { root } from "../lib/root.ts";
 
 const name = process.argv[2] ?? "";
 const folder = name.startsWith("agent-") ? "agent" : name;
-// The program that prepares the database is part of the library that the embedded cluster calls.
-const main = join(root, folder === "migrate" ? "libs" : "services", folder, "src", "main.ts");
+/** The programs that are no services: that which prepares the database, and those of an installation. */
+const others: Readonly<Record<string, string>> = { migrate: "libs", install: "deploy" };
+const main = join(root, others[folder] ?? "services", folder, "src", "main.ts");
 
 if (!/^[a-z0-9-]+$/.test(name) || !existsSync(main)) {
   process.stderr.write(

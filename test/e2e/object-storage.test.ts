@@ -29,6 +29,8 @@ beforeAll(async () => {
   writeFileSync(file, text, { mode: 0o600 });
   process.env["TRAINYARD_STORAGE_CREDENTIALS"] = file;
   process.env["TRAINYARD_STORAGE_ENDPOINTS"] = server.url;
+  process.env["TRAINYARD_BLOB_STORAGE"] = "s3://models/code";
+  process.env["TRAINYARD_BLOB_STORAGE_ENDPOINT"] = server.url;
   world = await World.start({
     agents: 2,
     slots: 2,
@@ -219,6 +221,38 @@ test("an object that another program replaced is detected by verify, and refused
   const downloaded = await world.yard("checkpoint", "download", uuid, "damaged");
   expect(downloaded.code).not.toBe(0);
   expect(downloaded.err).toContain("state.json");
+});
+
+test("code of trials, forks and commands is in the bucket, where agents read it, and is shown and downloaded", async () => {
+  const folder = world.code("steps");
+  const id = await world.submit(configOf(1), folder);
+  expect(await world.end(id)).toBe("COMPLETED");
+  const { codeDigest } = await world.client.call("getSubmission", { experiment: id });
+  const key = `code/contexts/${codeDigest}.tar.gz`;
+  const reads = () =>
+    server.served.filter((one) => one.key === key && one.operation === "GetObject").length;
+  expect(server.buckets.get("models")?.objects.has(key)).toBe(true);
+  expect(readdirSync(join(world.home, "blobs"))).toEqual([]);
+  const shown = await world.client.call("getCodeFile", { experiment: id, path: "train.py" });
+  expect(shown.text).toBe(readFileSync(join(world.folder, folder, "train.py"), "utf8"));
+  const downloaded = await world.yard("experiment", "download", id, "code-copy");
+  expect(downloaded, downloaded.err).toMatchObject({ code: 0 });
+  const forked = await world.client.call("forkExperiment", { experiment: id });
+  expect(await world.end(forked.experiment?.id ?? "")).toBe("COMPLETED");
+  const before = reads();
+  world.write("tool/say.py", "print('said from the bucket')");
+  const context = ["--context", join(world.folder, "tool"), "--set", "resources.slots=0"];
+  const said = await world.yard("cmd", "run", "-f", ...context, "--", "python3", "say.py");
+  expect(said, said.err).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("from the bucket"),
+  });
+  expect(before).toBeGreaterThan(0);
+  const tools = server.served.filter(
+    (one) =>
+      one.operation === "GetObject" && one.key.startsWith("code/contexts/") && one.key !== key,
+  );
+  expect(tools.length).toBeGreaterThan(0);
 });
 
 test("TensorBoard files go to the bucket that the configuration names for them, and can be copied from there", async () => {

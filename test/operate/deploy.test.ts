@@ -1,10 +1,12 @@
 /** Follows docs/operate/deploy.md: migrate prepares the database, and one service starts alone. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startNats } from "@trainyard/bus/testing";
 import { programFile } from "@trainyard/kernel/program-file";
 import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";
 
@@ -86,6 +88,48 @@ test("migrate prepares an empty PostgreSQL, one service starts alone on it, and 
   expect(await readyz(port)).toBe(true);
   service.child.kill("SIGTERM");
   expect(await service.ended()).toBe(0);
+});
+
+test("passwords of any character are set apart from the URLs, for migrate and for a service with two databases", async () => {
+  const postgres = stack.use(await startTestPostgres());
+  const nats = stack.use(await startNats());
+  const passwords = { admin: "p@ss/wo:rd%20#?", service: "'%41\"\\&=$x+ y" };
+  const client = new pg.Client({ connectionString: postgres.url() });
+  await client.connect();
+  await client.query(
+    `create role "ad:min" superuser login password ${pg.escapeLiteral(passwords.admin)}`,
+  );
+  const rules = join(postgres.data, "pg_hba.conf");
+  writeFileSync(rules, "host all all 127.0.0.1/32 scram-sha-256\n");
+  await client.query("select pg_reload_conf()");
+  await client.end();
+
+  const server = `${postgres.host}:${postgres.port}/${database}`;
+  const admin = { TRAINYARD_POSTGRES_ADMIN_URL: `postgres://${server}` };
+  const refused = await migrate({ ...admin, TRAINYARD_POSTGRES_ADMIN_USER: "ad:min" });
+  expect(refused).toMatchObject({
+    code: 1,
+    said: expect.stringMatching(/^migrate: PostgreSQL asks for a password, and none is set.*\n$/),
+  });
+  const migrated = await migrate({
+    ...admin,
+    TRAINYARD_POSTGRES_ADMIN_USER: "ad:min",
+    TRAINYARD_POSTGRES_ADMIN_PASSWORD: passwords.admin,
+    TRAINYARD_POSTGRES_PASSWORD_METRICS: passwords.service,
+  });
+  expect(migrated).toMatchObject({ code: 0 });
+
+  const port = await freePort();
+  start("services/metrics", {
+    TRAINYARD_POSTGRES_URL: `postgres://ty_metrics@${server}`,
+    TRAINYARD_POSTGRES_PASSWORD: passwords.service,
+    TRAINYARD_METRICS_POSTGRES_URL: `postgres://ty_metrics@${server}`,
+    TRAINYARD_METRICS_POSTGRES_PASSWORD: passwords.service,
+    TRAINYARD_RUN_TOKEN_KEY: "0".repeat(64),
+    TRAINYARD_NATS_URL: nats.url,
+    TRAINYARD_HTTP_PORT: String(port),
+  });
+  await eventually("metrics is ready", () => readyz(port));
 });
 
 test("a service that is started before its database is migrated exits with the reason", async () => {

@@ -86,5 +86,24 @@ export function blobStoreContract(open: () => Promise<OpenedStore>): void {
     await expect(opened.store.get(key)).rejects.toMatchObject(fault);
     await expect(opened.store.stat(key)).rejects.toMatchObject(fault);
     await expect(opened.store.delete(key)).rejects.toMatchObject(fault);
+    await expect(opened.store.signedUrl(key)).rejects.toMatchObject(fault);
+  });
+
+  test("a signed address, where a store has one, has the bytes of the blob", async () => {
+    await using opened = await open();
+    await opened.store.put("deep/e", chunksOf("signed"), digestOf("signed"));
+    const url = await opened.store.signedUrl("deep/e");
+    const read =
+      url === null ? await textOf(opened.store, "deep/e") : await (await fetch(url)).text();
+    expect(read).toBe("signed");
+  });
+
+  test("content in many pieces is stored as one blob", async () => {
+    await using opened = await open();
+    const pieces = Array.from({ length: 300 }, (_, index) => String(index).repeat(100));
+    const text = pieces.join("");
+    const put = await opened.store.put("pieces", chunksOf(...pieces), digestOf(text));
+    expect(put).toEqual({ bytes: text.length });
+    expect(await textOf(opened.store, "pieces")).toBe(text);
   });
 }

@@ -1,3 +1,4 @@
+export { type BlobPlace, blobPlace } from "./blob-place.ts";
 export { BrakedDisk } from "./braked-disk.ts";
 export {
   type Adoption,
@@ -11,6 +12,7 @@ export {
 } from "./checkpoint-folder.ts";
 export { type CodeFile, codeFile, codeFiles } from "./code-files.ts";
 export type { Comparison, Difference, ExpectedFile, KnownDigest } from "./compare-files.ts";
+export { type Copied, copyBlobs } from "./copy-blobs.ts";
 export { directoryDisk } from "./directory-disk.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { globMatcher, problemOfGlob } from "./glob.ts";
@@ -48,7 +50,9 @@ export {
   StoreBrake,
   type StoreBrakeSettings,
 } from "./objects/store-brake.ts";
+export { storeReason } from "./objects/store-reason.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
+export { openBlobStore, openObjectBlobs } from "./open-blob-store.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { ProcessDisk } from "./process-disk.ts";
 export {

@@ -7,6 +7,7 @@
  * - `put` is idempotent. A reader never sees a partial blob.
  * - An absent blob is null, not a Fault. Deleting an absent blob does nothing.
  * - An invalid key (see `isBlobKey`) is a Fault `invalid_key`.
+ * - A signed address gives access to one blob for some minutes, without credentials.
  */
 export type BlobStat = { readonly bytes: number };
 
@@ -21,6 +22,8 @@ export interface BlobStore {
   get(key: string): Promise<BlobContent | null>;
   stat(key: string): Promise<BlobStat | null>;
   delete(key: string): Promise<void>;
+  /** An address of the store at which everybody may read the blob; null if the store has no addresses. */
+  signedUrl(key: string): Promise<string | null>;
 }
 
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;

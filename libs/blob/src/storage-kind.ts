@@ -24,6 +24,8 @@ export type StorePlace = Partial<StorePatience> & {
   readonly prefix?: string;
   /** The endpoint that the configuration names. */
   readonly endpoint?: string;
+  /** The validity of a planned request; default: the adapter's. */
+  readonly planSeconds?: number;
 };
 
 /**

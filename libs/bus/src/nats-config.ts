@@ -1,14 +1,17 @@
 /**
- * The configuration file of a nats-server that belongs to a cluster on one machine: it listens on 127.0.0.1 only and
- * has the given users.
+ * The configuration of a nats-server: its users, and the whole file of a server that belongs to a cluster on one
+ * machine and listens on 127.0.0.1 only.
  */
 import { busLimits } from "./limits.ts";
-import type { Permissions } from "./permissions.ts";
+import { type BusPrincipal, busUserOf, type Permissions, permissionsOf } from "./permissions.ts";
 
 export type NatsUser = {
   readonly name: string;
-  /** A bcrypt hash or a plain password; with plain passwords only the owner may read the file. */
-  readonly password: string;
+  /**
+   * A bcrypt hash or a plain password, with which only the owner may read the file, or the variable of the server's
+   * environment that has one of them.
+   */
+  readonly password: string | { readonly variable: string };
   readonly permissions: Permissions;
 };
 
@@ -29,10 +32,25 @@ export function renderNatsConfig(options: NatsConfigOptions): string {
     `  store_dir: ${quote(options.storeDir)}`,
     "}",
   ];
-  if (options.users !== undefined) {
-    lines.push("authorization {", "  users = [", ...options.users.flatMap(renderUser), "  ]", "}");
-  }
+  const users = options.users === undefined ? "" : renderAuthorization(options.users);
+  return `${lines.join("\n")}\n${users}`;
+}
+
+/** Returns the part of the configuration with the users: nobody else may connect. */
+export function renderAuthorization(users: readonly NatsUser[]): string {
+  const lines = ["authorization {", "  users = [", ...users.flatMap(renderUser), "  ]", "}"];
   return `${lines.join("\n")}\n`;
+}
+
+/** Returns the users of principals, each with its permissions. */
+export function natsUsersOf(
+  principals: readonly BusPrincipal[],
+  passwordOf: (user: string) => NatsUser["password"],
+): readonly NatsUser[] {
+  return principals.map((principal) => {
+    const name = busUserOf(principal);
+    return { name, password: passwordOf(name), permissions: permissionsOf(principal) };
+  });
 }
 
 /** Returns the lines of a user in `authorization.users`. */
@@ -43,7 +61,7 @@ export function renderUser(user: NatsUser): readonly string[] {
   return [
     "    {",
     `      user: ${quote(user.name)}`,
-    `      password: ${quote(user.password)}`,
+    `      password: ${renderPassword(user.password)}`,
     "      permissions: {",
     `        publish: ${renderSubjects(publish)}`,
     `        subscribe: ${renderSubjects(subscribe)}`,
@@ -52,6 +70,9 @@ export function renderUser(user: NatsUser): readonly string[] {
     "    }",
   ];
 }
+
+const renderPassword = (password: NatsUser["password"]): string =>
+  typeof password === "string" ? quote(password) : `$${password.variable}`;
 
 /** An empty allow list would allow everything, so an explicit deny is needed. */
 function renderSubjects(subjects: readonly string[]): string {

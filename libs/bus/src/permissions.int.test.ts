@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bytes, commandOf, eventsFrom, text, until } from "./contract/fixture.ts";
 import { createNatsBus } from "./nats/nats-bus.ts";
 import { type ServiceName, services } from "@trainyard/kernel/services";
-import { type BusPrincipal, busUserOf, permissionsOf } from "./permissions.ts";
+import { natsUsersOf } from "./nats-config.ts";
+import { type BusPrincipal, busPrincipals, busUserOf } from "./permissions.ts";
 import type { Bus } from "./port.ts";
 import { startNats, type TestNats } from "./testing/nats-server.ts";
 import { inboxPrefixOf } from "./subjects.ts";
 
-const principals: readonly BusPrincipal[] = [
-  ...services.map(({ name }) => ({ kind: "service", service: name }) as const),
-  { kind: "agent", agent: "rack.1" },
-  { kind: "agent", agent: "rack2" },
-  { kind: "subscription", subscription: "nightly" },
-];
+const principals = busPrincipals({
+  services: services.map(({ name }) => name),
+  agents: ["rack.1", "rack2"],
+  subscriptions: ["nightly"],
+});
 
 /** One subject of each kind, to detect a user with too many permissions. */
 const probes = [
@@ -152,11 +152,7 @@ const passwordOf = (user: string): string => `password of ${user}`;
 let server: TestNats;
 
 beforeAll(async () => {
-  const users = principals.map((principal) => {
-    const name = busUserOf(principal);
-    return { name, password: passwordOf(name), permissions: permissionsOf(principal) };
-  });
-  server = await startNats({ users });
+  server = await startNats({ users: natsUsersOf(principals, passwordOf) });
 });
 
 afterAll(async () => {

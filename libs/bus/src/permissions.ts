@@ -28,6 +28,20 @@ export type BusPrincipal =
   | { readonly kind: "agent"; readonly agent: string }
   | { readonly kind: "subscription"; readonly subscription: string };
 
+/** Returns all users of a NATS server: services, agents, and the programs that receive subscriptions. */
+export function busPrincipals(names: {
+  readonly services: readonly ServiceName[];
+  readonly agents: readonly string[];
+  readonly subscriptions?: readonly string[];
+}): readonly BusPrincipal[] {
+  const { subscriptions = [] } = names;
+  return [
+    ...names.services.map((service) => ({ kind: "service", service }) as const),
+    ...names.agents.map((agent) => ({ kind: "agent", agent }) as const),
+    ...subscriptions.map((subscription) => ({ kind: "subscription", subscription }) as const),
+  ];
+}
+
 /** Returns the user of a principal, which also determines its inbox. */
 export function busUserOf(principal: BusPrincipal): string {
   switch (principal.kind) {

@@ -1,5 +1,5 @@
 import { services } from "@trainyard/kernel/services";
-import { parseEnvironment } from "@trainyard/runtime";
+import { parseEnvironment, withLogin } from "@trainyard/runtime";
 import { z } from "zod";
 import type { DatabaseOptions } from "./database.ts";
 import { migratorRole, roleOf, schemaOf } from "./roles.ts";
@@ -17,10 +17,16 @@ const schema = z.object({
     protocol: /^postgres(ql)?$/,
     error: "must be postgres://ADMIN:PASSWORD@HOST:PORT/DATABASE",
   }),
+  TRAINYARD_POSTGRES_ADMIN_USER: z.string().min(1).optional(),
+  TRAINYARD_POSTGRES_ADMIN_PASSWORD: z.string().min(1).optional(),
 });
 
 export function parseConfig(environment: Readonly<Record<string, string>>): DatabaseOptions {
-  const { TRAINYARD_POSTGRES_ADMIN_URL: adminUrl } = parseEnvironment(schema, environment);
+  const env = parseEnvironment(schema, environment);
+  const adminUrl = withLogin(env.TRAINYARD_POSTGRES_ADMIN_URL, {
+    user: env.TRAINYARD_POSTGRES_ADMIN_USER,
+    password: env.TRAINYARD_POSTGRES_ADMIN_PASSWORD,
+  });
   const passwords = [...roleOfVariable].flatMap(([variable, role]) => {
     const password = environment[variable];
     return password === undefined || password === "" ? [] : [[role, password] as const];

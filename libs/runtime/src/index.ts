@@ -25,6 +25,7 @@ export {
   processOf,
   processVariables,
 } from "./service/connections.ts";
+export { withLogin } from "./service/database-url.ts";
 export {
   runTokenKeysOf,
   runTokenVariables,
@@ -38,6 +39,7 @@ export {
   contentId,
   contentKey,
   contents,
+  digestOfContentKey,
   refusalOfContents,
   type StoredContent,
 } from "./stored-contents.ts";
@@ -161,6 +163,7 @@ export type { SetAside } from "./views/apply-events.ts";
 export { shownView } from "./views/view-commands.ts";
 export { viewGauges } from "./views/view-telemetry.ts";
 export { type Follower, type Patience, type Peer, viewFollower } from "./readiness/readiness.ts";
+export { retryReason } from "./readiness/retry-reason.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { WorkerCall } from "./worker/worker-call.ts";

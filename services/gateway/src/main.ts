@@ -1,16 +1,22 @@
-// Runs the gateway, or with the arguments reset-admin NAME makes a person an admin with a new password and prints it.
-// Exit code of the latter: 0 for done, 1 if it failed, 2 for wrong settings or arguments.
+// Runs the gateway, or with arguments a command of its operators:
+//   reset-admin NAME          makes a person an admin with a new password, and prints it
+//   copy-blobs --from FOLDER  copies a folder of blobs to the object store of TRAINYARD_BLOB_STORAGE
+// The exit code of a command: 0 for done, 1 if it failed, 2 for wrong settings or arguments.
 import process from "node:process";
 import { createLogger, openLog, openPool, readEnvironment, runMain } from "@trainyard/runtime";
 import { exitCodeOf, reasonOf } from "@trainyard/runtime/failed-start";
 import { isRejection } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { parseConfig } from "./config.ts";
 import { resetAdmin } from "./people/reset-admin.ts";
 import { createService } from "./service.ts";
+import { copiedFolder, copyFolder, copyUsage } from "./spaces/copy-blobs.ts";
 
-async function reset(name: string | undefined, more: readonly string[]): Promise<number> {
-  if (name === undefined || more.length > 0) return failed(2, "usage: reset-admin NAME");
-  try {
+type Command = (given: readonly string[]) => Promise<number>;
+
+const commands: Readonly<Record<string, Command>> = {
+  async "reset-admin"([name, ...more]) {
+    if (name === undefined || more.length > 0) return failed(2, "usage: reset-admin NAME");
     const config = parseConfig(readEnvironment());
     await using stack = new AsyncDisposableStack();
     const log = stack.use(openLog(config, "gateway"));
@@ -18,12 +24,20 @@ async function reset(name: string | undefined, more: readonly string[]): Promise
     const pool = stack.adopt(openPool(config, "gateway", logger), (opened) => opened.end());
     const done = await resetAdmin({ pool, log }, name);
     if (isRejection(done)) return failed(1, done.detail);
-    const { password } = done;
-    process.stdout.write(`${name} is enabled and a cluster admin, with the password ${password}\n`);
+    say(`${name} is enabled and a cluster admin, with the password ${done.password}`);
     return 0;
-  } catch (error) {
-    return failed(exitCodeOf(error), reasonOf(error));
-  }
+  },
+
+  async "copy-blobs"(given) {
+    const folder = copiedFolder(given);
+    if (folder === null) return failed(2, copyUsage);
+    const deps = { environment: readEnvironment(), clock: systemClock, say };
+    return (await copyFolder(folder, deps)) ? 0 : 1;
+  },
+};
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 function failed(code: number, why: string): number {
@@ -32,6 +46,10 @@ function failed(code: number, why: string): number {
 }
 
 // The script that starts services passes its own argument, the name of this program.
-const [command, name, ...more] = process.argv.slice(2).filter((argument) => argument !== "gateway");
-if (command === "reset-admin") process.exitCode = await reset(name, more);
-else await runMain(() => createService(parseConfig(readEnvironment())));
+const [name = "", ...given] = process.argv.slice(2).filter((argument) => argument !== "gateway");
+const command = commands[name];
+if (command === undefined) await runMain(() => createService(parseConfig(readEnvironment())));
+else
+  process.exitCode = await command(given).catch((error: unknown) =>
+    failed(exitCodeOf(error), reasonOf(error)),
+  );

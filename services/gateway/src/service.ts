@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import {
   BrakedDisk,
-  openDirectoryBlobStore,
+  openBlobStore,
   ProcessDisk,
   type StorageDisk,
   StoreBrake,
@@ -101,7 +101,9 @@ export async function createService(
     removing.wake();
   });
   viewGauges(registry, () => [view]);
-  const blobs = await openDirectoryBlobStore(config.blobDir, clock);
+  const brake = new StoreBrake({ clock, ...apiLimits.storages.storageBrake });
+  const opening = { clock, logger, stores: config.stores, brake, writes: true };
+  const { blobs, peers } = stack.use(await openBlobStore(config.blobs, opening));
   const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
   const observed = (event: StoredEvent): void => {
     moved.notify([event]);
@@ -112,7 +114,7 @@ export async function createService(
   const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
-  const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), clock);
+  const disk = braked(overrides.disk ?? stack.use(new ProcessDisk(clock)), brake, clock);
   const people = peopleOf({ pool, clock, logger, cache: executor.cache });
   const { access, directory, checks } = people;
   const backend = new Backend({
@@ -177,6 +179,7 @@ export async function createService(
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
     started: async () => view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {}),
     unready: () => freshness.unready(),
+    peers,
     followers: () => [viewFollower(view), { name: "gateway", position: follower.position }],
   });
 }
@@ -238,10 +241,9 @@ function doorOf(
 }
 
 /** Returns the disk of the storages behind the brake, which stops calls of a storage that does not answer. */
-function braked(disk: StorageDisk, clock: Clock): StorageDisk {
-  const { storageBrake, ...patience } = apiLimits.storages;
-  const brake = new StoreBrake({ clock, ...storageBrake });
-  return new BrakedDisk({ disk, brake, clock, ...patience });
+function braked(disk: StorageDisk, brake: StoreBrake, clock: Clock): StorageDisk {
+  const { seenMs, workMs } = apiLimits.storages;
+  return new BrakedDisk({ disk, brake, clock, seenMs, workMs });
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   parseEnvironment,
   runTokenKeysOf,
   runTokenVariables,
+  withLogin,
 } from "@trainyard/runtime";
 import { z } from "zod";
 
@@ -16,6 +17,8 @@ const schema = z.object({
   ...runTokenVariables,
   /** The database of the points, if it is not the log's. */
   TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
+  /** The password of that database, if its URL has none. */
+  TRAINYARD_METRICS_POSTGRES_PASSWORD: z.string().min(1).optional(),
   TRAINYARD_METRIC_RETENTION_DAYS: z.coerce.number().int().min(-1).max(32_767).default(-1),
 });
 
@@ -30,7 +33,9 @@ export type MetricsConfig = ConnectionsConfig & {
 export function parseConfig(environment: Readonly<Record<string, string>>): MetricsConfig {
   const env = parseEnvironment(schema, environment);
   const connections = connectionsOf(env);
-  const postgresUrl = env.TRAINYARD_METRICS_POSTGRES_URL ?? connections.postgresUrl;
+  const { TRAINYARD_METRICS_POSTGRES_URL: url, TRAINYARD_METRICS_POSTGRES_PASSWORD: password } =
+    env;
+  const postgresUrl = url === undefined ? connections.postgresUrl : withLogin(url, { password });
   return {
     ...connections,
     tables: { ...connections, postgresUrl },

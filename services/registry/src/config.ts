@@ -1,5 +1,5 @@
 import { hkdfSync } from "node:crypto";
-import { storeSettings, type StoresSettings } from "@trainyard/blob";
+import { type BlobPlace, blobPlace, storeSettings, type StoresSettings } from "@trainyard/blob";
 import {
   type ConnectionsConfig,
   connectionsOf,
@@ -17,10 +17,9 @@ const schema = z.object({
   ...connectionVariables,
   ...storesVariables,
   ...signingVariables,
-  TRAINYARD_BLOB_DIR: z.string().min(1),
   /** The checkpoint folder of experiments whose configuration has no checkpoint storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
-  /** The address at which agents reach this service; by default the address that it listens on. */
+  /** The address at which agents read blobs of a folder; by default the address that this service listens on. */
   TRAINYARD_REGISTRY_URL: z.url().optional(),
   /** Time that the files of failed and abandoned checkpoints are kept. */
   TRAINYARD_ABANDONED_GRACE_SECONDS: z.coerce
@@ -31,7 +30,7 @@ const schema = z.object({
 
 export type RegistryConfig = ConnectionsConfig & {
   readonly stores: Omit<StoresSettings, "clock">;
-  readonly blobDir: string;
+  readonly blobs: BlobPlace;
   readonly checkpointDir: string;
   readonly abandonedGraceMs: number;
   readonly publicUrl: string | null;
@@ -45,7 +44,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Regi
   return {
     ...connectionsOf(env),
     stores: { ...storesOf(env), kinds: storeSettings(environment) },
-    blobDir: env.TRAINYARD_BLOB_DIR,
+    blobs: blobPlace(environment),
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     abandonedGraceMs: env.TRAINYARD_ABANDONED_GRACE_SECONDS * 1000,
     publicUrl: env.TRAINYARD_REGISTRY_URL ?? null,

@@ -1,8 +1,13 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { openDirectoryBlobStore } from "@trainyard/blob";
+import { type ObjectStore, openDirectoryBlobStore } from "@trainyard/blob";
+import { openS3Store } from "@trainyard/blob/s3";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { encodeRequest } from "@trainyard/runtime";
+import { S3Server } from "@trainyard/testing/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestRegistry } from "./testing/test-registry.ts";
 
@@ -75,5 +80,84 @@ describe("model code", () => {
 
   test.each(["0".repeat(64), "../x", ""])("%j is unknown", async (unknown) => {
     expect(await ask(unknown)).toMatchObject(rejectedAs("context_not_found"));
+  });
+});
+
+describe("model code in an object store", () => {
+  const code = Buffer.from("packed code");
+  const digest = createHash("sha256").update(code).digest("hex");
+  const key = `contexts/${digest}.tar.gz`;
+  const credentials = { accessKeyId: "testkey", secretAccessKey: "testsecret" };
+  let server: S3Server;
+  let store: ObjectStore;
+  let stored: TestRegistry;
+  let folder: string;
+  const ask = (asked: string) =>
+    stored.stage.ask("registry", "PlanContextDownload", { digest: asked });
+
+  beforeAll(async () => {
+    server = await S3Server.start({ buckets: ["code"] });
+    folder = await mkdtemp(join(tmpdir(), "trainyard-code-"));
+    const file = join(folder, "credentials.json");
+    const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = credentials;
+    await writeFile(file, JSON.stringify({ s3: { access_key_id, secret_access_key } }), {
+      mode: 0o600,
+    });
+    stored = await TestRegistry.start({
+      TRAINYARD_BLOB_DIR: "",
+      TRAINYARD_BLOB_STORAGE: "s3://code/team",
+      TRAINYARD_BLOB_STORAGE_ENDPOINT: server.url,
+      TRAINYARD_STORAGE_CREDENTIALS: file,
+    });
+    const { url: endpoint } = server;
+    const place = { bucket: "code", prefix: "team", endpoint, credentials, clock: systemClock };
+    store = openS3Store(place);
+    await store.put(key, code);
+  });
+  afterAll(async () => {
+    await stored[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("is read at a signed address of the store, which expires within minutes", async () => {
+    const plan = await ask(digest);
+    if (plan.kind !== "ok") throw new Error("no plan");
+    const url = new URL(plan.reply.url);
+    expect(url.origin).toBe(server.url);
+    expect(Number(url.searchParams.get("X-Amz-Expires"))).toBe(300);
+    const response = await fetch(url);
+    expect([response.status, Buffer.from(await response.arrayBuffer())]).toEqual([200, code]);
+    url.searchParams.set("X-Amz-Expires", "3000");
+    expect((await fetch(url)).status).toBe(403);
+  });
+
+  test("that is not there is unknown", async () => {
+    expect(await ask("0".repeat(64))).toMatchObject(rejectedAs("context_not_found"));
+  });
+
+  /** Returns why the agent has to wait. */
+  const whyNot = async (): Promise<string> => {
+    const headers = { commitId: randomUUID(), authid: "agent:a1", traceparent: "" };
+    const body = encodeRequest("registry", "PlanContextDownload", { digest });
+    const request = { headers: { ...headers, correlationid: "" }, body };
+    const bus = stored.stage.hub.connect("agent-a1");
+    const reply = await bus.request("registry", "PlanContextDownload", request, 20_000);
+    return reply.kind === "unavailable" ? reply.detail : reply.kind;
+  };
+
+  test("waits for a store that refuses, with the reason", async () => {
+    server.deny("s3:GetObject");
+    expect(await whyNot()).toMatch(/^s3:\/\/code\/team refuses to look at contexts\/.*: the cred/);
+    server.allow("s3:GetObject");
+    expect(await ask(digest)).toMatchObject({ kind: "ok" });
+  });
+
+  test("waits for a bucket that does not exist, with the reason", async () => {
+    const bucket = server.buckets.get("code");
+    server.buckets.delete("code");
+    expect(await whyNot()).toBe("the bucket code of s3://code/team does not exist");
+    if (bucket !== undefined) server.buckets.set("code", bucket);
   });
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import {
   BrakedDisk,
-  openDirectoryBlobStore,
+  openBlobStore,
   ProcessDisk,
   StorageClaims,
   type StorageDisk,
@@ -89,7 +89,8 @@ export async function createService(
   const unchanged = new Unchanged();
   const uploads = new UploadProgress(clock);
   const manifests = new ManifestTable(pool);
-  const blobs = await openDirectoryBlobStore(config.blobDir, clock);
+  const opening = { clock, logger, stores: config.stores, brake, writes: false };
+  const { blobs, peers } = stack.use(await openBlobStore(config.blobs, opening));
   const publicUrl = (): string => config.publicUrl ?? service.address();
   const hold = new DeletionHold(parts);
   const shared = { log, clock, events, checkpointDir, stores, brake, disk, hold };
@@ -129,6 +130,7 @@ export async function createService(
     http,
     tables: { pool, migrations },
     partition: new Partition(name, 0, parts, begin),
+    peers,
     listen: (health) => startHttpServer({ blobs, clock, urlKey, events, registry, health }, http),
   });
   return service;

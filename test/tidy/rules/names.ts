@@ -9,6 +9,9 @@ const shouted = new Set([
   "STYLE.md",
   // The file name that buildah and podman look for.
   "Containerfile",
+  // The file names that helm looks for.
+  "Chart.yaml",
+  "NOTES.txt",
 ]);
 const kebab = /^\.?[a-z0-9]+(-[a-z0-9]+)*$/;
 const python = /^[a-z0-9_]+$/;
@@ -39,6 +42,8 @@ export const kebabCase: Rule = {
     "libs/x/migrations/0001_first/functions/move_cursor.sql": "",
     ".gitignore": "",
     "deploy/images/a/Containerfile": "",
+    "deploy/helm/a/Chart.yaml": "",
+    "deploy/helm/a/templates/_service.tpl": "",
     ".github/ISSUE_TEMPLATE/defect.yml": "",
   },
 };
@@ -51,6 +56,8 @@ function isNamed(part: string, at: number, all: readonly string[]): boolean {
   if (end === "py" || end === "typed") return python.test(stem);
   if (end === "sql") return python.test(stem);
   if (end === "proto") return python.test(stem);
+  // Helm reads definitions, and no objects, from a template whose name begins so.
+  if (end === "tpl") return stem.startsWith("_") && kebab.test(stem.slice(1));
   return [stem.replaceAll(".", "-"), ...ends].every((piece) => kebab.test(piece));
 }
 

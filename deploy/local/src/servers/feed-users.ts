@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import { busUserOf, type NatsUser, permissionsOf } from "@trainyard/bus/server";
+import { type NatsUser, natsUsersOf } from "@trainyard/bus/server";
 import { z } from "zod";
 
 const fileSchema = z.array(z.object({ subscription: z.string(), password: z.string() }));
@@ -13,15 +13,14 @@ const fileSchema = z.array(z.object({ subscription: z.string(), password: z.stri
 export function feedUsers(file: string): readonly NatsUser[] {
   if (!existsSync(file)) return [];
   try {
-    return fileSchema.parse(JSON.parse(readFileSync(file, "utf8"))).map(userOf);
+    return fileSchema.parse(JSON.parse(readFileSync(file, "utf8"))).flatMap(userOf);
   } catch {
     return []; // The service writes the file again when it starts.
   }
 }
 
-function userOf({ subscription, password }: z.infer<typeof fileSchema>[number]): NatsUser {
-  const principal = { kind: "subscription", subscription } as const;
-  return { name: busUserOf(principal), password, permissions: permissionsOf(principal) };
+function userOf({ subscription, password }: z.infer<typeof fileSchema>[number]) {
+  return natsUsersOf([{ kind: "subscription", subscription }], () => password);
 }
 
 /** Calls back after each change of the file, until the signal aborts. */

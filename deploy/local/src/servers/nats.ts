@@ -1,29 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import {
-  type BusPrincipal,
-  busUserOf,
-  type NatsUser,
-  permissionsOf,
-  renderNatsConfig,
-} from "@trainyard/bus/server";
-import type { ServiceName } from "@trainyard/kernel/services";
+import { type BusPrincipal, natsUsersOf, renderNatsConfig } from "@trainyard/bus/server";
 import { feedUsers } from "./feed-users.ts";
 import { writeAtomically } from "../home/atomic-file.ts";
 import type { Home } from "../home/home.ts";
 import type { Command } from "../processes/launch.ts";
-
-/** All users of the NATS server: each service and each agent, with exactly the subjects that it needs. */
-export function natsPrincipals(
-  services: readonly string[],
-  agents: readonly string[],
-): readonly BusPrincipal[] {
-  return [
-    ...services.map((service) => ({ kind: "service", service: service as ServiceName }) as const),
-    ...agents.map((agent) => ({ kind: "agent", agent }) as const),
-  ];
-}
 
 /** Returns the configuration, with the users of subscriptions as the service feeds has written them. */
 export function natsConfiguration(
@@ -32,10 +14,7 @@ export function natsConfiguration(
   principals: readonly BusPrincipal[],
   passwords: Readonly<Record<string, string>>,
 ): string {
-  const users: readonly NatsUser[] = principals.map((principal) => {
-    const name = busUserOf(principal);
-    return { name, password: passwords[name] ?? "", permissions: permissionsOf(principal) };
-  });
+  const users = natsUsersOf(principals, (name) => passwords[name] ?? "");
   const all = [...users, ...feedUsers(home.feedUsersFile)];
   return renderNatsConfig({ port, storeDir: join(home.nats, "store"), users: all });
 }

@@ -1,13 +1,13 @@
 /** The infrastructure of the services: secrets, the database server and NATS, made ready to be started. */
 import { join } from "node:path";
-import { busUserOf, natsServerBinary } from "@trainyard/bus/server";
+import { busPrincipals, busUserOf, natsServerBinary } from "@trainyard/bus/server";
+import type { ServiceName } from "@trainyard/kernel/services";
 import { roleNames } from "@trainyard/migrate";
 import { checkout, type Home, logOf } from "../home/home.ts";
 import { limits } from "../limits.ts";
 import {
   natsCommand,
   natsConfiguration,
-  natsPrincipals,
   natsProblem,
   writeNatsConfiguration,
 } from "../servers/nats.ts";
@@ -42,7 +42,7 @@ export async function prepareInfrastructure(
   agents: readonly string[],
 ): Promise<Infrastructure> {
   const names = services.map((service) => service.name);
-  const principals = natsPrincipals(names, agents);
+  const principals = busPrincipals({ services: names as readonly ServiceName[], agents });
   const secrets = ensureSecrets(
     home,
     { postgresRoles: roleNames(names), natsUsers: principals.map(busUserOf) },

@@ -12,12 +12,14 @@ export type ObjectStoreSettings = {
   readonly kinds?: StoreSettings;
   /** Timeout and attempts; default: the adapter's. */
   readonly patience?: StorePatience;
+  /** The validity of planned requests; default: the adapter's. */
+  readonly planSeconds?: number;
 };
 
 /** Returns null for a section that names no object store. An adapter is loaded on first use. */
 export async function openObjectStore(
   section: CheckpointStorageSection,
-  { clock, credentials, kinds, patience }: ObjectStoreSettings,
+  { clock, credentials, kinds, patience, planSeconds }: ObjectStoreSettings,
 ): Promise<ObjectStore | null> {
   const found = objectStoreKind(section);
   if (found === null) return null;
@@ -32,6 +34,7 @@ export async function openObjectStore(
     ...{ clock, bucket, ...patience },
     ...(prefix === null ? {} : { prefix }),
     ...(endpoint === null ? {} : { endpoint }),
+    ...(planSeconds === undefined ? {} : { planSeconds }),
   };
   return kind.open(place, kinds?.[name] ?? {}, credentials?.[name]);
 }

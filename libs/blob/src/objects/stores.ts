@@ -26,6 +26,8 @@ export type StoresSettings = {
   readonly endpoints?: readonly string[];
   /** The timeout and attempts after which a store counts as unavailable. */
   readonly patience?: StorePatience;
+  /** The validity of planned requests; default: the adapter's. */
+  readonly planSeconds?: number;
 };
 
 /** The most open stores; the least recently used one is closed. */
@@ -95,7 +97,7 @@ export class Stores implements AsyncDisposable {
   }
 
   async #open(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
-    const { clock, credentialsFile, kinds, endpoints = [], patience } = this.#settings;
+    const { clock, credentialsFile, kinds, endpoints = [], patience, planSeconds } = this.#settings;
     const key = objectStoreKind(storage)?.[1].endpointKey ?? null;
     const endpoint = key === null ? undefined : storage[key];
     if (typeof endpoint === "string" && !endpoints.includes(endpoint)) {
@@ -109,6 +111,7 @@ export class Stores implements AsyncDisposable {
       ...(credentials && { credentials }),
       ...(kinds && { kinds }),
       ...(patience && { patience }),
+      ...(planSeconds !== undefined && { planSeconds }),
     });
   }
 

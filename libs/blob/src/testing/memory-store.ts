@@ -30,6 +30,10 @@ export function createMemoryBlobStore(): BlobStore {
       checkKey(key);
       blobs.delete(key);
     },
+    async signedUrl(key) {
+      checkKey(key);
+      return null;
+    },
   };
 }
 

@@ -18,6 +18,10 @@ export type TestNatsOptions = {
   readonly port?: number;
   /** Without users the server requires no login. */
   readonly users?: readonly NatsUser[];
+  /** Further lines of its configuration. */
+  readonly configuration?: string;
+  /** Variables of its environment besides those of the test. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** The servers of its cluster by the ports of their routes; by default the server is alone. */
   readonly cluster?: { readonly port: number; readonly ports: readonly number[] };
 };
@@ -33,10 +37,10 @@ export async function startNats(options: TestNatsOptions = {}): Promise<TestNats
   const port = options.port ?? (await freePort());
   const configFile = join(folder, "nats.conf");
   const users = options.users === undefined ? {} : { users: options.users };
-  const config = renderNatsConfig({ port, storeDir, ...users });
+  const config = `${renderNatsConfig({ port, storeDir, ...users })}${options.configuration ?? ""}`;
   const text = options.cluster === undefined ? config : clustered(config, options.cluster);
   writeFileSync(configFile, text, { mode: 0o600 });
-  const server = new TestNats(binary, configFile, folder, storeDir, port);
+  const server = new TestNats(binary, configFile, folder, storeDir, port, options.environment);
   await server.start();
   return server;
 }
@@ -61,9 +65,18 @@ export class TestNats implements AsyncDisposable {
   readonly #binary: string;
   readonly #configFile: string;
   readonly #folder: string;
+  readonly #environment: Readonly<Record<string, string>>;
   #process: ChildProcess | null = null;
 
-  constructor(binary: string, configFile: string, folder: string, storeDir: string, port: number) {
+  constructor(
+    binary: string,
+    configFile: string,
+    folder: string,
+    storeDir: string,
+    port: number,
+    environment: Readonly<Record<string, string>> = {},
+  ) {
+    this.#environment = environment;
     this.#binary = binary;
     this.#configFile = configFile;
     this.#folder = folder;
@@ -80,7 +93,10 @@ export class TestNats implements AsyncDisposable {
     if (this.#process !== null) return;
     mkdirSync(this.storeDir, { recursive: true });
     const logFile = join(this.#folder, "nats.log");
-    const child = spawn(this.#binary, ["-c", this.#configFile, "-l", logFile], { stdio: "ignore" });
+    const child = spawn(this.#binary, ["-c", this.#configFile, "-l", logFile], {
+      stdio: "ignore",
+      env: { ...process.env, ...this.#environment },
+    });
     this.#process = child;
     const deadline = performance.now() + busLimits.serverStartMs;
     while (!(await accepts(this.port))) {

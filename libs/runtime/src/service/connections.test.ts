@@ -21,10 +21,12 @@ test("variables that are set override the defaults", () => {
     TRAINYARD_NATS_USER: "relay",
     TRAINYARD_NATS_PASSWORD: "secret",
     TRAINYARD_HTTP_PORT: "8081",
+    TRAINYARD_POSTGRES_PASSWORD: "a/b",
   };
   expect(connectionsOf(parseEnvironment(schema, said))).toMatchObject({
     nats: { user: "relay", password: "secret" },
     http: { port: 8081 },
+    postgresUrl: "postgres://x?password=a%2Fb",
   });
 });
 

@@ -10,6 +10,7 @@ import pg from "pg";
 import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
+import { withLogin } from "./database-url.ts";
 import { tracingOf, type TracingVariables, tracingVariables } from "../tracing/settings.ts";
 
 /** The variables of a process without a database, for its zod schema: `z.object({ ...processVariables, … })`. */
@@ -25,6 +26,8 @@ export const processVariables = {
 
 const databaseVariables = {
   TRAINYARD_POSTGRES_URL: z.string().min(1),
+  /** The password, if the URL has none. */
+  TRAINYARD_POSTGRES_PASSWORD: z.string().min(1).optional(),
 };
 
 /** The variables of a service, for its zod schema: `z.object({ ...connectionVariables, … })`. */
@@ -67,7 +70,8 @@ export function processOf(env: Output<typeof processVariables>): ProcessConfig {
 }
 
 export function connectionsOf(env: Output<typeof connectionVariables>): ConnectionsConfig {
-  return { ...processOf(env), postgresUrl: env.TRAINYARD_POSTGRES_URL };
+  const password = env.TRAINYARD_POSTGRES_PASSWORD;
+  return { ...processOf(env), postgresUrl: withLogin(env.TRAINYARD_POSTGRES_URL, { password }) };
 }
 
 export function openLog(

@@ -5,7 +5,7 @@ import { wrongSettings } from "./failed-start.ts";
 
 /**
  * Returns the process's variables, over those in the file that TRAINYARD_ENV_FILE names (KEY=VALUE lines, # for
- * comments).
+ * comments). TRAINYARD_NATS_PASSWORD may be in a file of its own, where several processes have one description.
  */
 export function readEnvironment(): Readonly<Record<string, string>> {
   const file = process.env["TRAINYARD_ENV_FILE"];
@@ -13,7 +13,11 @@ export function readEnvironment(): Readonly<Record<string, string>> {
   const own = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  return { ...fromFile, ...Object.fromEntries(own) };
+  const variables = { ...fromFile, ...Object.fromEntries(own) };
+  const passwordFile = variables["TRAINYARD_NATS_PASSWORD_FILE"];
+  if (passwordFile === undefined) return variables;
+  const password = readFileSync(passwordFile, "utf8").replace(/\r?\n$/, "");
+  return { ...variables, TRAINYARD_NATS_PASSWORD: password };
 }
 
 export function parseEnvFile(text: string): Readonly<Record<string, string>> {

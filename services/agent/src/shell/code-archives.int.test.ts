@@ -31,6 +31,7 @@ beforeEach(async () => {
     clock: systemClock,
     events,
     silenceMs,
+    toldMs: 0,
   });
 });
 
@@ -76,4 +77,19 @@ test("the agent waits for a registry that is unavailable, and reports the wait",
   platform.contextStatus = 200;
   await fetched;
   expect(contexts.progressOf(digest)).toMatchObject({ waits: false });
+});
+
+test("the reason why a run's code cannot be fetched is reported once to each run, without the signed address", async () => {
+  const refusal = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>";
+  const digest = platform.addContext(Buffer.from(refusal));
+  platform.contextStatus = 403;
+  const [told, toldOther]: [string[], string[]] = [[], []];
+  const fetched = contexts.packed(digest, stopping.signal, (line) => told.push(line));
+  const shared = contexts.packed(digest, stopping.signal, (line) => toldOther.push(line));
+  const sentence = `the model code cannot be fetched: ${new URL(platform.url).host} answers 403 (AccessDenied: Request has expired); trying again`;
+  await vi.waitFor(() => expect(platform.downloads).toBeGreaterThan(3), patient);
+  expect(told).toEqual([sentence]);
+  expect(toldOther).toEqual([sentence]);
+  platform.contextStatus = 200;
+  await Promise.all([fetched, shared]);
 });

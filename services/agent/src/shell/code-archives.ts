@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
+import { storeReason } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import { Backoff, type Clock, limits as common } from "@trainyard/kernel";
-import { decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
+import { decodeReply, encodeRequest, readRejected, retryReason } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, makeFolder } from "../state/layout.ts";
@@ -22,9 +23,12 @@ export class NoCode extends Error {
 export type FetchProgress = {
   /** The number of chunks received, in all attempts. */
   readonly pieces: number;
-  /** True if the registry's last answer is missing or incomplete. */
+  /** True if the last answer of the registry or of the store is missing or incomplete. */
   readonly waits: boolean;
 };
+
+/** Gets a sentence for the people of a run whose code could not be fetched for a while, once for each reason. */
+export type OnWait = (sentence: string) => void;
 
 class WrongBytes extends Error {
   override readonly name = "WrongBytes";
@@ -38,14 +42,16 @@ export type CodeArchivesDeps = {
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly clock: Clock;
-  /** The time without data after which a download is restarted; only tests set it. */
+  /** The time without data after which a download is restarted, and that of `OnWait`; only tests set them. */
   readonly silenceMs?: number;
+  readonly toldMs?: number;
 };
 
 export class CodeArchives {
   readonly #deps: CodeArchivesDeps;
   readonly #fetching = new Map<string, Promise<string>>();
   readonly #progress = new Map<string, FetchProgress>();
+  readonly #waiting = new Map<string, Set<OnWait>>();
 
   constructor(deps: CodeArchivesDeps) {
     this.#deps = deps;
@@ -63,10 +69,10 @@ export class CodeArchives {
   }
 
   /**
-   * Returns the path of the packed code. Waits while the registry is unavailable; throws NoCode, or when the signal
-   * aborts.
+   * Returns the path of the packed code. Waits while the registry or the store is unavailable; throws NoCode, or when
+   * the signal aborts.
    */
-  async packed(digest: string, signal: AbortSignal): Promise<string> {
+  async packed(digest: string, signal: AbortSignal, onWait: OnWait = () => {}): Promise<string> {
     if (!/^[0-9a-f]{64}$/.test(digest)) throw new NoCode(`${JSON.stringify(digest)} is no digest`);
     const path = join(this.#deps.folder, `${digest}.tar.gz`);
     const now = new Date(this.#deps.clock.nowMs());
@@ -76,6 +82,17 @@ export class CodeArchives {
     } catch {
       // The file is not in the cache yet.
     }
+    const waiting = this.#waiting.get(digest) ?? new Set();
+    this.#waiting.set(digest, waiting.add(onWait));
+    try {
+      return await this.#fetchShared(digest, path, signal);
+    } finally {
+      waiting.delete(onWait);
+      if (waiting.size === 0) this.#waiting.delete(digest);
+    }
+  }
+
+  async #fetchShared(digest: string, path: string, signal: AbortSignal): Promise<string> {
     for (;;) {
       // A download may be aborted by the run that began it; then another run continues.
       const others = this.#fetching.get(digest);
@@ -118,6 +135,9 @@ export class CodeArchives {
 
   async #fetchUntilHad(digest: string, path: string, signal: AbortSignal): Promise<string> {
     const backoff = new Backoff(limits.retry, this.#deps.clock, signal);
+    const { clock, toldMs = limits.contextToldMs } = this.#deps;
+    const beganMs = clock.monotonicMs();
+    const told = new Set<string>();
     let wrong = 0;
     for (;;) {
       signal.throwIfAborted();
@@ -130,9 +150,15 @@ export class CodeArchives {
         this.#note(digest, true);
         if (error instanceof WrongBytes) wrong += 1;
         if (wrong >= limits.contextAttemptsMax) {
-          throw new NoCode(`what the registry serves as ${digest} is something else`);
+          throw new NoCode(`what is stored as ${digest} is something else`);
         }
         this.#deps.events.contextWaits(digest, error);
+        const why = retryReason(error);
+        if (clock.monotonicMs() - beganMs >= toldMs && !told.has(why)) {
+          told.add(why);
+          const sentence = `the model code cannot be fetched: ${why}; trying again`;
+          for (const onWait of this.#waiting.get(digest) ?? []) onWait(sentence);
+        }
         await backoff.wait();
       }
     }
@@ -163,10 +189,14 @@ export class CodeArchives {
     signal: AbortSignal,
     onPiece: () => void,
   ): Promise<string> {
-    const response = await fetch(url, { signal });
+    // Messages contain only the host: the rest of the address gives access to the code.
+    const { host } = new URL(url);
+    const response = await fetch(url, { signal, redirect: "manual" }).catch((cause: unknown) => {
+      throw signal.aborted ? cause : new Error(`${host} does not answer`, { cause });
+    });
     if (!response.ok || response.body === null) {
-      await response.body?.cancel();
-      throw new Error(`the registry answered ${response.status} to the download`);
+      const said = storeReason(await response.text());
+      throw new Error(`${host} answers ${response.status}${said === "" ? "" : ` (${said})`}`);
     }
     const hash = createHash("sha256");
     let bytes = 0;

@@ -294,7 +294,9 @@ export class Run implements AsyncDisposable {
   /** Returns the folder in which the run starts, with the unpacked code, or with the last save of a task. */
   async #unpack(signal: AbortSignal): Promise<string> {
     const onProgress = (): void => void (this.#pieces += 1);
-    const unpack = () => unpackCode(this.folder, this.#deps.contexts, onProgress, signal);
+    // The supervisor writes no line before its order.
+    const onWait = (sentence: string): void => this.folder.say(sentence);
+    const unpack = () => unpackCode(this.folder, this.#deps.contexts, onProgress, onWait, signal);
     if (!this.folder.keepsWork) return unpack();
     return workFolder(this.folder, this.#deps, unpack, onProgress, signal);
   }

@@ -1,6 +1,6 @@
 /** Fetches and unpacks the packed code of a run. */
 import type { RunFolder } from "../state/run-folder.ts";
-import type { CodeArchives } from "./code-archives.ts";
+import type { CodeArchives, OnWait } from "./code-archives.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 
 /** Returns a new folder of the run's user with the code; an empty one for a run without code. */
@@ -8,12 +8,13 @@ export async function unpackCode(
   folder: RunFolder,
   contexts: CodeArchives,
   onProgress: () => void,
+  onWait: OnWait,
   signal: AbortSignal,
 ): Promise<string> {
   const { contextDigest } = folder.launch;
   if (contextDigest === "") return folder.giveWork(folder.newWork());
   for (let attempt = 1; ; attempt += 1) {
-    const packed = await contexts.packed(contextDigest, signal);
+    const packed = await contexts.packed(contextDigest, signal, onWait);
     const work = folder.newWork();
     try {
       await unpack(packed, work, onProgress, folder.owner);

@@ -1,3 +1,4 @@
+import { storageFaults } from "@trainyard/blob";
 import { Bug, isFault } from "@trainyard/kernel";
 import { isDatabaseAway, isDatabaseSlow, type Logger } from "@trainyard/runtime";
 import { Problem, unavailable } from "./problem.ts";
@@ -18,6 +19,11 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
       "unavailable",
       `the platform cannot answer now (${error.code}); try again`,
     );
+  }
+  // The operator must mend the storage first, so the caller's client should not repeat the call.
+  if (isFault(error) && storageFaults.includes(error.code)) {
+    logger.error({ err: error, requestId }, "storage_refuses");
+    return new Problem(500, error.code, error.message);
   }
   const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {

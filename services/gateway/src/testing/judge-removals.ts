@@ -70,6 +70,7 @@ class Process {
       get: async (key) => (await step(), blobs.get(key)),
       stat: async (key) => (await step(), blobs.stat(key)),
       delete: async (key) => (await step(), blobs.delete(key)),
+      signedUrl: async (key) => (await step(), blobs.signedUrl(key)),
     };
   }
 

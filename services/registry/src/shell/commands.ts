@@ -56,7 +56,7 @@ export type CommandDeps = ModelDeps &
     /** The folder for checkpoints of experiments without a storage, and the base of relative paths. */
     readonly checkpointDir: string;
     readonly urlKey: Buffer;
-    /** The address at which agents reach the HTTP server. */
+    /** The address of the HTTP server, at which agents read blobs of a folder. */
     readonly publicUrl: () => string;
   };
 
@@ -84,7 +84,7 @@ export function commandTable(deps: CommandDeps): CommandTable<"registry"> {
     PlanTensorBoard: (request) => withStoreRejections(() => planTensorBoard(deps, request)),
     PlanTensorBoardDownload: (request) =>
       withStoreRejections(() => planTensorBoardDownload(deps, request)),
-    PlanContextDownload: (request) => planContext(deps, request.digest),
+    PlanContextDownload: (request) => withStoreRejections(() => planContext(deps, request.digest)),
     ListStorages: () => listStorages(deps),
     AdoptStorage: (request, context) => adoptStorage(deps, request, context),
     RecordRewind: (request, context) => recordRewind(deps, request, context),
@@ -103,6 +103,7 @@ async function planContext(deps: CommandDeps, digest: string) {
   const { deletions } = (await cache.load(contents, contentId(content))).state;
   const key = contentKey({ ...content, deletions });
   if ((await deps.blobs.stat(key)) === null) return unknown;
-  const path = signedContextPath(deps.urlKey, key, deps.clock.nowMs());
-  return { digest, url: `${deps.publicUrl()}${path}` };
+  const ownUrl = (): string =>
+    `${deps.publicUrl()}${signedContextPath(deps.urlKey, key, deps.clock.nowMs())}`;
+  return { digest, url: (await deps.blobs.signedUrl(key)) ?? ownUrl() };
 }

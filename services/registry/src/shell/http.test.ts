@@ -98,6 +98,7 @@ test("a model code download whose file cannot be read to its end is cut off, and
     put: (...asked) => blobs.put(...asked),
     stat: (key) => blobs.stat(key),
     delete: (key) => blobs.delete(key),
+    signedUrl: (key) => blobs.signedUrl(key),
     get: async (key) => {
       const content = await blobs.get(key);
       return content === null ? null : { ...content, stream: halfOf(content.stream) };

@@ -182,8 +182,8 @@ async function startService(
 ): Promise<ListeningService> {
   const config = parseConfig({
     ...stage.variables,
-    ...variables,
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
+    ...variables,
     TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
     TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
     TRAINYARD_ABANDONED_GRACE_SECONDS: String(graceSeconds),

@@ -1,4 +1,5 @@
 /** The adapter of `ObjectStore` for S3 and stores with its protocol, on the AWS SDK. */
+import type { IncomingMessage } from "node:http";
 import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -97,21 +98,25 @@ class S3Store implements ObjectStore {
     );
     if (answer === null) return null;
     const bytes = answer.ContentLength ?? 0;
-    const body = answer.Body as AsyncIterable<Uint8Array>;
+    const body = answer.Body as IncomingMessage;
     return { bytes, stream: this.#whole(body, bytes, doing, right) };
   }
 
+  /** The time in which the store may be silent does not run while the reader is busy. */
   async *#whole(
-    body: AsyncIterable<Uint8Array>,
+    body: IncomingMessage,
     bytes: number,
     doing: string,
     right: string,
   ): AsyncGenerator<Uint8Array> {
+    const { silenceMs } = this.#connection.settings;
     let seen = 0;
     try {
-      for await (const chunk of body) {
+      for await (const chunk of body as AsyncIterable<Uint8Array>) {
         seen += chunk.length;
+        body.socket?.setTimeout(0);
         yield chunk;
+        body.socket?.setTimeout(silenceMs);
       }
     } catch (error) {
       throw this.#connection.fault(error, doing, right);

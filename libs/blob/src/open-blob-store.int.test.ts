@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { SilentServer } from "@trainyard/testing";
+import { S3Server, testUser } from "@trainyard/testing/s3";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { blobPlace } from "./blob-place.ts";
+import { openBlobStore } from "./open-blob-store.ts";
+import { StoreBrake } from "./objects/store-brake.ts";
+
+let server: S3Server;
+let folder: string;
+let credentialsFile: string;
+
+beforeAll(async () => {
+  server = await S3Server.start({ buckets: ["code"] });
+  folder = await mkdtemp(join(tmpdir(), "trainyard-places-"));
+  credentialsFile = join(folder, "credentials.json");
+  const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = testUser;
+  const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
+  await writeFile(credentialsFile, text, { mode: 0o600 });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Options = { readonly writes?: boolean; readonly url?: string };
+
+async function opened(address: string, { writes = true, url = server.url }: Options = {}) {
+  const place = blobPlace({
+    [address.startsWith("/") ? "TRAINYARD_BLOB_DIR" : "TRAINYARD_BLOB_STORAGE"]: address,
+    ...(address.startsWith("/") ? {} : { TRAINYARD_BLOB_STORAGE_ENDPOINT: url }),
+  });
+  const told: unknown[] = [];
+  const clock = systemClock;
+  const store = await openBlobStore(place, {
+    ...{ clock, writes, stores: { credentialsFile, patience: { silenceMs: 200, attemptsMax: 1 } } },
+    brake: new StoreBrake({ clock, restMs: 0, atOnceMax: 8 }),
+    logger: { info: (fields, message) => void told.push([message, fields]) },
+  });
+  const look = async (): Promise<string> => {
+    try {
+      await store.peers[0]?.answers(new AbortController().signal);
+      return "answers";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  return { ...store, told, look };
+}
+
+test("a folder is no server that a service waits for", async () => {
+  await using blobs = await opened(join(folder, "blobs"));
+  expect(blobs.peers).toEqual([]);
+  expect(blobs.told).toEqual([["blobs_opened", { place: join(folder, "blobs") }]]);
+});
+
+test("a service says which bucket it uses, and probes it before it is ready", async () => {
+  await using blobs = await opened("s3://code/team");
+  expect(blobs.told).toEqual([["blobs_opened", { place: `s3://code/team at ${server.url}` }]]);
+  expect(blobs.peers[0]?.name).toBe(`the storage of model code s3://code/team at ${server.url}`);
+  expect(await blobs.look()).toBe("answers");
+  expect(server.asked).toContain("PutObject");
+  server.asked.length = 0;
+  expect(await blobs.look()).toBe("answers");
+  expect(server.asked).not.toContain("PutObject");
+  expect([...(server.buckets.get("code")?.objects.keys() ?? [])]).toEqual([]);
+});
+
+test("a right that the credentials lack is named; a service that only reads needs no right to write", async () => {
+  server.deny("s3:PutObject");
+  await using blobs = await opened("s3://code/team");
+  expect(await blobs.look()).toMatch(/^s3:\/\/code\/team refuses to write .*\(s3:PutObject\)/);
+  await using read = await opened("s3://code/team", { writes: false });
+  expect(await read.look()).toBe("answers");
+  server.allow("s3:PutObject");
+  expect(await blobs.look()).toBe("answers");
+});
+
+test("a bucket that does not exist is named", async () => {
+  await using blobs = await opened("s3://nowhere");
+  expect(await blobs.look()).toBe("the bucket nowhere of s3://nowhere does not exist");
+});
+
+test("credentials that cannot be read are named, and read again when the file has changed", async () => {
+  await using blobs = await opened("s3://code");
+  await chmod(credentialsFile, 0o644);
+  expect(await blobs.look()).toContain("others can read it: run chmod 600 on it");
+  await chmod(credentialsFile, 0o600);
+  expect(await blobs.look()).toBe("answers");
+});
+
+test("a store that is silent is away", async () => {
+  await using silent = await SilentServer.start();
+  await using blobs = await opened("s3://code", { url: silent.url });
+  expect(await blobs.look()).toMatch(/^s3:\/\/code cannot write .* now: /);
+  const digest = createHash("sha256").digest("hex");
+  const put = blobs.blobs.put("contexts/a", new Blob([]).stream(), digest);
+  await expect(put).rejects.toMatchObject({ code: "storage_away", retry: "later" });
+});

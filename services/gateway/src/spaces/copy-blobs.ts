@@ -1,0 +1,81 @@
+/** The gateway's command `copy-blobs`: copies a folder of blobs to the object store that replaces it. */
+import { parseArgs } from "node:util";
+import {
+  blobPlace,
+  type Copied,
+  copyBlobs,
+  openObjectBlobs,
+  StoreBrake,
+  storeSettings,
+} from "@trainyard/blob";
+import type { Clock } from "@trainyard/kernel";
+import {
+  digestOfContentKey,
+  parseEnvironment,
+  storesOf,
+  storesVariables,
+} from "@trainyard/runtime";
+import { z } from "zod";
+
+type Environment = Readonly<Record<string, string>>;
+
+export type CopyDeps = {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+};
+
+export const copyUsage = "usage: copy-blobs --from FOLDER, with TRAINYARD_BLOB_STORAGE";
+
+const schema = z.object(storesVariables);
+/** Files between two lines about the progress. */
+const saidEvery = 1_000;
+const othersSaidMax = 20;
+
+/** Returns the folder of the command's arguments; null for wrong ones. */
+export function copiedFolder(given: readonly string[]): string | null {
+  try {
+    const { values } = parseArgs({ args: [...given], options: { from: { type: "string" } } });
+    return values.from ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns whether every blob of the folder is in the store. Throws the Fault of a store that cannot be used. */
+export async function copyFolder(
+  folder: string,
+  { environment, clock, say }: CopyDeps,
+): Promise<boolean> {
+  // The folder of the running services may still be set.
+  const place = blobPlace({ ...environment, TRAINYARD_BLOB_DIR: "" });
+  if (place.kind === "folder") throw new Error(copyUsage);
+  const { credentialsFile } = storesOf(parseEnvironment(schema, environment));
+  await using opened = openObjectBlobs(place, {
+    ...{ clock, writes: true, stores: { credentialsFile, kinds: storeSettings(environment) } },
+    brake: new StoreBrake({ clock, restMs: 0, atOnceMax: Number.POSITIVE_INFINITY }),
+  });
+  await opened.answers(new AbortController().signal);
+  const copied = await copyBlobs({
+    ...{ folder, to: opened.blobs, digestOf: digestOfContentKey },
+    onProgress: (done, of) => {
+      if (done % saidEvery === 0 && done < of) say(`${done} of ${of} files`);
+    },
+  });
+  for (const line of linesOf(copied, place.address)) say(line);
+  return copied.left.length === 0;
+}
+
+function linesOf({ copied, copiedBytes, there, gone, left, others }: Copied, to: string) {
+  const shown = others.slice(0, othersSaidMax);
+  return [
+    `${copied} files (${copiedBytes} bytes) copied to ${to}; ${there} were there already`,
+    ...(gone === 0 ? [] : [`${gone} were deleted from the folder meanwhile`]),
+    ...left.map(({ key, why }) => `not copied: ${key}: ${why}`),
+    ...shown.map((path) => `no file of Trainyard: ${path}`),
+    ...(others.length > shown.length
+      ? [`and ${others.length - shown.length} more such files`]
+      : []),
+    left.length === 0 ? "nothing is left to copy" : `${left.length} files are left`,
+  ];
+}

@@ -1,0 +1,38 @@
+import { type Surroundings, setDefaults } from "../defaults/kinds.ts";
+import { createAllocator } from "../defaults/services.ts";
+import type { KubeObject } from "../object-store.ts";
+import { RESOURCES, type Resource, SERVICE_MONITOR } from "../resources.ts";
+import { MemoryStore, type Rules } from "./memory-store.ts";
+
+export type StoreOptions = {
+  /** The cluster has the Prometheus operator's kind. */
+  serviceMonitors?: boolean;
+};
+
+/** A store as a new cluster has it. Source: docs, "Namespaces" (initial namespaces). */
+export const createObjectStore = (options: StoreOptions = {}): MemoryStore => {
+  const resources: readonly Resource[] = options.serviceMonitors
+    ? [...RESOURCES, SERVICE_MONITOR]
+    : RESOURCES;
+  const around: Surroundings = {
+    allocate: createAllocator(),
+    accountOf: (namespace, name) => store.get("serviceaccounts", namespace, name),
+  };
+  const rules: Rules = {
+    create: (resource, object) => setDefaults(resource, object, null, around),
+    update: (resource, object, old) => setDefaults(resource, object, old, around),
+  };
+  const store = new MemoryStore(resources, rules);
+  for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
+    store.create("namespaces", namespaceOf(name));
+    const metadata = { name: "default", namespace: name };
+    store.create("serviceaccounts", { apiVersion: "v1", kind: "ServiceAccount", metadata });
+  }
+  return store;
+};
+
+export const namespaceOf = (name: string): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name },
+});

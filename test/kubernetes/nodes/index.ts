@@ -1,0 +1,2 @@
+export { type NodeOptions, PodNode } from "./node.ts";
+export { networkProblem } from "./pod-network.ts";
