@@ -4,7 +4,7 @@
  */
 import type { Clock } from "@trainyard/kernel";
 import { timeText } from "./controller.ts";
-import { availableIn, limitsOf, type Sets, wantedBy } from "./deployments.ts";
+import { availableIn, limitsOf, type Sets, wantedBy } from "./rollout.ts";
 import type { Deployment, DeploymentStatus, ReplicaSet } from "./kinds.ts";
 import type { Condition } from "./pod-kinds.ts";
 import { conditionIn } from "./pod-facts.ts";

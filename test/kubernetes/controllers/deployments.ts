@@ -12,22 +12,15 @@ import {
   ownerKeys,
 } from "./controller.ts";
 import { isComplete, statusOf } from "./deployment-status.ts";
+import { availableIn, limitsOf, type Sets, wantedBy } from "./rollout.ts";
 import type { Deployment, Objects, Pod, ReplicaSet } from "./kinds.ts";
 import type { Labels } from "./pod-kinds.ts";
-import { amountOf, isDeleted, isOver } from "./pod-facts.ts";
+import { isDeleted, isOver } from "./pod-facts.ts";
 import { claimed, selects } from "./selectors.ts";
 import { sameTemplate, templateHash, templateLabel } from "./template-hash.ts";
 
 export const revisionAnnotation = "deployment.kubernetes.io/revision";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-
-export type Sets = {
-  readonly deployment: Deployment;
-  /** The ReplicaSet of the template; null before it is made. */
-  readonly newest: ReplicaSet | null;
-  /** From the oldest to the youngest. */
-  readonly old: readonly ReplicaSet[];
-};
 
 export function deployments(context: ControllerContext): Controller {
   const { objects } = context;
@@ -188,24 +181,6 @@ function roll(objects: Objects, { deployment, newest, old }: Sets & { newest: Re
     surplus -= gone;
   }
   for (const [set, wanted] of shrunk) scale(objects, set, wanted);
-}
-
-/** Percentages are of `replicas`; both limits cannot be 0. */
-export function limitsOf({ spec }: Deployment): { surge: number; unavailable: number } {
-  const { replicas = 1, strategy: { type, rollingUpdate = {} } = {} } = spec;
-  if (type === "Recreate") return { surge: 0, unavailable: replicas };
-  const surge = amountOf(rollingUpdate.maxSurge ?? "25%", replicas, "up");
-  const lacking = amountOf(rollingUpdate.maxUnavailable ?? "25%", replicas, "down");
-  const unavailable = surge === 0 && lacking === 0 ? 1 : lacking;
-  return { surge, unavailable: Math.min(unavailable, replicas) };
-}
-
-export function wantedBy({ spec }: ReplicaSet): number {
-  return spec.replicas ?? 1;
-}
-
-export function availableIn({ status }: ReplicaSet): number {
-  return status?.availableReplicas ?? 0;
 }
 
 function scale(objects: Objects, set: ReplicaSet, replicas: number): void {

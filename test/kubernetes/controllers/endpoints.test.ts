@@ -102,17 +102,3 @@ test("a PodDisruptionBudget counts its healthy pods and allows the rest to go", 
     conditions: [{ status: "False", reason: "InsufficientPods" }],
   });
 });
-
-test("every namespace has a service account and the certificate of the API server", async () => {
-  using cluster = new ControllerCluster();
-  cluster.objects.create("namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: "new" },
-  });
-  await cluster.settle();
-  expect(cluster.objects.get("serviceaccounts", "new", "default")).not.toBeNull();
-  expect(cluster.objects.get("configmaps", "new", "kube-root-ca.crt")?.data).toEqual({
-    "ca.crt": "pem",
-  });
-});

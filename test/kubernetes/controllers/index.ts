@@ -9,24 +9,20 @@ import { disruptionBudgets } from "./disruption-budgets.ts";
 import { endpoints } from "./endpoints.ts";
 import { jobs } from "./jobs.ts";
 import { Objects } from "./kinds.ts";
-import { namespaceContents } from "./namespaces.ts";
 import { replicaSets } from "./replica-sets.ts";
 import { statefulSets } from "./stateful-sets.ts";
 
 export type ControllerOptions = {
   readonly store: ObjectStore;
   readonly clock?: Clock;
-  /** The certificate of the API server's authority, which pods find in their namespace. */
-  readonly caPem?: string;
   /** Hears of failures; the controller tries again. */
   readonly failed?: (controller: string, error: unknown) => void;
 };
 
 export function startControllers(options: ControllerOptions): Disposable {
-  const { store, clock = systemClock, caPem = "", failed = () => {} } = options;
+  const { store, clock = systemClock, failed = () => {} } = options;
   const context = { objects: new Objects(store), clock };
   const all = [
-    namespaceContents(context, caPem),
     claims(context),
     deployments(context),
     replicaSets(context),

@@ -15,7 +15,7 @@ const kinds = ({ status }: Job): readonly string[] =>
   (status?.conditions ?? []).map(({ type, reason }) => `${type}: ${reason}`);
 
 const ends = async (cluster: ControllerCluster, phase: string): Promise<void> => {
-  const running = cluster.objects.list("pods").find(({ status }) => status?.phase === undefined);
+  const running = cluster.objects.list("pods").find(({ status }) => status?.phase === "Pending");
   cluster.become(running?.metadata.name ?? "", phase);
   await cluster.settle();
 };

@@ -184,7 +184,7 @@ export type PodStatus = {
   phase?: string;
   reason?: string;
   message?: string;
-  observedGeneration?: number;
+
   conditions?: readonly Condition[];
   hostIP?: string;
   hostIPs?: readonly { ip: string }[];

@@ -23,8 +23,9 @@ test("a StatefulSet starts its pods in order, each with its own claim and host n
   expect(pod.spec).toMatchObject({
     hostname: "db-1",
     subdomain: "db",
-    volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data-db-1" } }],
   });
+  const claimed = { name: "data", persistentVolumeClaim: { claimName: "data-db-1" } };
+  expect(pod.spec.volumes?.[0]).toEqual(claimed);
   expect(pod.metadata.labels).toMatchObject({
     "statefulset.kubernetes.io/pod-name": "db-1",
     "apps.kubernetes.io/pod-index": "1",

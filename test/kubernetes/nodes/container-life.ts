@@ -42,8 +42,10 @@ export type LifeContext = {
   terminationFile(container: Container): string;
   /** The last lines of the container's output. */
   lastWords(container: Container, attempt: number): string;
-  event(type: "Normal" | "Warning", reason: string, message: string): void;
-  changed(): void;
+  readonly event: (type: "Normal" | "Warning", reason: string, message: string) => void;
+  readonly changed: () => void;
+  /** A fault of the node itself. */
+  readonly problem: (error: unknown) => void;
 };
 
 const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
@@ -59,6 +61,7 @@ export class ContainerLife {
   #lastState: ContainerState = {};
   #restarts = 0;
   #imageId = "";
+  #stopSignal = "SIGTERM";
   #id: string | null = null;
   #started = false;
   #ready = false;
@@ -143,7 +146,7 @@ export class ContainerLife {
     const hook = this.container.lifecycle?.preStop;
     if (hook !== undefined && graceMs > 0) await this.#hook("PreStop", hook, id, left());
     const over = new AbortController();
-    await podman.kill(id, (await podman.image(this.container.image))?.stopSignal ?? "TERM");
+    await podman.kill(id, this.#stopSignal);
     // A hook that took all the time leaves two seconds more. Source: docs, "Pod Lifecycle" (termination of pods).
     const restMs = Math.max(left(), hook !== undefined && graceMs > 0 ? 2_000 : 0);
     const late = after(restMs, undefined, { signal: over.signal }).then(
@@ -165,13 +168,13 @@ export class ContainerLife {
     try {
       const problem = await podman.start(id).then(
         () => null,
-        (error: Error) => error.message,
+        (error: unknown) => (error as Error).message,
       );
       if (problem !== null) return this.#ended(startError(id, problem));
       this.#state = { running: { startedAt: now() } };
       this.#context.event("Normal", "Started", `Started container ${this.container.name}`);
       const probing = new AbortController();
-      void this.#watch(id, probing.signal);
+      this.#watch(id, probing.signal).catch(this.#context.problem);
       if (this.#stopping) await podman.kill(id, "KILL");
       this.#context.changed();
       await podman.ended(id);
@@ -220,6 +223,7 @@ export class ContainerLife {
           };
     }
     this.#imageId = image.digest === "" ? image.id : `${repositoryOf(name)}@${image.digest}`;
+    this.#stopSignal = image.stopSignal;
     const spec = this.#context.spec(this.container, image, this.#restarts);
     writeFileSync(this.#context.terminationFile(this.container), "");
     this.#id = await podman.create(spec);

@@ -82,12 +82,15 @@ class Follower {
 }
 
 function linesIn(text: string): readonly Line[] {
-  return text.split("\n").flatMap((line) => {
-    const found = /^(\S+) (?:stdout|stderr) ([FP]) (.*)$/s.exec(line);
-    if (found === null) return [];
-    const [, at = "", kind, words = ""] = found;
-    return [{ at: at.replace("+00:00", "Z"), text: kind === "F" ? `${words}\n` : words }];
-  });
+  const lines: Line[] = [];
+  let before = "";
+  for (const [, at = "", kind, words = ""] of text.matchAll(
+    /^(\S+) std(?:out|err) ([FP]) (.*)$/gm,
+  )) {
+    if (kind === "F") lines.push({ at: at.replace("+00:00", "Z"), text: `${before}${words}\n` });
+    before = kind === "F" ? "" : `${before}${words}`;
+  }
+  return before === "" ? lines : [...lines, { at: "", text: before }];
 }
 
 function isRecent({ at }: Line, { sinceSeconds, sinceTime }: LogOptions): boolean {

@@ -70,7 +70,7 @@ export function containerSpec(
     image_volume_mode: "anonymous",
     netns: { nsmode: "path", value: places.network },
     utsns: { nsmode: "private" },
-    mounts: mountsOf(container, places, own.readOnlyRootFilesystem ?? false),
+    mounts: mountsOf(container, variables, places, own.readOnlyRootFilesystem ?? false),
     log_configuration: { driver: "k8s-file", path: places.log },
     privileged: own.privileged ?? false,
     cap_add: capabilities(own.capabilities?.add),
@@ -115,12 +115,17 @@ function checkUser(
   throw new ConfigError(`container has runAsNonRoot and ${why} ${where}`);
 }
 
-function mountsOf(container: Container, places: Places, readOnlyRoot: boolean): readonly Mount[] {
+function mountsOf(
+  container: Container,
+  variables: Readonly<Record<string, string>>,
+  places: Places,
+  readOnlyRoot: boolean,
+): readonly Mount[] {
   const { volumeMounts = [], terminationMessagePath: path } = container;
   const mounts = volumeMounts.map((mount) => {
     const folder = places.volumes.get(mount.name);
     if (folder === undefined) throw new ConfigError(`volume ${mount.name} not found`);
-    return bind(partOf(folder, mount), mount.mountPath, mount.readOnly ?? false);
+    return bind(partOf(folder, mount, variables), mount.mountPath, mount.readOnly ?? false);
   });
   const files = [
     bind(places.hosts, "/etc/hosts", readOnlyRoot),
@@ -141,8 +146,14 @@ function bind(source: string, destination: string, readOnly: boolean): Mount {
 }
 
 /** A missing folder of a `subPath` is made; a link in it may not lead out of the volume. */
-function partOf(folder: string, { subPath = "" }: VolumeMount): string {
+function partOf(
+  folder: string,
+  { subPath: plain = "", subPathExpr }: VolumeMount,
+  variables: Readonly<Record<string, string>>,
+): string {
+  const subPath = subPathExpr === undefined ? plain : expanded(subPathExpr, variables);
   if (subPath === "") return folder;
+  if (/\$\(/.test(subPath)) throw new ConfigError(`missing value for ${JSON.stringify(subPath)}`);
   const path = join(folder, subPath);
   if (!existsSync(path)) mkdirSync(path, { recursive: true });
   const real = realpathSync(path);

@@ -1,2 +1,2 @@
-export { type NodeOptions, PodNode } from "./node.ts";
-export { networkProblem } from "./pod-network.ts";
+export { PodCluster } from "./pod-cluster.ts";
+export { podsProblem } from "./problem.ts";

@@ -7,20 +7,21 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { badRequest } from "../api/fault.ts";
 import type { ObjectStore } from "../api/object-store.ts";
+import type { PodLogs } from "../api/rest/subresources.ts";
 import { type Claim, Objects, type Pod, uidOf } from "../controllers/kinds.ts";
 import type { NodeTimes } from "./container-life.ts";
-import { type LogOptions, readLog } from "./container-log.ts";
+import { readLog } from "./container-log.ts";
 import { recorder, type Recorder } from "./events.ts";
 import { Forwarder } from "./forwarder.ts";
 import { type NameServer, serveNames } from "./names.ts";
-import { addNode, addApiServer } from "./own-objects.ts";
+import { addApiServer, addNode, nodeLabels } from "./own-objects.ts";
 import { logFile } from "./pod-files.ts";
-import { PodNetwork } from "./pod-network.ts";
+import type { PodNetwork } from "./pod-network.ts";
 import { dated } from "./pod-status.ts";
 import { PodWorker } from "./pod-worker.ts";
 import { PodmanApi } from "./podman-api.ts";
-import { addServiceAccount } from "./service-account.ts";
 import { Services } from "./services.ts";
 import { lacking } from "./unsupported.ts";
 import { claimFolder } from "./volumes.ts";
@@ -28,21 +29,18 @@ import { claimFolder } from "./volumes.ts";
 export type ApiServer = {
   /** The server's port on 127.0.0.1, with TLS. */
   readonly port: number;
-  readonly tokenFor: (pod: Pod) => string;
+  readonly tokenFor: (namespace: string, serviceAccount: string) => string;
 };
 
 export type NodeOptions = {
   readonly store: ObjectStore;
+  /** The network, from which the store's Services have their addresses; the node closes it. */
+  readonly network: PodNetwork;
   /** The socket of Podman's service. */
   readonly socket: string;
   readonly apiServer?: ApiServer;
   readonly times?: Partial<NodeTimes>;
   readonly name?: string;
-};
-
-export type PodLogOptions = LogOptions & {
-  readonly container?: string;
-  readonly previous?: boolean;
 };
 
 const realTimes: NodeTimes = { backOffMs: 10_000, retryMs: 1_000, secondMs: 1_000 };
@@ -66,12 +64,12 @@ export class PodNode implements AsyncDisposable {
   #services: Services | null = null;
   #watches: readonly (() => void)[] = [];
 
-  private constructor(options: NodeOptions, network: PodNetwork) {
+  private constructor(options: NodeOptions) {
     this.name = options.name ?? "node-1";
     this.#options = options;
     this.#objects = new Objects(options.store);
     this.#podman = new PodmanApi(options.socket);
-    this.#network = network;
+    this.#network = options.network;
     this.#times = { ...realTimes, ...options.times };
     // Podman's paths of a container may have 100 characters.
     this.#folder = mkdtempSync(join(tmpdir(), "ty-node-"));
@@ -79,7 +77,7 @@ export class PodNode implements AsyncDisposable {
   }
 
   static async start(options: NodeOptions): Promise<PodNode> {
-    const node = new PodNode(options, await PodNetwork.open());
+    const node = new PodNode(options);
     await node.#start();
     return node;
   }
@@ -89,15 +87,8 @@ export class PodNode implements AsyncDisposable {
     return this.#network.gateway;
   }
 
-  /** The address of the API server for pods: the certificate has to name it. */
-  get apiServerAddress(): string | null {
-    return this.#objects.get("services", "default", "kubernetes")?.spec.clusterIP ?? null;
-  }
-
-  /** The problems with the ports of Services. */
-  get problems(): readonly string[] {
-    return this.#services?.problems ?? [];
-  }
+  /** The faults of the node itself, such as a port of a Service that could not be opened. */
+  readonly problems: string[] = [];
 
   /** Makes a port of 127.0.0.1 reachable from pods, by a name and on the same port. */
   async exposeHostPort(name: string, port: number): Promise<{ readonly address: string }> {
@@ -107,32 +98,28 @@ export class PodNode implements AsyncDisposable {
     return { address };
   }
 
-  /** Yields the log of a container as text. Throws for a pod or container that has none. */
-  log(namespace: string, pod: string, options: PodLogOptions = {}): AsyncGenerator<string> {
-    const found = this.#objects.get("pods", namespace, pod);
-    const worker = this.#workers.get(found === null ? "" : uidOf(found));
-    const first = found?.spec.containers[0]?.name ?? "";
-    const name = options.container ?? first;
-    const life = worker?.life(name);
-    if (worker === undefined || life === null || life === undefined) {
-      throw new Error(`container ${name} in pod ${pod} is not available`);
-    }
-    const attempt = options.previous === true ? life.attempt - 1 : life.attempt;
-    if (attempt < 0) {
-      throw new Error(`previous terminated container "${name}" in pod "${pod}" not found`);
-    }
-    const { waiting } = life.status.state;
-    if (
-      waiting !== undefined &&
-      life.attempt === 0 &&
-      life.status.lastState.terminated === undefined
-    ) {
-      const why = `waiting to start: ${waiting.reason === "ContainerCreating" ? waiting.reason : (waiting.message ?? waiting.reason)}`;
-      throw new Error(`container "${name}" in pod "${pod}" is ${why}`);
-    }
-    const path = logFile(worker.folder, name, attempt);
-    return readLog(path, options, () => life.running === null || life.attempt !== attempt);
-  }
+  /** Yields the log of a container as text, for `kubectl logs`. Throws an ApiFault for a container without one. */
+  readonly logs: PodLogs = {
+    read: (pod, container, { tailLines, previous, ...options }, signal) => {
+      const life = this.#workers.get(uidOf(pod))?.life(container) ?? null;
+      const folder = this.#workers.get(uidOf(pod))?.folder ?? "";
+      const { name } = pod.metadata;
+      if (life === null)
+        throw badRequest(`container "${container}" in pod "${name}" is not available`);
+      const attempt = previous ? life.attempt - 1 : life.attempt;
+      if (attempt < 0) {
+        throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`);
+      }
+      const { state, lastState } = life.status;
+      if (state.waiting !== undefined && lastState.terminated === undefined) {
+        const why = `waiting to start: ${state.waiting.message ?? state.waiting.reason}`;
+        throw badRequest(`container "${container}" in pod "${name}" is ${why}`);
+      }
+      const isOver = (): boolean => life.running === null || life.attempt !== attempt;
+      const wanted = { ...options, ...(tailLines === null ? {} : { tailLines }) };
+      return readLog(logFile(folder, container, attempt), wanted, isOver, signal);
+    },
+  };
 
   /** Runs a program in a container, as `kubectl exec` does. */
   async exec(
@@ -164,6 +151,11 @@ export class PodNode implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  readonly #problem = (error: unknown): void =>
+    void this.problems.push(
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    );
+
   async #start(): Promise<void> {
     const objects = this.#objects;
     for (const name of ["pods", "claims"]) mkdirSync(join(this.#folder, name));
@@ -173,9 +165,9 @@ export class PodNode implements AsyncDisposable {
     if (apiServer !== undefined) {
       const targets = [{ host: "127.0.0.1", port: apiServer.port }];
       this.#forwarders.push(await Forwarder.open(this.address, apiPort, targets));
-      addApiServer(objects, this.address, apiPort);
+      addApiServer(objects, this.#network.apiServerAddress, this.address, apiPort);
     }
-    this.#services = new Services(objects, this.#network);
+    this.#services = new Services(objects, this.#network, this.#problem);
     this.#watches = [
       objects.watch("pods", (pod, type) => this.#follow(pod, type === "DELETED")),
       objects.watch("secrets", ({ metadata }) => this.#refresh(metadata.namespace)),
@@ -205,18 +197,15 @@ export class PodNode implements AsyncDisposable {
     this.#workers.delete(uidOf(pod));
     const removal = worker.remove().finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
-    removal.catch((error: unknown) => this.#record(pod, "Warning", "FailedKillPod", String(error)));
+    removal.catch(this.#problem);
   }
 
-  /** Takes the pod as the scheduler and the admission of service accounts would do it. */
   #bind(seen: Pod): void {
     const { namespace = "", name } = seen.metadata;
     const pod = this.#objects.get("pods", namespace, name);
     if (pod === null || pod.metadata.uid !== uidOf(seen) || pod.spec.nodeName) return;
-    const why = lacking(pod);
+    const why = lacking(pod, nodeLabels(this.name));
     if (why !== null) return this.#refuse(pod, `0/1 nodes are available: this node has no ${why}.`);
-    const account = pod.spec.serviceAccountName ?? "default";
-    addServiceAccount(pod, this.#objects.get("serviceaccounts", namespace, account));
     pod.spec.nodeName = this.name;
     this.#objects.update("pods", pod);
     const message = `Successfully assigned ${namespace}/${name} to ${this.name}`;
@@ -250,7 +239,12 @@ export class PodNode implements AsyncDisposable {
       pods: join(this.#folder, "pods"),
       claims: join(this.#folder, "claims"),
       prefix: `k8s_${process.pid}`,
-      tokenFor: this.#options.apiServer?.tokenFor ?? (() => ""),
+      tokenFor: ({ metadata, spec }) =>
+        this.#options.apiServer?.tokenFor(
+          metadata.namespace ?? "",
+          spec.serviceAccountName ?? "default",
+        ) ?? "",
+      problem: this.#problem,
       closed: this.#closed.signal,
     });
   }

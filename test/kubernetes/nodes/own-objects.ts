@@ -2,9 +2,17 @@
  * The objects of a node and of the API server, which every cluster has. Source: docs, "Nodes", "Node Status",
  * "Accessing the Kubernetes API from a Pod".
  */
+import process from "node:process";
 import type { Objects } from "../controllers/kinds.ts";
 
+const architecture = process.arch === "x64" ? "amd64" : process.arch;
 const version = "v1.33.0";
+
+export const nodeLabels = (name: string): Record<string, string> => ({
+  "kubernetes.io/arch": architecture,
+  "kubernetes.io/hostname": name,
+  "kubernetes.io/os": "linux",
+});
 
 export function addNode(
   objects: Objects,
@@ -16,10 +24,7 @@ export function addNode(
   const amounts = Object.fromEntries(
     Object.entries({ ...resources, pods: 110 }).map(([key, value]) => [key, String(value)]),
   );
-  const metadata = {
-    name,
-    labels: { "kubernetes.io/hostname": name, "kubernetes.io/os": "linux" },
-  };
+  const metadata = { name, labels: nodeLabels(name) };
   const node = objects.create("nodes", { apiVersion: "v1", kind: "Node", metadata, spec: {} });
   const ready = {
     type: "Ready",
@@ -38,7 +43,7 @@ export function addNode(
       { type: "Hostname", address: name },
     ],
     nodeInfo: {
-      architecture: "amd64",
+      architecture,
       bootID: "",
       containerRuntimeVersion: "podman://4",
       kernelVersion: "",
@@ -54,7 +59,12 @@ export function addNode(
 }
 
 /** The Service `kubernetes`, whose endpoint is the API server's port on the bridge. */
-export function addApiServer(objects: Objects, address: string, port: number): void {
+export function addApiServer(
+  objects: Objects,
+  clusterIP: string,
+  address: string,
+  port: number,
+): void {
   const named = (labels: Record<string, string>) => ({
     name: "kubernetes",
     namespace: "default",
@@ -66,6 +76,7 @@ export function addApiServer(objects: Objects, address: string, port: number): v
     metadata: named({ component: "apiserver", provider: "kubernetes" }),
     spec: {
       type: "ClusterIP",
+      clusterIP,
       ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: port }],
     },
   });

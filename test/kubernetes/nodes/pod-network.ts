@@ -15,8 +15,10 @@ const prefix = "tykb";
 /** Ranges of 4,096 addresses from 10.200.0.0 on. */
 const ranges = 768;
 const namespacesPath = "/run/netns";
+const serviceRange = 3_072;
 const pods = { from: 256, to: 3_000 };
-const services = { from: 3_072, to: 4_095 };
+/** The first address is that of the API server. */
+const services = { from: 3_074, to: 4_095 };
 
 export type PodAddress = {
   /** The path of the network namespace. */
@@ -26,22 +28,22 @@ export type PodAddress = {
 
 /** The reason why no network can be made here; null if it can. */
 export function networkProblem(): string | null {
-  const probe = `${prefix}probe${process.pid % 10_000}`;
-  const made = spawnSync("ip", ["link", "add", "name", probe, "type", "bridge"], {
+  const bridge = `${prefix}probe${process.pid % 10_000}`;
+  const made = spawnSync("ip", ["link", "add", "name", bridge, "type", "bridge"], {
     encoding: "utf8",
   });
   if (made.error !== undefined) return "ip of iproute2";
   if (made.status !== 0) return `a bridge (${made.stderr.trim()})`;
-  spawnSync("ip", ["link", "delete", probe]);
-  const name = `${probe}n`;
-  const space = spawnSync("ip", ["netns", "add", name], { encoding: "utf8" });
+  spawnSync("ip", ["link", "delete", bridge]);
+  const space = spawnSync("ip", ["netns", "add", bridge], { encoding: "utf8" });
   if (space.status !== 0) return `network namespaces (${space.stderr.trim()})`;
-  spawnSync("ip", ["netns", "delete", name]);
+  spawnSync("ip", ["netns", "delete", bridge]);
   return null;
 }
 
 export class PodNetwork {
-  readonly #bridge: string;
+  /** The name of the bridge. */
+  readonly bridge: string;
   readonly #range: number;
   readonly #takenPods = new Map<number, string>();
   readonly #takenServices = new Set<number>();
@@ -49,7 +51,7 @@ export class PodNetwork {
   #nextService = services.from;
 
   private constructor(bridge: string, range: number) {
-    this.#bridge = bridge;
+    this.bridge = bridge;
     this.#range = range;
   }
 
@@ -73,12 +75,12 @@ export class PodNetwork {
   async addPod(): Promise<PodAddress> {
     const at = this.#free(pods, this.#nextPod, this.#takenPods);
     this.#nextPod = at + 1;
-    const name = `${this.#bridge}p${at}`;
+    const name = `${this.bridge}p${at}`;
     this.#takenPods.set(at, name);
     await ip(
       `netns add ${name}`,
       `link add name ${name} type veth peer name eth0 netns ${name}`,
-      `link set ${name} master ${this.#bridge} up`,
+      `link set ${name} master ${this.bridge} up`,
     );
     await ip.in(name)(
       "link set lo up",
@@ -97,23 +99,17 @@ export class PodNetwork {
     this.#takenPods.delete(at);
   }
 
+  /** The address at which pods find the API server. */
+  get apiServerAddress(): string {
+    return this.#ip(services.from - 1);
+  }
+
   /** Returns an address on which this process can listen. */
   takeServiceAddress(): string {
     const at = this.#free(services, this.#nextService, this.#takenServices);
     this.#nextService = at + 1;
     this.#takenServices.add(at);
     return this.#ip(at);
-  }
-
-  /** Takes this address, unless another has it or it is of no Service. */
-  claimServiceAddress(address: string): boolean {
-    for (let at = services.from; at < services.to; at += 1) {
-      if (this.#ip(at) !== address) continue;
-      if (this.#takenServices.has(at)) return false;
-      this.#takenServices.add(at);
-      return true;
-    }
-    return false;
   }
 
   freeServiceAddress(address: string): void {
@@ -123,22 +119,22 @@ export class PodNetwork {
   }
 
   async close(): Promise<void> {
-    await removeNetwork(this.#bridge);
+    await removeNetwork(this.bridge);
   }
 
   /** Returns false if another process has made a bridge in the range just now. */
   async #make(): Promise<boolean> {
     try {
-      await ip(`link add name ${this.#bridge} address ${markOf(process.pid)} type bridge`);
+      await ip(`link add name ${this.bridge} address ${markOf(process.pid)} type bridge`);
     } catch (error) {
       if (String(error).includes("File exists")) return false;
       throw error;
     }
     await ip(
-      `address add ${this.gateway}/20 dev ${this.#bridge}`,
-      `link set ${this.#bridge} up`,
+      `address add ${this.gateway}/20 dev ${this.bridge}`,
+      `link set ${this.bridge} up`,
       // The host answers for every address of Services; a process may listen on each without further commands.
-      `route add local ${this.#ip(services.from)}/22 dev ${this.#bridge}`,
+      `route add local ${this.#ip(serviceRange)}/22 dev ${this.bridge}`,
     );
     return true;
   }

@@ -10,20 +10,22 @@ export type Surroundings = {
   readonly hostIP: string;
   readonly startedAt: string;
   readonly now: string;
+  /** The reason why the node ended the pod. */
+  readonly failure?: { readonly reason: string; readonly message: string } | null;
 };
 
 export function podStatus(
   pod: Pod,
   init: readonly ContainerStatus[],
   main: readonly ContainerStatus[],
-  { podIP, hostIP, startedAt, now }: Surroundings,
+  { podIP, hostIP, startedAt, now, failure = null }: Surroundings,
 ): PodStatus {
-  const phase = phaseOf(pod, init, main);
+  const isQuiet = [...init, ...main].every(({ state }) => state.running === undefined);
+  const phase = failure !== null && isQuiet ? "Failed" : phaseOf(pod, init, main);
   const address = podIP === null ? {} : { podIP, podIPs: [{ ip: podIP }] };
-  const { generation } = pod.metadata;
   return {
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
+    ...(phase === "Failed" ? failure : {}),
     conditions: conditionsOf(pod, phase, init, main, podIP !== null, now),
     hostIP,
     hostIPs: [{ ip: hostIP }],
@@ -35,9 +37,9 @@ export function podStatus(
   };
 }
 
-/** A container that has ended counts as running while it will be restarted. */
+/** A container that has ended counts as running while it will be restarted. A deleted pod restarts none. */
 function phaseOf(
-  { spec: { restartPolicy = "Always" } }: Pod,
+  { spec: { restartPolicy = "Always" }, metadata: { deletionTimestamp } }: Pod,
   init: readonly ContainerStatus[],
   main: readonly ContainerStatus[],
 ): string {
@@ -46,8 +48,9 @@ function phaseOf(
   if (failedFirst && restartPolicy === "Never") return "Failed";
   if (init.some(({ state }) => state.terminated?.exitCode !== 0)) return "Pending";
   const isOver = codes.every((code) => code !== null);
-  if (isOver && codes.every((code) => code === 0) && restartPolicy !== "Always") return "Succeeded";
-  if (isOver && restartPolicy === "Never") return "Failed";
+  const hasEnd = deletionTimestamp !== undefined || restartPolicy !== "Always";
+  if (isOver && hasEnd && codes.every((code) => code === 0)) return "Succeeded";
+  if (isOver && (deletionTimestamp !== undefined || restartPolicy === "Never")) return "Failed";
   const begun = main.some(({ state, lastState }) => !state.waiting || lastState.terminated);
   const created = main.every(({ state, lastState }) => !state.waiting || lastState.terminated);
   return begun && created ? "Running" : "Pending";

@@ -32,6 +32,8 @@ export type WorkerDeps = {
   /** Names containers, which share the storage of one Podman. */
   readonly prefix: string;
   readonly tokenFor: (pod: Pod) => string;
+  /** Hears of faults of the node itself. */
+  readonly problem: (error: unknown) => void;
   /** Aborts when the node closes: it writes nothing more. */
   readonly closed: AbortSignal;
 };
@@ -50,8 +52,10 @@ export class PodWorker {
   #main: readonly ContainerLife[] = [];
   #volumes: ReadonlyMap<string, string> = new Map();
   readonly #work: Promise<void>;
-  #end: Promise<void> | null = null;
+  #isTerminating = false;
+  #holdsAddress = false;
   #isOver = false;
+  #failure: { readonly reason: string; readonly message: string } | null = null;
 
   constructor(pod: Pod, deps: WorkerDeps) {
     this.#pod = pod;
@@ -75,9 +79,12 @@ export class PodWorker {
 
   /** Ends the pod within the time, and deletes its object. A later call may shorten the time. */
   terminate(graceMs: number): void {
+    const { problem } = this.#deps;
     this.#ending.abort();
-    this.#end ??= this.#terminate(graceMs);
-    void after(graceMs, undefined, { ref: false }).then(async () => await this.kill());
+    if (!this.#isTerminating) this.#terminate(graceMs).catch(problem);
+    this.#isTerminating = true;
+    const late = after(graceMs, undefined, { ref: false });
+    late.then(async () => await this.kill()).catch(problem);
   }
 
   /** Kills the containers, and resolves when they are gone. */
@@ -108,24 +115,45 @@ export class PodWorker {
   async #run(): Promise<void> {
     const { network, record } = this.#deps;
     const { initContainers = [], containers, restartPolicy = "Always" } = this.#pod.spec;
+    this.#limitTime();
     const hasInit = initContainers.length > 0;
     this.#init = initContainers.map((one, at) => this.#life(one, "init", at > 0));
     this.#main = containers.map((one) => this.#life(one, restartPolicy, hasInit));
     this.#write();
     const address = await network.addPod();
     this.#address = address;
+    this.#holdsAddress = true;
     writePodFiles(this.folder, this.#pod, address.ip, network.gateway);
     this.#write();
     while (!this.#tryMount()) await this.#slept(this.#deps.times.retryMs);
     for (const life of this.#init) {
-      if (this.#ending.signal.aborted) return;
+      if (this.#ending.signal.aborted) break;
       if (!(await life.run())) return await this.#over();
       this.#write();
     }
-    if (this.#ending.signal.aborted) return;
+    if (this.#ending.signal.aborted) return await this.#over();
     await Promise.all(this.#main.map(async (life) => await life.run()));
     await this.#over();
     record(this.#pod, "Normal", "Completed", "All containers have ended");
+  }
+
+  /** Source: API reference, "PodSpec" (activeDeadlineSeconds); docs, "Init Containers". */
+  #limitTime(): void {
+    const { activeDeadlineSeconds: seconds, terminationGracePeriodSeconds: grace = graceSeconds } =
+      this.#pod.spec;
+    if (seconds === undefined) return;
+    const exceeded = async (): Promise<void> => {
+      if (this.#isOver) return;
+      const message = "Pod was active on the node longer than the specified deadline";
+      this.#failure = { reason: "DeadlineExceeded", message };
+      this.#ending.abort();
+      const lives = [...this.#init, ...this.#main];
+      await Promise.all(lives.map(async (life) => await life.stop(grace * 1_000)));
+    };
+    const options = { ref: false, signal: this.#ending.signal };
+    after(seconds * 1_000, undefined, options)
+      .then(exceeded, () => {})
+      .catch(this.#deps.problem);
   }
 
   async #over(): Promise<void> {
@@ -141,8 +169,6 @@ export class PodWorker {
     this.#holdsAddress = false;
     await this.#deps.network.removePod(address);
   }
-  #holdsAddress = true;
-
   async #terminate(graceMs: number): Promise<void> {
     const lives = [...this.#init, ...this.#main];
     await Promise.all(lives.map(async (life) => await life.stop(graceMs)));
@@ -157,12 +183,13 @@ export class PodWorker {
   }
 
   #life(container: Container, policy: string, waits: boolean): ContainerLife {
-    const { podman, times, record } = this.#deps;
+    const { podman, times, record, problem } = this.#deps;
     const { metadata, spec } = this.#pod;
     const restarts = spec.restartPolicy ?? "Always";
     const context: LifeContext = {
       podman,
       times,
+      problem,
       podName: `${metadata.name}_${metadata.namespace}(${metadata.uid})`,
       podIP: "",
       gracePeriodSeconds: spec.terminationGracePeriodSeconds ?? graceSeconds,
@@ -235,12 +262,14 @@ export class PodWorker {
       hostIP: network.gateway,
       startedAt: this.#startedAt,
       now: now(),
+      failure: this.#failure,
     });
     objects.updateStatus("pods", { ...pod, status });
   }
 
   #failed(error: unknown): void {
     if (this.#deps.closed.aborted) return;
+    this.#deps.problem(error);
     this.#deps.record(this.#pod, "Warning", "FailedCreatePodSandBox", (error as Error).message);
   }
 

@@ -28,7 +28,7 @@ export async function tried(
   target: ProbeTarget,
   timeoutMs: number,
 ): Promise<Tried> {
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.timeout(Math.ceil(timeoutMs));
   try {
     return await once(handler, target, signal, timeoutMs);
   } catch (error) {

@@ -15,10 +15,10 @@ export class Services {
   readonly #network: PodNetwork;
   readonly #served = new Map<string, Served>();
   readonly #watches: readonly (() => void)[];
-  /** Ports that could not be opened, for the test's message. */
-  readonly problems: string[] = [];
+  readonly #problem: (error: unknown) => void;
 
-  constructor(objects: Objects, network: PodNetwork) {
+  constructor(objects: Objects, network: PodNetwork, problem: (error: unknown) => void) {
+    this.#problem = problem;
     this.#objects = objects;
     this.#network = network;
     for (const service of objects.list("services")) this.#serve(service);
@@ -81,22 +81,12 @@ export class Services {
     const port = Number(key.split(":").at(-1));
     const opening = Forwarder.open(address, port, targets);
     ports.set(key, opening);
-    opening.catch((error: unknown) => this.problems.push(`${address}:${port}: ${String(error)}`));
+    opening.catch((error: unknown) => this.#problem(`${address}:${port}: ${String(error)}`));
   }
 
-  /** A Service without an address gets one, and keeps it. */
   #addressed(service: Service): Served {
-    const { clusterIP = "" } = service.spec;
-    const isOwn = clusterIP !== "" && this.#network.claimServiceAddress(clusterIP);
-    const address = isOwn ? clusterIP : this.#network.takeServiceAddress();
-    const served: Served = { address, ports: new Map() };
+    const served: Served = { address: service.spec.clusterIP ?? "", ports: new Map() };
     this.#served.set(uidOf(service), served);
-    const { namespace = "", name } = service.metadata;
-    const current = this.#objects.get("services", namespace, name);
-    if (address !== clusterIP && current !== null) {
-      const spec = { ...current.spec, clusterIP: address, clusterIPs: [address] };
-      this.#objects.update("services", { ...current, spec });
-    }
     return served;
   }
 

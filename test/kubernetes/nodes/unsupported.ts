@@ -1,4 +1,4 @@
-/** Says what a pod asks for that this node does not have: it runs a pod as specified, or not at all. */
+/** The things that a pod asks for and this node does not have: it runs a pod as specified, or not at all. */
 import type { Pod } from "../controllers/kinds.ts";
 import type { Container, Volume } from "../controllers/pod-kinds.ts";
 
@@ -10,32 +10,57 @@ const volumeKinds: readonly (keyof Volume)[] = [
   "persistentVolumeClaim",
 ];
 
+/** Fields that the node does not read, and that would change what the pod sees or does. */
+const unread = {
+  pod: [
+    "hostIPC",
+    "hostNetwork",
+    "hostPID",
+    "runtimeClassName",
+    "setHostnameAsFQDN",
+    "shareProcessNamespace",
+  ],
+  podSecurity: ["appArmorProfile", "seLinuxOptions", "sysctls", "windowsOptions"],
+  container: ["restartPolicy", "resizePolicy", "stdin", "tty", "volumeDevices"],
+  security: ["appArmorProfile", "procMount", "seLinuxOptions", "windowsOptions"],
+} as const;
+
+const resources = ["cpu", "memory", "ephemeral-storage"];
+
 /** Returns the first thing that is lacking, as the end of a sentence; null if the node can run the pod. */
-export function lacking({ spec }: Pod): string | null {
-  const flags = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace"];
-  const flag = flags.find((name) => spec[name] === true);
-  if (flag !== undefined) return flag;
-  if (spec["runtimeClassName"] !== undefined) return "runtime classes";
-  const volume = (spec.volumes ?? []).find(
-    (one) => !volumeKinds.some((kind) => one[kind] !== undefined),
+export function lacking(
+  { spec }: Pod,
+  nodeLabels: Readonly<Record<string, string>>,
+): string | null {
+  const selector = (spec["nodeSelector"] ?? {}) as Readonly<Record<string, string>>;
+  const label = Object.entries(selector).find(([key, value]) => nodeLabels[key] !== value);
+  if (label !== undefined) return `label ${label.join("=")}`;
+  return (
+    firstSet(spec, unread.pod) ??
+    firstSet(spec.securityContext ?? {}, unread.podSecurity) ??
+    firstOf(spec.volumes ?? [], lackingVolume) ??
+    firstOf([...(spec.initContainers ?? []), ...spec.containers], lackingIn)
   );
-  if (volume !== undefined) {
-    const kinds = Object.keys(volume).filter((key) => key !== "name");
-    return `volumes of kind ${kinds.join(", ")}`;
-  }
-  return firstOf([...(spec.initContainers ?? []), ...spec.containers], lackingIn);
+}
+
+function lackingVolume(volume: Volume): string | null {
+  if (volumeKinds.some((kind) => volume[kind] !== undefined)) return null;
+  const kinds = Object.keys(volume).filter((key) => key !== "name");
+  return `volumes of kind ${kinds.join(", ")}`;
 }
 
 function lackingIn(container: Container): string | null {
-  if (container.restartPolicy !== undefined) return "restartPolicy of containers";
-  if ((container.volumeDevices ?? []).length > 0) return "block devices";
-  if (container.volumeMounts?.some(({ subPathExpr }) => subPathExpr !== undefined))
-    return "subPathExpr";
-  const types = container.securityContext?.seccompProfile?.type ?? "RuntimeDefault";
-  if (!["RuntimeDefault", "Unconfined"].includes(types)) return `seccomp profiles of type ${types}`;
-  const known = ["cpu", "memory", "ephemeral-storage"];
-  const amounts = { ...container.resources?.limits, ...container.resources?.requests };
-  return Object.keys(amounts).find((name) => !known.includes(name)) ?? null;
+  const { securityContext = {}, resources: { limits, requests } = {} } = container;
+  const profile = securityContext.seccompProfile?.type ?? "RuntimeDefault";
+  if (!["RuntimeDefault", "Unconfined"].includes(profile)) return `seccomp profile ${profile}`;
+  const amount = Object.keys({ ...limits, ...requests }).find((name) => !resources.includes(name));
+  const field = firstSet(container, unread.container) ?? firstSet(securityContext, unread.security);
+  return field ?? amount ?? null;
+}
+
+function firstSet(object: object, fields: readonly string[]): string | null {
+  const values = object as Readonly<Record<string, unknown>>;
+  return fields.find((field) => values[field] !== undefined && values[field] !== false) ?? null;
 }
 
 function firstOf<T>(all: readonly T[], find: (one: T) => string | null): string | null {

@@ -116,11 +116,11 @@ function projectedFiles(
   if (token !== undefined) {
     return [{ path: token.path, bytes: Buffer.from(world.tokenFor(pod)), ...tokenMode(pod, mode) }];
   }
-  return (downwardAPI?.items ?? []).map(({ path, fieldRef, mode: own }) => ({
-    path,
-    bytes: Buffer.from(fieldRef === undefined ? "" : fieldOf(fieldRef.fieldPath, pod, world.facts)),
-    mode: own ?? mode,
-  }));
+  return (downwardAPI?.items ?? []).map(({ path, fieldRef, mode: own }) => {
+    if (fieldRef === undefined) throw failed("this node has no resourceFieldRef in volumes");
+    const bytes = Buffer.from(fieldOf(fieldRef.fieldPath, pod, world.facts));
+    return { path, bytes, mode: own ?? mode };
+  });
 }
 
 /** Only the pod's user reads its token, if all containers have one user. Source: KEP-2451. */

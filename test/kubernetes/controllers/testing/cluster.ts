@@ -27,7 +27,7 @@ export class ControllerCluster implements Disposable {
     });
     const failed = (name: string, error: unknown): void =>
       void this.failures.push(`${name}: ${error}`);
-    this.#controllers = startControllers({ store, clock: this.clock, caPem: "pem", failed });
+    this.#controllers = startControllers({ store, clock: this.clock, failed });
   }
 
   /** Resolves when the controllers have nothing left to do. */
@@ -51,7 +51,7 @@ export class ControllerCluster implements Disposable {
       pod.spec.nodeName = "node-1";
       this.objects.update("pods", pod);
     } else if (isDeleted(pod)) this.objects.delete("pods", pod, 0);
-    else if (pod.status?.phase === undefined) this.become(pod.metadata.name, "Running", true);
+    else if (pod.status?.phase === "Pending") this.become(pod.metadata.name, "Running", true);
   }
 
   become(name: string, phase: string, ready = false): void {
@@ -89,7 +89,10 @@ export class ControllerCluster implements Disposable {
   /** Changes the specification of an object. */
   change<P extends Plural>(plural: P, name: string, spec: object): void {
     const found = this.get(plural, name);
-    this.objects.update(plural, { ...found, spec: { ...found["spec"], ...spec } });
+    this.objects.update(plural, {
+      ...found,
+      spec: { ...(found["spec"] as object), ...spec },
+    } as Kinds[P]);
   }
 
   names(plural: Plural): readonly string[] {

@@ -1,48 +1,60 @@
 /** A store with controllers and a node, and a Podman of the test's own with its small image. */
-import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
+import { setTimeout as after } from "node:timers/promises";
+import { Podman, testImage } from "@trainyard/service-agent/testing/podman";
+import { afterAll, beforeAll, expect } from "vitest";
 import { notRun } from "../../../world/torch.ts";
 import type { KubeObject } from "../../api/object-store.ts";
-import { createObjectStore } from "../../api/store/create-store.ts";
-import { startControllers } from "../../controllers/index.ts";
 import { type Kinds, Objects, type Plural } from "../../controllers/kinds.ts";
 import type { PodSpec } from "../../controllers/pod-kinds.ts";
-import { networkProblem, type NodeOptions, PodNode } from "../index.ts";
+import { PodCluster, podsProblem } from "../index.ts";
 
 export { testImage };
 
-/** Skips the test if pods cannot run here. */
-export function needPods(skip: (note: string) => never): void {
-  const problem = podmanProblem() ?? networkProblem();
-  if (problem !== null) notRun(skip, problem);
+/** A cluster for all tests of a file, which has to be left without faults and containers. */
+export function sharedWorld(): (skip: (note: string) => never) => PodWorld {
+  let podman: Podman | null = null;
+  let opened: PodWorld | null = null;
+  let problem: string | null = null;
+  beforeAll(async () => {
+    problem = podsProblem();
+    if (problem !== null) return;
+    podman = await Podman.start();
+    opened = await PodWorld.start(podman);
+  });
+  afterAll(async () => {
+    await opened?.[Symbol.asyncDispose]();
+    expect(podman?.containers() ?? []).toEqual([]);
+    await podman?.[Symbol.asyncDispose]();
+    expect(opened?.problems ?? []).toEqual([]);
+  });
+  return (skip) => {
+    if (problem !== null) return notRun(skip, problem);
+    if (opened === null) throw new Error("the node did not start");
+    return opened;
+  };
 }
 
 export class PodWorld implements AsyncDisposable {
   readonly objects: Objects;
-  readonly node: PodNode;
-  /** The failures of controllers. */
-  readonly failures: string[];
-  readonly #controllers: Disposable;
+  readonly cluster: PodCluster;
 
-  private constructor(
-    objects: Objects,
-    node: PodNode,
-    controllers: Disposable,
-    failures: string[],
-  ) {
-    this.objects = objects;
-    this.node = node;
-    this.#controllers = controllers;
-    this.failures = failures;
+  private constructor(cluster: PodCluster) {
+    this.cluster = cluster;
+    this.objects = new Objects(cluster.server.store);
   }
 
-  static async start(podman: Podman, options: Partial<NodeOptions> = {}): Promise<PodWorld> {
-    const store = createObjectStore();
-    const failures: string[] = [];
-    const failed = (name: string, error: unknown): void => void failures.push(`${name}: ${error}`);
-    const controllers = startControllers({ store, caPem: "certificate", failed });
+  static async start(podman: Podman): Promise<PodWorld> {
     const times = { backOffMs: 100, retryMs: 50, secondMs: 100 };
-    const node = await PodNode.start({ store, socket: podman.socket, times, ...options });
-    return new PodWorld(new Objects(store), node, controllers, failures);
+    return new PodWorld(await PodCluster.start({ socket: podman.socket, times }));
+  }
+
+  get node(): PodCluster["node"] {
+    return this.cluster.node;
+  }
+
+  /** The faults of the node and of controllers. */
+  get problems(): readonly string[] {
+    return [...this.cluster.failures, ...this.node.problems];
   }
 
   pod(name: string, spec: PodSpec, metadata: Partial<KubeObject["metadata"]> = {}): Kinds["pods"] {
@@ -74,7 +86,7 @@ export class PodWorld implements AsyncDisposable {
       const events = this.objects
         .list("events")
         .map(({ reason, message }) => `${reason}: ${message}`);
-      const all = [...events, ...this.failures, ...this.node.problems].join("\n");
+      const all = [...events, ...this.problems].join("\n");
       found.reject(new Error(`${plural} ${name}: ${JSON.stringify(last?.["status"])}\n${all}`));
     }, ms);
     return await found.promise.finally(() => {
@@ -85,14 +97,29 @@ export class PodWorld implements AsyncDisposable {
 
   /** Resolves when the object is gone. */
   async gone(plural: Plural, name: string): Promise<void> {
-    if (this.objects.get(plural, "default", name) === null) return;
-    await new Promise<void>((resolve) => {
-      const end = this.objects.watch(plural, (object, type) => {
-        if (type !== "DELETED" || object.metadata.name !== name) return;
-        end();
-        resolve();
-      });
+    const gone = Promise.withResolvers<void>();
+    const end = this.objects.watch(plural, (object, type) => {
+      if (type === "DELETED" && object.metadata.name === name) gone.resolve();
     });
+    if (this.objects.get(plural, "default", name) === null) gone.resolve();
+    const timer = setTimeout(
+      () => gone.reject(new Error(`${plural} ${name} is still there`)),
+      30_000,
+    );
+    await gone.promise.finally(() => {
+      clearTimeout(timer);
+      end();
+    });
+  }
+
+  /** Returns the first line of a container's log, as soon as it has one. */
+  async said(name: string): Promise<string> {
+    const signal = AbortSignal.timeout(30_000);
+    while (!signal.aborted) {
+      for await (const line of this.lines(name)) return String(line);
+      await after(20);
+    }
+    throw new Error(`${name} has said nothing`);
   }
 
   async ended(name: string): Promise<Kinds["pods"]> {
@@ -107,16 +134,24 @@ export class PodWorld implements AsyncDisposable {
     );
   }
 
-  async log(name: string, container?: string): Promise<string> {
+  async log(name: string, more: { previous?: boolean; follow?: boolean } = {}): Promise<string> {
     let text = "";
-    const options = container === undefined ? {} : { container };
-    for await (const part of this.node.log("default", name, options)) text += part;
+    for await (const part of this.lines(name, more)) text += part;
     return text;
   }
 
+  lines(
+    name: string,
+    more: { previous?: boolean; follow?: boolean } = {},
+  ): AsyncIterable<string | Uint8Array> {
+    const pod = this.objects.get("pods", "default", name);
+    if (pod === null) throw new Error(`no pod ${name}`);
+    const options = { follow: false, tailLines: null, timestamps: false, previous: false, ...more };
+    return this.node.logs.read(pod, "main", options, AbortSignal.timeout(30_000));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#controllers[Symbol.dispose]();
-    await this.node[Symbol.asyncDispose]();
+    await this.cluster[Symbol.asyncDispose]();
   }
 }
 
