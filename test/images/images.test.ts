@@ -25,7 +25,7 @@ import { build, imageOf, imagesProblem, startPodman, startPodmanBeside } from ".
 const problem = imagesProblem();
 const names = targets.map(({ name }) => name);
 const home = "opt/trainyard";
-/** As a pod with the profile "restricted" runs it. */
+/** The options of a container with the rights of a pod of the profile "restricted". */
 const restricted = ["--network=host", "--read-only", "--cap-drop=all", "--user=10001"];
 
 let stack: AsyncDisposableStack;
