@@ -12,10 +12,13 @@ import { freePort, startTestPostgres } from "@trainyard/testing";
 import { imageOf } from "../../images/built.ts";
 
 const database = "trainyard";
+const main = (kind: string): string => `services/${Starts.service}/src/main.${kind}`;
 
 export class Starts implements AsyncDisposable {
   static readonly service = "experiments";
   readonly #podman: Podman;
+  /** The folder of the image's files. */
+  readonly #files: string;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #stack: AsyncDisposableStack;
 
@@ -25,6 +28,7 @@ export class Starts implements AsyncDisposable {
     stack: AsyncDisposableStack,
   ) {
     this.#podman = podman;
+    this.#files = podman.run("image", "mount", imageOf(Starts.service)).trim();
     this.#environment = environment;
     this.#stack = stack;
   }
@@ -44,12 +48,21 @@ export class Starts implements AsyncDisposable {
     return new Starts(podman, environment, stack.move());
   }
 
-  /** Returns the milliseconds until the service is ready. */
+  /** Returns the milliseconds until the service is ready, by the image's own files. */
   async onHost(): Promise<number> {
+    const at = join(this.#files, "opt/trainyard");
+    return this.#started(join(at, "bin/node"), join(at, main("js")));
+  }
+
+  /** The same by the program of the checkout, which is one file (ADR 73). */
+  async compiled(): Promise<number> {
+    return this.#started(process.execPath, programFile(join(checkout, main("ts"))));
+  }
+
+  async #started(node: string, program: string): Promise<number> {
     const port = await freePort();
-    const source = join(checkout, "services", Starts.service, "src/main.ts");
     const start = performance.now();
-    const child = spawn(process.execPath, [programFile(source)], {
+    const child = spawn(node, [program], {
       stdio: "ignore",
       env: { ...process.env, ...this.#environment, TRAINYARD_HTTP_PORT: String(port) },
     });
@@ -59,19 +72,15 @@ export class Starts implements AsyncDisposable {
     return took;
   }
 
+  /** The same in a container that was created before. */
   async asContainer(): Promise<number> {
     const port = await freePort();
     const settings = { ...this.#environment, TRAINYARD_HTTP_PORT: String(port) };
     const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-    const options = [
-      "--detach",
-      "--name=measured",
-      "--network=host",
-      "--read-only",
-      "--cap-drop=all",
-    ];
+    const options = ["--name=measured", "--network=host", "--read-only", "--cap-drop=all"];
+    this.#podman.run("create", ...options, ...env, imageOf(Starts.service));
     const start = performance.now();
-    this.#podman.run("run", ...options, ...env, imageOf(Starts.service));
+    this.#podman.run("start", "measured");
     const took = await untilReady(port, start);
     this.#podman.run("stop", "--time=30", "measured");
     this.#podman.run("rm", "measured");
@@ -79,6 +88,7 @@ export class Starts implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.#podman.run("image", "unmount", imageOf(Starts.service));
     return this.#stack.disposeAsync();
   }
 }
