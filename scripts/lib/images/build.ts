@@ -29,7 +29,7 @@ export type Built = {
   readonly name: string;
   /** The digest of the image's configuration, which names all of its bytes. */
   readonly id: string;
-  /** As buildah prints it, such as 151 MB. */
+  /** The size in the words of buildah, such as 151 MB. */
   readonly size: string;
   readonly bill: string;
 };
@@ -138,7 +138,8 @@ async function buildah(...args: readonly string[]): Promise<string> {
 
 function sentenceOf(error: unknown): string {
   const { code, stderr } = error as { readonly code?: unknown; readonly stderr?: string };
-  if (code === "ENOENT") return "buildah was not found: install it, for example with apt-get install buildah";
+  if (code === "ENOENT")
+    return "buildah was not found: install it, for example with apt-get install buildah";
   const last = (stderr ?? "").trim().split("\n").at(-1) ?? "";
   return `buildah: ${last === "" ? String(error) : last}`;
 }

@@ -96,9 +96,10 @@ class Walk {
     const here = Object.entries(optionalDependencies).filter(([one]) =>
       existsSync(join(root, siblings, one)),
     );
-    const needs = [...Object.entries(dependencies), ...here].map(([one, wanted]) =>
-      this.#add(join(siblings, one), one, wanted),
-    );
+    const needs = [...Object.entries(dependencies), ...here]
+      // A package of types has no code.
+      .filter(([one]) => !one.startsWith("@types/"))
+      .map(([one, wanted]) => this.#add(join(siblings, one), one, wanted));
     this.packages.set(folder, { ...found, needs });
     return folder;
   }
@@ -110,7 +111,9 @@ function lockedPackage(lock: LockFile, key: string, folder: string): LockedPacka
   const manifest = readFileSync(join(root, folder, "package.json"), "utf8");
   const { name, version } = JSON.parse(manifest) as { name: string; version: string };
   if (`${name}@${version}` !== locked) {
-    throw new Error(`${folder} has ${name}@${version}, and pnpm-lock.yaml ${locked}: install again`);
+    throw new Error(
+      `${folder} has ${name}@${version}, and pnpm-lock.yaml ${locked}: install again`,
+    );
   }
   const integrity = lock.packages[locked]?.resolution.integrity ?? "";
   return { name, version, integrity, folder, needs: [] };

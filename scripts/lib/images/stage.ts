@@ -63,7 +63,11 @@ export async function stageProgram(
   const place = join(folder, home);
   const pinned = catalog();
   for (const folder of closure.workspace.keys()) {
-    await writePackage(packageIn(folder), join(place, folder), { version, pinned, declares: false });
+    await writePackage(packageIn(folder), join(place, folder), {
+      version,
+      pinned,
+      declares: false,
+    });
   }
   for (const link of closure.links) {
     if (!link.at.startsWith("node_modules/")) makeLink(place, link);
@@ -71,6 +75,7 @@ export async function stageProgram(
   copyFileSync(join(root, "LICENSE"), join(place, "LICENSE"));
   if (pages !== null) cpSync(pages, join(place, "web"), { recursive: true });
   if (target.hasSdk) {
+    copyFileSync(join(root, "deploy/images/agent/init.py"), join(place, "init.py"));
     cpSync(join(root, "libs/sdk-python/src/trainyard"), join(place, "python/trainyard"), {
       recursive: true,
       filter: (path) => !/__pycache__|\.pyc$/.test(path),
