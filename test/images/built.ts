@@ -7,7 +7,7 @@ import { checkout } from "@trainyard/local-cluster";
 import { baseTar, imageTar } from "@trainyard/service-agent/testing/image";
 import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
 
-const base = "localhost/trainyard-base:1";
+export const base = "localhost/trainyard-base:1";
 
 /** The reason why no image can be built or run here; null if it can. */
 export function imagesProblem(): string | null {

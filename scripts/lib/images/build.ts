@@ -29,7 +29,7 @@ export type Built = {
   readonly name: string;
   /** The digest of the image's configuration, which names all of its bytes. */
   readonly id: string;
-  /** As buildah prints it, such as 151 MB. */
+  /** The size in the words of buildah, such as 151 MB. */
   readonly size: string;
   readonly bill: string;
 };

@@ -5,6 +5,7 @@ reports a last step that it does not send, and exits: its agent delivers the rep
 import os
 import pathlib
 import time
+from unittest import mock
 
 import trainyard
 from trainyard._http import HttpConnection
@@ -28,6 +29,6 @@ with trainyard.init() as ctx:
             (path / "state").write_text(f"step {step}")
         print(f"step {step}", flush=True)
         wait_for(GO if step == 1 else LEAVE)
-    HttpConnection.request = send_nothing
+    mock.patch.object(HttpConnection, "request", send_nothing).start()
     ctx.train.report_validation_metrics(3, {"loss": 0.3})
     os._exit(0)
