@@ -1,7 +1,7 @@
 /** Pods that find each other, the API server and the host: Services, names, and the controllers behind them. */
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { type PodWorld, server, sharedWorld, shell } from "./testing/pod-world.ts";
+import { type PodWorld, server, sharedWorld, shell, testImage } from "./testing/pod-world.ts";
 
 const world = sharedWorld();
 
@@ -157,4 +157,45 @@ except urllib.error.HTTPError as error: print(json.load(error)["message"])`;
   expect(await pods.log("inside")).toBe(
     '1\n1\nsecrets is forbidden: User "system:serviceaccount:default:default" cannot list resource "secrets" in API group "" in the namespace "default"\n',
   );
+});
+
+test("an image's user, entrypoint and arguments hold, and volumes are mounted over its folders", async ({
+  skip,
+}) => {
+  const pods = world(skip);
+  const image = "localhost/own:1";
+  const changes = ["USER 10001", 'ENTRYPOINT ["sh", "-c"]', 'CMD ["echo image"]'];
+  pods.podman.run("create", "--name", "own", testImage, "true");
+  const given = changes.flatMap((change) => ["--change", change]);
+  pods.podman.run("commit", "--quiet", ...given, "own", image);
+  pods.podman.run("rm", "own");
+  const metadata = { name: "names", namespace: "default" };
+  const data = { "agent-own": Buffer.from("credentials").toString("base64") };
+  pods.objects.create("secrets", { apiVersion: "v1", kind: "Secret", metadata, data });
+  const container = (args?: readonly string[]) => ({
+    name: "main",
+    image,
+    ...(args === undefined ? {} : { args }),
+    env: [{ name: "NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+    securityContext: { runAsNonRoot: true },
+    volumeMounts: [
+      { name: "memory", mountPath: "/dev/shm" },
+      { name: "names", mountPath: "/etc/own", subPathExpr: "agent-$(NAME)", readOnly: true },
+    ],
+  });
+  const spec = {
+    restartPolicy: "Never",
+    volumes: [
+      { name: "memory", emptyDir: { medium: "Memory" } },
+      { name: "names", secret: { secretName: "names" } },
+    ],
+  };
+  const script = "id -u; echo x > /dev/shm/x && ls /dev/shm; cat /etc/own";
+  const { volumeMounts: _, ...bare } = container();
+  pods.pod("image", { restartPolicy: "Never", containers: [bare] });
+  pods.pod("own", { ...spec, volumes: [...spec.volumes], containers: [container([script])] });
+  await pods.ended("own");
+  expect(await pods.log("own")).toBe("10001\nx\ncredentials");
+  await pods.ended("image");
+  expect(await pods.log("image")).toBe("image\n");
 });
