@@ -59,7 +59,7 @@ const refusals: readonly (readonly [words: string, object: KubeObject])[] = [
     "may not be 0 when `maxSurge` is 0",
     spec({ strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
   ],
-  ['spec.strategy.type: Unsupported value: "Roll"', spec({ strategy: { type: "Roll" } })],
+  ['supported values: "Recreate", "RollingUpdate"', spec({ strategy: { type: "Roll" } })],
   ["spec.template.spec.containers: Required value", podSpec({ containers: [] })],
   [
     'spec.template.spec.restartPolicy: Unsupported value: "Never"',
@@ -80,7 +80,7 @@ const refusals: readonly (readonly [words: string, object: KubeObject])[] = [
   ["containers[0].image: Required value", container({ image: "" })],
   ["containers[0].name: Invalid value", container({ name: "not_a_name" })],
   [
-    "ports[0].name: Too long: may not be more than 15",
+    "must be no more than 15",
     container({ ports: [{ containerPort: 1, name: "sixteen-letters-" }] }),
   ],
   [
@@ -96,7 +96,7 @@ const refusals: readonly (readonly [words: string, object: KubeObject])[] = [
       ],
     }),
   ],
-  ["env[0].name: Invalid value", container({ env: [{ name: "1 2", value: "x" }] })],
+  ["env[0].name: Invalid value", container({ env: [{ name: "A=B", value: "x" }] })],
   [
     "env[0].valueFrom: Invalid value",
     container({
@@ -132,7 +132,7 @@ const refusals: readonly (readonly [words: string, object: KubeObject])[] = [
     container({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
   ],
   [
-    'spec.template.spec.restartPolicy: Unsupported value: "Always"',
+    'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
     other("batch/v1", "Job", { spec: { template: { spec: { containers } } } }),
   ],
   ["spec.ports: Required value", service([])],

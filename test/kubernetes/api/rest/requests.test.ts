@@ -250,6 +250,55 @@ test("a token ends with its service account", async () => {
   expect((await client.send("GET", CONFIG_MAPS, { token })).code).toBe(401);
 });
 
+test("a namespace refuses pods that violate its standard, and warns of their templates", async () => {
+  const namespace = (name: string, mode: string) => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name, labels: { [`pod-security.kubernetes.io/${mode}`]: "restricted" } },
+  });
+  await client.send("POST", "/api/v1/namespaces", { body: namespace("enforced", "enforce") });
+  await client.send("POST", "/api/v1/namespaces", { body: namespace("warned", "warn") });
+  await expect
+    .poll(() => server.store.get("serviceaccounts", "enforced", "default"))
+    .not.toBeNull();
+  const pod = (securityContext: Fields): Fields => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p" },
+    spec: { containers: [{ name: "main", image: "a:1", securityContext }] },
+  });
+  const path = "/api/v1/namespaces/enforced/pods?dryRun=All";
+  const refused = await client.send("POST", path, { body: pod({}) });
+  expect(refused.body.message).toBe(
+    'pods "p" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "main" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "main" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+  );
+  const securityContext = {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ["ALL"] },
+    runAsNonRoot: true,
+    seccompProfile: { type: "RuntimeDefault" },
+  };
+  expect((await client.send("POST", path, { body: pod(securityContext) })).code).toBe(201);
+  const body = deployment("warned", "a:1");
+  const warned = await client.send("POST", "/apis/apps/v1/namespaces/warned/deployments", { body });
+  expect(warned.headers.warning).toContain('would violate PodSecurity \\"restricted:latest\\"');
+});
+
+test("the audit tells who asked for what, and whether he might", async () => {
+  const token = server.token("kube-system", "default");
+  await client.send("GET", CONFIG_MAPS, { token });
+  expect(server.audit.at(-1)).toEqual({
+    user: "system:serviceaccount:kube-system:default",
+    verb: "list",
+    group: "",
+    resource: "configmaps",
+    subresource: "",
+    namespace: "default",
+    name: null,
+    allowed: false,
+  });
+});
+
 test("a pod with a node ends with its grace period, is read for its log, and is evicted within its budget", async () => {
   const labels = { app: "pod" };
   const pod = server.store.create("pods", {

@@ -1,7 +1,9 @@
 import { type Surroundings, setDefaults } from "../defaults/kinds.ts";
 import { createAllocator } from "../defaults/services.ts";
+import { forbidden } from "../fault.ts";
 import type { KubeObject } from "../object-store.ts";
 import { RESOURCES, type Resource, SERVICE_MONITOR } from "../resources.ts";
+import { podSecurityViolation } from "../validation/pod-security.ts";
 import { validate } from "../validation/validate.ts";
 import { MemoryStore, type Rules } from "./memory-store.ts";
 
@@ -21,10 +23,17 @@ export const createObjectStore = (options: StoreOptions = {}): MemoryStore => {
     allocate: createAllocator(options.serviceAddress),
     accountOf: (namespace, name) => store.get("serviceaccounts", namespace, name),
   };
+  const enforcePodSecurity = (resource: Resource, pod: KubeObject): void => {
+    const namespace = store.get("namespaces", null, pod.metadata.namespace ?? "");
+    const violation = podSecurityViolation(namespace, pod, "enforce");
+    if (violation)
+      throw forbidden(resource, pod.metadata.name, violation.replace(/^violate/, "violates"));
+  };
   const rules: Rules = {
     create: (resource, object) => {
       setDefaults(resource, object, null, around);
       validate(resource, object, null);
+      if (object.kind === "Pod") enforcePodSecurity(resource, object);
     },
     update: (resource, object, old, byClient) => {
       setDefaults(resource, object, old, around);

@@ -345,6 +345,7 @@ const markDeleted = (resource: Resource, object: KubeObject, options: DeleteOpti
     metadata.finalizers = kept;
     if (kept.length === 0) delete metadata.finalizers;
   }
+  if (resource.kind === "Namespace") object.status = { ...object.status, phase: "Terminating" };
   const before = metadata.deletionGracePeriodSeconds;
   let grace = resource.kind === "Pod" ? graceOf(object, options) : 0;
   // A later delete may shorten the time and never lengthens it. Source: docs, "Pod Lifecycle" (forced termination).

@@ -16,7 +16,7 @@ export const isServiceName = (name: string): boolean => name.length <= 63 && LAB
 
 export const checkDnsLabel = (report: Report, field: string, name: string | undefined): void => {
   if (!name) report.required(field);
-  else if (name.length > 63) report.tooLong(field, 63);
+  else if (name.length > 63) report.invalid(field, name, "must be no more than 63 bytes");
   else if (!LABEL.test(name)) {
     report.invalid(
       field,
@@ -28,7 +28,7 @@ export const checkDnsLabel = (report: Report, field: string, name: string | unde
 
 export const checkSubdomain = (report: Report, field: string, name: string | undefined): void => {
   if (!name) report.required(field);
-  else if (name.length > 253) report.tooLong(field, 253);
+  else if (name.length > 253) report.invalid(field, name, "must be no more than 253 bytes");
   else if (!SUBDOMAIN.test(name)) {
     report.invalid(
       field,
@@ -90,7 +90,7 @@ export const checkAnnotations = (
 
 /** A port's name: at most 15 characters, one of them a letter. */
 export const checkPortName = (report: Report, field: string, name: string): void => {
-  if (name.length > 15) report.tooLong(field, 15);
+  if (name.length > 15) report.invalid(field, name, "must be no more than 15 bytes");
   else if (
     !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) ||
     name.includes("--") ||
@@ -136,7 +136,7 @@ export const checkEnvironmentName = (
 };
 
 export const checkDataKey = (report: Report, field: string, key: string): void => {
-  if (key.length > 253) report.tooLong(field, 253);
+  if (key.length > 253) report.invalid(field, key, "must be no more than 253 bytes");
   else if (!KEY.test(key) || key === "." || key.startsWith("..")) {
     report.invalid(
       field,

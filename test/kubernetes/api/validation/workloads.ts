@@ -143,9 +143,8 @@ const checkJob = (report: Report, spec: Fields): void => {
     );
   }
   const policy = spec.template?.spec?.restartPolicy;
-  if (!["OnFailure", "Never"].includes(policy)) {
-    if (spec.template)
-      report.unsupported("spec.template.spec.restartPolicy", policy, ["OnFailure", "Never"]);
+  if (policy === "Always") {
+    report.required("spec.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"');
   }
 };
 
