@@ -44,7 +44,7 @@ export class PodmanApi {
       id: facts.Id,
       digest: facts.Digest,
       user: facts.User ?? "",
-      stopSignal: facts.Config?.StopSignal ?? "SIGTERM",
+      stopSignal: facts.Config?.StopSignal || "SIGTERM",
     };
   }
 
