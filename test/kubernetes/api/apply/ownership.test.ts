@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from "../object-store.ts";
 import { RESOURCES } from "../resources.ts";
 import { schemaOf } from "../schemas/schema.ts";
 import { decodeObject } from "../validation/decode.ts";
-import { fieldSetOf, fieldsV1Of } from "./field-set.ts";
+import { appliedLeaves, fieldSetOf, fieldsV1Of } from "./field-set.ts";
 import { applyConfiguration, trackUpdate, type Writer } from "./ownership.ts";
 
 const resource = RESOURCES.find(({ kind }) => kind === "Deployment");
@@ -194,6 +194,25 @@ test("an item that is applied twice is refused", () => {
   };
   expect(() => apply(given, null, "one")).toThrow(
     '.spec.template.spec.containers: duplicate entries for key [name="a"]',
+  );
+});
+
+test("an item without its name is the one without a name, as far as its type must have one", () => {
+  const given = (kind: string, rest: object): KubeObject => ({
+    apiVersion: "v1",
+    kind,
+    metadata: { name: "a", namespace: "default" },
+    ...rest,
+  });
+  const pods = given("Pod", { spec: { containers: [{ image: "i:1" }] } });
+  const account = given("ServiceAccount", { secrets: [{ kind: "Secret" }] });
+  const leaves = (object: KubeObject) => {
+    const own = RESOURCES.find(({ kind }) => kind === object.kind);
+    return own && [...appliedLeaves(object, schemaOf(own), "a").keys()];
+  };
+  expect(leaves(pods)).toContain('f:spec\nf:containers\nk:{"name":""}\nf:image');
+  expect(() => leaves(account)).toThrow(
+    '.secrets: element 0: associative list with keys has an element that omits key field "name"',
   );
 });
 
