@@ -14,6 +14,7 @@ import pg from "pg";
 import { imageOf } from "../../images/built.ts";
 import { eventually } from "../../world/eventually.ts";
 import type { KubeObject } from "../api/object-store.ts";
+import { Objects, type Pod } from "../controllers/kinds.ts";
 import { PodCluster } from "../nodes/index.ts";
 import { Page } from "./page.ts";
 
@@ -37,6 +38,7 @@ export class InstallWorld implements AsyncDisposable {
   /** The Roles that were made, as they were. */
   readonly roles: KubeObject[] = [];
   readonly #stack: AsyncDisposableStack;
+  readonly #objects: Objects;
 
   private constructor(stack: AsyncDisposableStack, parts: Parts) {
     this.#stack = stack;
@@ -45,6 +47,7 @@ export class InstallWorld implements AsyncDisposable {
     this.cluster = parts.cluster;
     this.podman = parts.podman;
     this.s3 = parts.s3;
+    this.#objects = new Objects(parts.cluster.server.store);
     this.cluster.server.store.watch("roles", ({ type, object }) => {
       if (type === "ADDED" && this.roles.length === 0) this.roles.push(object);
     });
@@ -78,38 +81,38 @@ export class InstallWorld implements AsyncDisposable {
 
   /** The pods of the release that are ready and not about to end. */
   readyPods(): Pods {
-    const ready = this.#objects("pods").filter(
-      ({ metadata, status }) =>
-        metadata.deletionTimestamp === undefined &&
-        JSON.stringify(status?.conditions ?? []).includes('"type":"Ready","status":"True"'),
-    );
+    const ready = this.#objects
+      .list("pods", namespace)
+      .filter(
+        ({ metadata, status }) =>
+          metadata.deletionTimestamp === undefined &&
+          status?.conditions?.some((one) => one.type === "Ready" && one.status === "True"),
+      );
     return Object.fromEntries(ready.map((pod) => [componentOf(pod), pod.metadata.uid ?? ""]));
   }
 
   newestPod(component: string): string {
-    const found = this.#objects("pods").filter((pod) => componentOf(pod) === component);
-    const age = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion);
-    const created = (pod: KubeObject): string => pod.metadata.creationTimestamp ?? "";
-    const [newest] = found.toSorted(
-      (a, b) => created(b).localeCompare(created(a)) || age(b) - age(a),
-    );
+    const found = this.#objects
+      .list("pods", namespace)
+      .filter((pod) => componentOf(pod) === component);
+    const created = (pod: Pod): string => pod.metadata.creationTimestamp ?? "";
+    const [newest] = found.toSorted((a, b) => created(b).localeCompare(created(a)));
     return newest?.metadata.name ?? "";
   }
 
   imageOf(deployment: string): string {
-    const found = this.#objects("deployments").find(({ metadata }) => metadata.name === deployment);
-    return String(found?.spec.template.spec.containers[0].image);
+    const found = this.#objects.get("deployments", namespace, deployment);
+    return found?.spec.template.spec.containers[0]?.image ?? "";
   }
 
   /** The address of a Service, which this host reaches, too. */
   addressOf(service: string): string {
-    const found = this.#objects("services").find(({ metadata }) => metadata.name === service);
-    return `http://${found?.spec.clusterIP}:8080`;
+    return `http://${this.#objects.get("services", namespace, service)?.spec.clusterIP}:8080`;
   }
 
   client(): Client {
-    const keys = this.#objects("secrets").find(({ metadata }) => metadata.name === "ty-keys");
-    const token = Buffer.from(String(keys?.data["first-token"]), "base64").toString();
+    const { data = {} } = this.#objects.get("secrets", namespace, "ty-keys") ?? {};
+    const token = Buffer.from(data["first-token"] ?? "", "base64").toString();
     return new Client({ url: this.addressOf("ty-gateway"), token });
   }
 
@@ -157,13 +160,9 @@ export class InstallWorld implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
-
-  #objects(plural: string): readonly KubeObject[] {
-    return this.cluster.server.store.list(plural, namespace);
-  }
 }
 
-const componentOf = ({ metadata }: KubeObject): string =>
+const componentOf = ({ metadata }: Pod): string =>
   metadata.labels?.["app.kubernetes.io/component"] ?? "";
 
 function valuesWith(ports: {
