@@ -9,21 +9,20 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { build, imageOf, imagesProblem, startPodman } from "../../images/built.ts";
 import { eventually } from "../../world/eventually.ts";
 import { notRun } from "../../world/torch.ts";
-import { needPrograms } from "../api/testing/cluster.ts";
-import { networkProblem } from "../nodes/pod-network.ts";
+import { programsProblem } from "../api/testing/cluster.ts";
+import { podsProblem } from "../nodes/index.ts";
 import { InstallWorld, namespace, type Pods } from "./install-world.ts";
-
-const given = process.env["TRAINYARD_KUBECONFIG"];
-const problem =
-  given === undefined
-    ? (imagesProblem() ?? networkProblem())
-    : "a node that has this checkout's images";
 
 let stack: AsyncDisposableStack;
 let podman: Podman;
 let world: InstallWorld;
+let problem: string | null;
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
+  problem =
+    process.env["TRAINYARD_KUBECONFIG"] === undefined
+      ? (programsProblem() ?? podsProblem() ?? imagesProblem())
+      : "a cluster with this host's images";
   if (problem !== null) return;
   const out = mkdtempSync(join(tmpdir(), "ty-bills-"));
   stack.defer(() => rmSync(out, { recursive: true }));
@@ -33,7 +32,6 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => stack.disposeAsync());
 beforeEach(({ skip }) => {
-  needPrograms(skip);
   if (problem !== null) notRun(skip, problem);
 });
 
