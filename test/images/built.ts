@@ -10,7 +10,8 @@ import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testi
 export const base = "localhost/trainyard-base:1";
 
 /**
- * The reason why no image can be built or run here; null if it can. With TRAINYARD_REQUIRE=podman the reason is an error.
+ * The reason why no image can be built or run here; null if it can. With TRAINYARD_REQUIRE=podman the reason is an
+ * error.
  */
 export function imagesProblem(): string | null {
   const hasBuildah = spawnSync("sh", ["-c", "command -v buildah"]).status === 0;
