@@ -1,11 +1,11 @@
 /** Follows docs/operate/deploy.md: migrate prepares the database, and one service starts alone. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startNats } from "@trainyard/bus/testing";
 import { programFile } from "@trainyard/kernel/program-file";
-import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import { CutPort, freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";
@@ -58,6 +58,13 @@ const adminOf = (postgres: TestPostgres): Environment => ({
   TRAINYARD_POSTGRES_ADMIN_URL: postgres.url({ database }),
 });
 
+async function query(postgres: TestPostgres, sql: string, name = database): Promise<void> {
+  const client = new pg.Client({ connectionString: postgres.url({ database: name }) });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
 const readyz = async (port: number): Promise<boolean> =>
   (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
 
@@ -86,23 +93,71 @@ test("migrate prepares an empty PostgreSQL, one service starts alone on it, and 
   expect(again.code).toBe(0);
   expect(again.said).toMatch(/^database trainyard is up to date, its log is at version \d+\n$/);
   expect(await readyz(port)).toBe(true);
+
+  // A log that lacks its version: the service that is connected would work with tables that change under it.
+  await query(postgres, "update log.migrations set number = 0");
+  const due = await migrate(adminOf(postgres));
+  expect(due.code).toBe(1);
+  expect(due.said).toMatch(
+    /^migrate: the log is at version 0 .* services are connected \(experiments \d+ connections\): stop all services first.*\n$/,
+  );
+  await query(postgres, "update log.migrations set number = 1");
+  expect(await readyz(port)).toBe(true);
   service.child.kill("SIGTERM");
   expect(await service.ended()).toBe(0);
+});
+
+test("after a rollback, migrate and each service name the version that must run and the backup", async () => {
+  const postgres = stack.use(await startTestPostgres());
+  const nats = stack.use(await startNats());
+  await migrate(adminOf(postgres));
+  await query(
+    postgres,
+    `create table feeds.migrations (number integer, name text);
+     alter table feeds.migrations owner to ty_feeds;
+     insert into feeds.migrations values (9000, 'newer')`,
+  );
+  const back =
+    "deploy that version again, or restore the backup made before it (docs/operate/backup.md)\n";
+  const service = start("services/feeds", {
+    TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_feeds", database }),
+    TRAINYARD_NATS_URL: nats.url,
+  });
+  expect(await service.ended()).toBe(1);
+  expect(service.said()).toMatch(
+    /cannot start: the tables of feeds were migrated by a newer version of Trainyard \(it is at 9000, .*\n$/,
+  );
+  expect(service.said()).toContain(back);
+  await query(postgres, "insert into log.migrations (number, name) values (9000, 'newer')");
+  const refused = await migrate(adminOf(postgres));
+  expect(refused.code).toBe(1);
+  expect(refused.said).toMatch(/^migrate: the log was migrated by a newer version of Trainyard/);
+  expect(refused.said).toContain(back);
+});
+
+test("migrate waits for a PostgreSQL that is away, and fails with the reason when the wait is over", async () => {
+  const postgres = stack.use(await startTestPostgres());
+  const link = stack.use(await CutPort.open(postgres.port));
+  await link.cut();
+  const url = `postgres://${postgres.user}@127.0.0.1:${link.port}/${database}`;
+  const program = start("libs/migrate", { TRAINYARD_POSTGRES_ADMIN_URL: url });
+  const waits = `migrate: waits for PostgreSQL, up to 60 s (connect ECONNREFUSED 127.0.0.1:${link.port})\n`;
+  await eventually("migrate waits", async () => program.said() === waits);
+  await link.mend();
+  expect(await program.ended()).toBe(0);
+  expect(program.said()).toContain("is up to date");
 });
 
 test("passwords of any character are set apart from the URLs, for migrate and for a service with two databases", async () => {
   const postgres = stack.use(await startTestPostgres());
   const nats = stack.use(await startNats());
   const passwords = { admin: "p@ss/wo:rd%20#?", service: "'%41\"\\&=$x+ y" };
-  const client = new pg.Client({ connectionString: postgres.url() });
-  await client.connect();
-  await client.query(
-    `create role "ad:min" superuser login password ${pg.escapeLiteral(passwords.admin)}`,
-  );
+  const password = pg.escapeLiteral(passwords.admin);
+  await query(postgres, `create role "ad:min" superuser login password ${password}`, "postgres");
   const rules = join(postgres.data, "pg_hba.conf");
-  writeFileSync(rules, "host all all 127.0.0.1/32 scram-sha-256\n");
-  await client.query("select pg_reload_conf()");
-  await client.end();
+  const trusting = readFileSync(rules, "utf8");
+  writeFileSync(rules, trusting.replaceAll(/trust$/gm, "scram-sha-256"));
+  await query(postgres, "select pg_reload_conf()", "postgres");
 
   const server = `${postgres.host}:${postgres.port}/${database}`;
   const admin = { TRAINYARD_POSTGRES_ADMIN_URL: `postgres://${server}` };
@@ -158,7 +213,10 @@ test("migrate prints one line about the problem, and exits with 2 for its settin
   });
   const port = await freePort();
   const url = `postgres://admin:hidden@127.0.0.1:${port}/trainyard`;
-  const refused = await migrate({ TRAINYARD_POSTGRES_ADMIN_URL: url });
+  const refused = await migrate({
+    TRAINYARD_POSTGRES_ADMIN_URL: url,
+    TRAINYARD_POSTGRES_WAIT_SECONDS: "0",
+  });
   expect(refused.code).toBe(1);
   expect(refused.said).toMatch(/^migrate: .*ECONNREFUSED.*\n$/);
   expect(refused.said).not.toContain("hidden");

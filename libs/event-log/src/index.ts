@@ -30,4 +30,4 @@ export {
   createPostgresLog,
   type PostgresLogOptions,
 } from "./postgres/postgres-log.ts";
-export { applyVersions, inMigration } from "./postgres/versions.ts";
+export { applyVersions, type DueVersions, inMigration } from "./postgres/versions.ts";

@@ -19,9 +19,15 @@ const schema = z.object({
   }),
   TRAINYARD_POSTGRES_ADMIN_USER: z.string().min(1).optional(),
   TRAINYARD_POSTGRES_ADMIN_PASSWORD: z.string().min(1).optional(),
+  TRAINYARD_POSTGRES_WAIT_SECONDS: z.coerce.number().min(0).max(86_400).default(60),
 });
 
-export function parseConfig(environment: Readonly<Record<string, string>>): DatabaseOptions {
+export type MigrateConfig = DatabaseOptions & {
+  /** How long PostgreSQL may be away or starting. */
+  readonly waitMs: number;
+};
+
+export function parseConfig(environment: Readonly<Record<string, string>>): MigrateConfig {
   const env = parseEnvironment(schema, environment);
   const adminUrl = withLogin(env.TRAINYARD_POSTGRES_ADMIN_URL, {
     user: env.TRAINYARD_POSTGRES_ADMIN_USER,
@@ -32,5 +38,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Data
     return password === undefined || password === "" ? [] : [[role, password] as const];
   });
   const names = services.map(({ name }) => name);
-  return { adminUrl, services: names, passwords: Object.fromEntries(passwords) };
+  const waitMs = env.TRAINYARD_POSTGRES_WAIT_SECONDS * 1_000;
+  return { adminUrl, services: names, passwords: Object.fromEntries(passwords), waitMs };
 }

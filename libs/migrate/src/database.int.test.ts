@@ -1,7 +1,9 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPostgresLog, newEventId } from "@trainyard/event-log";
+import { copyOfVersions } from "@trainyard/event-log/testing";
 import { emptyMeta } from "@trainyard/runtime";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
@@ -96,6 +98,68 @@ test("an administrator without superuser rights can prepare the database, also r
   expect((await prepareDatabase(options("managed", adminUrl))).created).toEqual([]);
   const url = own.url({ user: "ty_gateway", database: "managed" });
   await query(url, "create table gateway.mine (n int)");
+  await using stack = new AsyncDisposableStack();
+  const next = { ...options("managed", adminUrl), versions: await nextVersions(stack) };
+  const service = new pg.Client(url);
+  await service.connect();
+  await expect(prepareDatabase(next)).rejects.toMatchObject({ code: "services_connected" });
+  await service.end();
+  expect((await prepareDatabase(next)).logVersion).toBe(2);
+});
+
+/** Returns a folder with the log's versions and a next one. */
+async function nextVersions(stack: AsyncDisposableStack): Promise<string> {
+  const folder = await copyOfVersions(stack);
+  await writeFile(join(folder, "0002_next.sql"), "create table log.next (n integer);");
+  return folder;
+}
+
+test("a migration that is due is refused while services are connected, and made when they are gone", async () => {
+  await using stack = new AsyncDisposableStack();
+  const current = options("upgraded");
+  const next = { ...current, versions: await nextVersions(stack) };
+  expect((await prepareDatabase(current)).logVersion).toBe(1);
+  const connectAs = async (role: string, database = "upgraded"): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: postgres.url({ user: role, database }) });
+    await client.connect();
+    return client;
+  };
+  const connected = [await connectAs("ty_gateway"), await connectAs("ty_gateway")];
+  connected.push(await connectAs("ty_checkpoint_gc"));
+  await prepareDatabase(options("another"));
+  const elsewhere = await connectAs("ty_gateway", "another");
+  await expect(prepareDatabase(next)).rejects.toThrow(
+    'the log is at version 1 and has to be migrated to 2, and services are connected (checkpoint-gc 1, gateway 2 connections): stop all services first, with "stopped: true" in the values of the chart or by hand, and migrate again',
+  );
+  expect((await prepareDatabase(current)).logVersion).toBe(1);
+  for (const client of connected) await client.end();
+  expect((await prepareDatabase(next)).logVersion).toBe(2);
+  await elsewhere.end();
+});
+
+test("a service that connects during a migration undoes it", async () => {
+  await using stack = new AsyncDisposableStack();
+  const current = options("raced");
+  const versions = await nextVersions(stack);
+  await prepareDatabase(current);
+  await writeFile(join(versions, "0003_slow.sql"), "select pg_sleep(0.5);");
+  const migrating = prepareDatabase({ ...current, versions });
+  const slow = "select 1 as found from pg_stat_activity where query like 'select pg_sleep%'";
+  await expect.poll(() => query(postgres.url(), slow), { interval: 10 }).toEqual([{ found: 1 }]);
+  const client = new pg.Client(postgres.url({ user: "ty_gateway", database: "raced" }));
+  await client.connect();
+  await expect(migrating).rejects.toMatchObject({ code: "services_connected" });
+  await client.end();
+  expect((await prepareDatabase(current)).logVersion).toBe(1);
+});
+
+test("a log that a newer version has migrated is refused with the way back", async () => {
+  await using stack = new AsyncDisposableStack();
+  const current = options("rolledback");
+  await prepareDatabase({ ...current, versions: await nextVersions(stack) });
+  await expect(prepareDatabase(current)).rejects.toThrow(
+    "the log was migrated by a newer version of Trainyard (it is at 2, and this one knows 1): deploy that version again, or restore the backup made before it (docs/operate/backup.md)",
+  );
 });
 
 test("a verification compares a log with an anchor, and writes nothing", async () => {

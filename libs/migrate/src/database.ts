@@ -4,6 +4,7 @@
  */
 import { migrateLog } from "@trainyard/event-log";
 import { Client, escapeIdentifier, escapeLiteral } from "pg";
+import { refuseWhileConnected } from "./connected.ts";
 import { type DatabaseRole, databaseRoles, logRoles } from "./roles.ts";
 import { scramMatches, scramVerifier } from "./scram.ts";
 
@@ -16,6 +17,8 @@ export type DatabaseOptions = {
   readonly services: readonly string[];
   /** The passwords by role. */
   readonly passwords: Readonly<Record<string, string>>;
+  /** The folder of the log's versions; by default those of this version of Trainyard. */
+  readonly versions?: string;
 };
 
 /** The databases, roles and schemas that were created. */
@@ -33,7 +36,11 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Prepare
   const roles = databaseRoles(options.services, options.passwords);
   let logVersion = 0;
   const created = await ensureDatabase(options.adminUrl, roles, async (client) => {
-    await migrateLog(client, { roles: logRoles(options.services) });
+    await migrateLog(client, {
+      roles: logRoles(options.services),
+      guard: (due) => refuseWhileConnected(client, options.services, due),
+      ...(options.versions === undefined ? {} : { versions: options.versions }),
+    });
     const { rows } = await client.query<{ version: number }>(
       "select max(number) as version from log.migrations",
     );
@@ -164,8 +171,8 @@ async function withClient<Value>(
   // Without this listener a connection that breaks between two queries would end the process; the next query reports
   // it.
   client.on("error", () => {});
-  await client.connect();
   try {
+    await client.connect();
     return await use(client);
   } finally {
     await client.end();

@@ -3,14 +3,15 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { readEnvironment } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { onceAnswered, readEnvironment } from "@trainyard/runtime";
 import { reasonOf } from "@trainyard/runtime/failed-start";
-import { parseConfig } from "./config.ts";
+import { type MigrateConfig, parseConfig } from "./config.ts";
 import { type DatabaseOptions, prepareDatabase } from "./database.ts";
 import { readAnchorFile, verifyLog } from "./verify.ts";
 
 async function main(): Promise<number> {
-  let options: DatabaseOptions;
+  let options: MigrateConfig;
   let verify: (() => Promise<number>) | null;
   try {
     const environment = readEnvironment();
@@ -20,10 +21,22 @@ async function main(): Promise<number> {
     return failed(2, error);
   }
   try {
-    return await (verify === null ? prepare(options) : verify());
+    return await onceThere(options.waitMs, verify ?? (() => prepare(options)));
   } catch (error) {
     return failed(1, error);
   }
+}
+
+/** Takes the step, again as long as PostgreSQL is away or starting, until the wait is over. */
+function onceThere(waitMs: number, step: () => Promise<number>): Promise<number> {
+  const told = new Set<string>();
+  const signal = AbortSignal.timeout(waitMs);
+  const waiting = { clock: systemClock, signal, logger: { warn: () => {} } };
+  return onceAnswered(waiting, step, async (why) => {
+    if (told.has(why)) return;
+    told.add(why);
+    process.stderr.write(`migrate: waits for PostgreSQL, up to ${waitMs / 1_000} s (${why})\n`);
+  });
 }
 
 /** Returns the verification that the arguments ask for; null for none. The file is relative to the caller's folder. */

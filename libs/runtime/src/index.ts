@@ -33,6 +33,7 @@ export {
   signingVariables,
 } from "./service/run-token-keys.ts";
 export { storesOf, storesVariables } from "./service/stores.ts";
+export { onceAnswered } from "./service/waiting-start.ts";
 export {
   type Content,
   type ContentFile,

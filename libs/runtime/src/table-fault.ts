@@ -29,7 +29,9 @@ export function isDatabaseAway(error: unknown): boolean {
   const code = "code" in error ? String(error.code) : "";
   return (
     /^(08...|57P..|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT)$/.test(code) ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+    /^timeout expired$|Connection terminated|timeout exceeded when trying to connect/.test(
+      error.message,
+    )
   );
 }
 

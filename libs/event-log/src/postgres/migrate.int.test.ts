@@ -1,16 +1,14 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ClientBase } from "pg";
 import { expect, test } from "vitest";
 import { collect, everything, noMeta, requestOf, writeOf } from "../contract/harness.ts";
 import { contractRoles } from "../contract.ts";
+import { copyOfVersions } from "../testing/log-versions.ts";
 import { ensureRoles, openTestDatabase, withClient } from "../testing/test-database.ts";
 import { migrateLog } from "./migrate.ts";
 import { createPostgresLog } from "./postgres-log.ts";
 import { applyVersions, inMigration } from "./versions.ts";
-
-const versions = join(import.meta.dirname, "..", "..", "migrations");
 
 test("a second version is applied once on top of the first, and the log keeps its events, commit ids and rights", async () => {
   await using stack = new AsyncDisposableStack();
@@ -28,9 +26,7 @@ test("a second version is applied once on top of the first, and the log keeps it
   await log.append(first);
   const stored = await everything(log);
 
-  const folder = await mkdtemp(join(tmpdir(), "trainyard-versions-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
-  await cp(versions, folder, { recursive: true });
+  const folder = await copyOfVersions(stack);
   await writeSecond(folder);
   const misplaced = join(folder, "0002_second", "indexes.sql");
   await writeFile(misplaced, "select 1;");

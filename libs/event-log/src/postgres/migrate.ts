@@ -4,7 +4,7 @@ import { Fault } from "@trainyard/kernel";
 import type { ClientBase } from "pg";
 import type { LogRoles } from "../owners.ts";
 import { faultOf } from "./faults.ts";
-import { applyVersions, inMigration } from "./versions.ts";
+import { applyVersions, type DueVersions, inMigration } from "./versions.ts";
 
 export type MigrateOptions = {
   readonly roles: LogRoles;
@@ -13,9 +13,13 @@ export type MigrateOptions = {
    * member of it.
    */
   readonly owner?: string;
+  /** Called before and after the changes to a log that has an earlier version; it may throw to undo them. */
+  readonly guard?: (due: DueVersions) => Promise<void>;
+  /** The folder of the versions; by default those of this version of Trainyard. */
+  readonly versions?: string;
 };
 
-const folder = join(import.meta.dirname, "..", "..", "migrations");
+const ownVersions = join(import.meta.dirname, "..", "..", "migrations");
 
 /** The functions that service roles may call, and the tables that they may read. `append` checks the calling role. */
 const callable = [
@@ -35,12 +39,12 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Resolves when the schema is current and the roles have their permissions. Throws a Fault otherwise. */
 export async function migrateLog(admin: ClientBase, options: MigrateOptions): Promise<void> {
-  const owner = options.owner ?? "ty_migrator";
+  const { owner = "ty_migrator", versions = ownVersions, guard } = options;
   try {
     await inMigration(admin, "log", async () => {
       await prepareSchema(admin, owner);
       await admin.query(`set local role ${quoted(owner)}`);
-      await applyVersions(admin, "log", folder);
+      await applyVersions(admin, "log", versions, guard);
       await grant(admin, options.roles);
     });
   } catch (error) {

@@ -27,14 +27,19 @@ export async function inMigration(
   }
 }
 
+/** Versions that a schema lacks, other than all of them. */
+export type DueVersions = { readonly newest: number; readonly known: number };
+
 /**
  * Applies the versions of the folder that the schema lacks, in order of their numbers, in the transaction of
- * `inMigration`. Throws a Fault `newer_schema` if the schema has a newer version than the folder.
+ * `inMigration`. If it has some and lacks others, `guard` is called before they are applied and after, and may throw to
+ * undo them. Throws a Fault `newer_schema` if the schema has a newer version than the folder.
  */
 export async function applyVersions(
   client: ClientBase,
   schema: string,
   folder: string,
+  guard: (due: DueVersions) => Promise<void> = async () => {},
 ): Promise<void> {
   await client.query(`create table if not exists ${schema}.migrations (
     number integer primary key, name text not null, applied_at timestamptz not null default now())`);
@@ -45,16 +50,13 @@ export async function applyVersions(
   const names = (await readdir(folder)).filter((name) => versionPattern.test(name)).sort();
   const newest = Math.max(0, ...applied);
   const known = Math.max(0, ...names.map(numberOf));
-  if (newest > known) {
-    throw new Fault(
-      "newer_schema",
-      `the tables of ${schema} are at version ${newest} and this program knows ${known}: run the newer version of Trainyard`,
-      { retry: "never" },
-    );
-  }
+  if (newest > known) throw newerSchema(schema, newest, known);
+  const due = names.filter((one) => !applied.has(numberOf(one)));
+  const isUpgrade = applied.size > 0 && due.length > 0;
+  if (isUpgrade) await guard({ newest, known });
   // Functions of one version may call each other, whatever the order of their files.
   await client.query("set local check_function_bodies = off");
-  for (const name of names.filter((one) => !applied.has(numberOf(one)))) {
+  for (const name of due) {
     for (const file of await filesOf(join(folder, name))) {
       await client.query(await readFile(file, "utf8"));
     }
@@ -63,6 +65,17 @@ export async function applyVersions(
       name,
     ]);
   }
+  if (isUpgrade) await guard({ newest, known });
+}
+
+function newerSchema(schema: string, newest: number, known: number): Fault {
+  const what = schema === "log" ? "the log was" : `the tables of ${schema} were`;
+  const versions = `(it is at ${newest}, and this one knows ${known})`;
+  return new Fault(
+    "newer_schema",
+    `${what} migrated by a newer version of Trainyard ${versions}: deploy that version again, or restore the backup made before it (docs/operate/backup.md)`,
+    { retry: "never" },
+  );
 }
 
 const numberOf = (name: string): number => Number(name.slice(0, 4));

@@ -6,3 +6,4 @@ export {
   type TestDatabase,
   withClient,
 } from "./test-database.ts";
+export { copyOfVersions } from "./log-versions.ts";

@@ -21,7 +21,7 @@ import type { Registry } from "./telemetry.ts";
 
 export type StartDeps = {
   readonly clock: Clock;
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, "warn">;
   /** Aborts when the service is stopped before it has started. */
   readonly signal: AbortSignal;
 };
