@@ -125,11 +125,17 @@ export const itemElement = (item: unknown, schema: ListSchema): string | null =>
   if (schema.set) return `v:${JSON.stringify(item)}`;
   const keys: Record<string, unknown> = {};
   for (const key of [...schema.keys].sort()) {
-    const value = (item as Record<string, unknown> | null)?.[key] ?? KEY_DEFAULTS[key];
+    const value = (item as Record<string, unknown> | null)?.[key] ?? keyDefault(key, schema.item);
     if (value === undefined) return null;
     keys[key] = value;
   }
   return `k:${JSON.stringify(keys)}`;
+};
+
+const keyDefault = (key: string, item: Schema): unknown => {
+  if (KEY_DEFAULTS[key] !== undefined || item.type !== "struct") return KEY_DEFAULTS[key];
+  if (!item.required.has(key)) return undefined;
+  return item.fields.get(key)?.type === "int" ? 0 : "";
 };
 
 const isScalar = (schema: Schema): boolean => !["struct", "map", "list"].includes(schema.type);

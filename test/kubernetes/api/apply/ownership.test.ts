@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from "../object-store.ts";
 import { RESOURCES } from "../resources.ts";
 import { schemaOf } from "../schemas/schema.ts";
 import { decodeObject } from "../validation/decode.ts";
-import { fieldSetOf, fieldsV1Of } from "./field-set.ts";
+import { appliedLeaves, fieldSetOf, fieldsV1Of } from "./field-set.ts";
 import { applyConfiguration, trackUpdate, type Writer } from "./ownership.ts";
 
 const resource = RESOURCES.find(({ kind }) => kind === "Deployment");
@@ -86,6 +86,8 @@ test("an apply is idempotent", () => {
   fc.assert(
     fc.property(configuration, (given) => {
       const once = apply(given, null, "one");
+      // The time says when the set of fields changed.
+      for (const entry of once.metadata.managedFields ?? []) entry.time = "2026-01-01T00:00:00Z";
       const twice = apply(given, once, "one");
       expect(content(twice)).toEqual(content(once));
       expect(twice.metadata.managedFields).toEqual(once.metadata.managedFields);
@@ -194,6 +196,25 @@ test("an item that is applied twice is refused", () => {
   };
   expect(() => apply(given, null, "one")).toThrow(
     '.spec.template.spec.containers: duplicate entries for key [name="a"]',
+  );
+});
+
+test("an item without its name is the one without a name, as far as its type must have one", () => {
+  const given = (kind: string, rest: object): KubeObject => ({
+    apiVersion: "v1",
+    kind,
+    metadata: { name: "a", namespace: "default" },
+    ...rest,
+  });
+  const pods = given("Pod", { spec: { containers: [{ image: "i:1" }] } });
+  const account = given("ServiceAccount", { secrets: [{ kind: "Secret" }] });
+  const leaves = (object: KubeObject) => {
+    const own = RESOURCES.find(({ kind }) => kind === object.kind);
+    return own && [...appliedLeaves(object, schemaOf(own), "a").keys()];
+  };
+  expect(leaves(pods)).toContain('f:spec\nf:containers\nk:{"name":""}\nf:image');
+  expect(() => leaves(account)).toThrow(
+    '.secrets: element 0: associative list with keys has an element that omits key field "name"',
   );
 });
 

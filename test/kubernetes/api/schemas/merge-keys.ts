@@ -37,6 +37,7 @@ export const LISTS: Readonly<Record<string, ListMerge>> = {
   "ResourceRequirements.claims": { keys: ["name"], patchKey: null },
   "PodStatus.conditions": byType,
   "PodStatus.podIPs": { keys: ["ip"] },
+  "PodStatus.resourceClaimStatuses": { keys: ["name"], retainKeys: true },
   "PodStatus.hostIPs": { patchOnly: "ip" },
   "ServiceSpec.ports": { keys: ["port", "protocol"] },
   "ServiceStatus.conditions": byType,
@@ -85,5 +86,5 @@ export const ATOMIC_STRUCTS: ReadonlySet<string> = new Set([
 /** Strategic merge patches keep of these structs only the fields that they name in `$retainKeys`. */
 export const RETAIN_KEYS: ReadonlySet<string> = new Set(["DeploymentSpec.strategy"]);
 
-/** Keys of lists that have a default. */
+/** Keys that have a default. Other keys are empty when they are left out, if their type must have them. */
 export const KEY_DEFAULTS: Readonly<Record<string, string>> = { protocol: "TCP" };
