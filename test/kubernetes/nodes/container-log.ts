@@ -81,16 +81,21 @@ class Follower {
   }
 }
 
+/** A last line without an end is a part, too. */
 function linesIn(text: string): readonly Line[] {
   const lines: Line[] = [];
-  let before = "";
+  let before: Line | null = null;
   for (const [, at = "", kind, words = ""] of text.matchAll(
     /^(\S+) std(?:out|err) ([FP]) (.*)$/gm,
   )) {
-    if (kind === "F") lines.push({ at: at.replace("+00:00", "Z"), text: `${before}${words}\n` });
-    before = kind === "F" ? "" : `${before}${words}`;
+    const line: Line = {
+      at: before?.at ?? at.replace("+00:00", "Z"),
+      text: `${before?.text ?? ""}${words}${kind === "F" ? "\n" : ""}`,
+    };
+    if (kind === "F") lines.push(line);
+    before = kind === "F" ? null : line;
   }
-  return before === "" ? lines : [...lines, { at: "", text: before }];
+  return before === null ? lines : [...lines, before];
 }
 
 function isRecent({ at }: Line, { sinceSeconds, sinceTime }: LogOptions): boolean {

@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { badRequest } from "../api/fault.ts";
-import type { ObjectStore } from "../api/object-store.ts";
+import type { KubeObject, ObjectStore } from "../api/object-store.ts";
 import type { PodLogs } from "../api/rest/subresources.ts";
 import { type Claim, Objects, type Pod, uidOf } from "../controllers/kinds.ts";
 import type { NodeTimes } from "./container-life.ts";
@@ -168,15 +168,28 @@ export class PodNode implements AsyncDisposable {
       addApiServer(objects, this.#network.apiServerAddress, this.address, apiPort);
     }
     this.#services = new Services(objects, this.#network, this.#problem);
+    // A listener that throws would fail the request whose change it hears of.
+    const guarded =
+      <T extends readonly unknown[]>(listen: (...heard: T) => void) =>
+      (...heard: T): void => {
+        try {
+          listen(...heard);
+        } catch (error) {
+          this.#problem(error);
+        }
+      };
+    const follow = guarded((pod: Pod, type: string) => this.#follow(pod, type === "DELETED"));
+    const refresh = guarded(({ metadata }: KubeObject) => this.#refresh(metadata.namespace));
+    const forget = guarded((claim: Claim, type: string) => {
+      if (type === "DELETED") this.#removeClaim(claim);
+    });
     this.#watches = [
-      objects.watch("pods", (pod, type) => this.#follow(pod, type === "DELETED")),
-      objects.watch("secrets", ({ metadata }) => this.#refresh(metadata.namespace)),
-      objects.watch("configmaps", ({ metadata }) => this.#refresh(metadata.namespace)),
-      objects.watch("persistentvolumeclaims", (claim, type) => {
-        if (type === "DELETED") this.#removeClaim(claim);
-      }),
+      objects.watch("pods", follow),
+      objects.watch("secrets", refresh),
+      objects.watch("configmaps", refresh),
+      objects.watch("persistentvolumeclaims", forget),
     ];
-    for (const pod of objects.list("pods")) this.#follow(pod, false);
+    for (const pod of objects.list("pods")) follow(pod, "ADDED");
   }
 
   #follow(pod: Pod, isGone: boolean): void {

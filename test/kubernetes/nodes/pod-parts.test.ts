@@ -12,6 +12,7 @@ import { environmentOf, expanded } from "./environment.ts";
 import { podStatus } from "./pod-status.ts";
 import { quantity } from "./quantity.ts";
 import { writeFiles } from "./volume-files.ts";
+import { makeVolumes } from "./volumes.ts";
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "ty-parts-"));
@@ -174,4 +175,31 @@ test("files of a volume change together, and an equal content changes nothing", 
   writeFiles(folder, [file("a", "3")], null);
   expect(readFileSync(join(folder, "a"), "utf8")).toBe("3");
   expect(() => readFileSync(join(folder, "sub/b"))).toThrow("ENOENT");
+});
+
+test("a volume of a missing object or key cannot be made, unless it is optional", () => {
+  const objects = new Objects(createObjectStore());
+  const folder = newFolder();
+  const facts = { podIP: "", hostIP: "", nodeName: "", allocatable: {} };
+  const made = (volume: object): unknown =>
+    makeVolumes({
+      objects,
+      pod: pod({ volumes: [{ name: "v", ...volume }] }),
+      folder,
+      claims: folder,
+      facts,
+      tokenFor: () => "",
+    });
+  const failed = 'MountVolume.SetUp failed for volume "v" : ';
+  expect(() => made({ secret: { secretName: "s" } })).toThrow(`${failed}secret "s" not found`);
+  expect(() => made({ configMap: { name: "m" } })).toThrow(`${failed}configmap "m" not found`);
+  expect(made({ secret: { secretName: "s", optional: true } })).toBeInstanceOf(Map);
+  const metadata = { name: "m", namespace: "default" };
+  objects.create("configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "1" } });
+  const items = [{ key: "b", path: "b" }];
+  expect(() => made({ configMap: { name: "m", items } })).toThrow(
+    "references non-existent config key: b",
+  );
+  const claim = { persistentVolumeClaim: { claimName: "c" } };
+  expect(() => made(claim)).toThrow('persistentvolumeclaim "c" not found');
 });

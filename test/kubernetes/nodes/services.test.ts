@@ -1,7 +1,8 @@
 /** Pods that find each other, the API server and the host: Services, names, and the controllers behind them. */
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { type PodWorld, server, sharedWorld, shell } from "./testing/pod-world.ts";
+import type { Kinds } from "../controllers/kinds.ts";
+import { type PodWorld, server, sharedWorld, shell, testImage } from "./testing/pod-world.ts";
 
 const world = sharedWorld();
 
@@ -11,6 +12,7 @@ test("a Deployment's pods answer behind their Service, by all of its names", asy
   const container = {
     ...shell(server),
     ports: [{ name: "http", containerPort: 8080 }],
+    lifecycle: { preStop: { sleep: { seconds: 1 } } },
     readinessProbe: { httpGet: { path: "/", port: "http" }, periodSeconds: 1 },
   };
   pods.objects.create("services", {
@@ -39,6 +41,43 @@ print(os.environ["WEB_PORT"] == "tcp://%s:80" % os.environ["WEB_SERVICE_HOST"])`
   pods.pod("client", { restartPolicy: "Never", containers: [client] });
   await pods.ended("client");
   expect(await pods.log("client")).toBe("2\nTrue\n");
+});
+
+test("a rolling update of pods that leave slowly fails no request", async ({ skip }) => {
+  const pods = world(skip);
+  const { clusterIP } = pods.objects.get("services", "default", "web")?.spec ?? {};
+  const rolling = new AbortController();
+  let [answered, failed] = [0, 0];
+  const asking = (async () => {
+    while (!rolling.signal.aborted) {
+      // Each request is a connection of its own.
+      const headers = { connection: "close" };
+      const signal = AbortSignal.timeout(5_000);
+      const isOk = await fetch(`http://${clusterIP}`, { headers, signal }).then(
+        async (answer) => (await answer.text()).startsWith("web-"),
+        () => false,
+      );
+      if (isOk) answered += 1;
+      else failed += 1;
+    }
+  })();
+  const web = pods.objects.get("deployments", "default", "web");
+  if (web === null) throw new Error("the Deployment is gone");
+  const [container] = web.spec.template.spec.containers;
+  if (container === undefined) throw new Error("the Deployment has no container");
+  container.env = [{ name: "VERSION", value: "2" }];
+  web.spec.strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  pods.objects.update("deployments", web);
+  const rolled = ({ metadata, status }: Kinds["deployments"]): boolean =>
+    status?.observedGeneration === metadata.generation &&
+    status?.updatedReplicas === 2 &&
+    status.replicas === 2 &&
+    status.availableReplicas === 2;
+  await pods.until("deployments", "web", rolled);
+  rolling.abort();
+  await asking;
+  expect(failed).toBe(0);
+  expect(answered).toBeGreaterThan(5);
 });
 
 test("a StatefulSet's pods have names and claims that outlive them", async ({ skip }) => {
@@ -157,4 +196,45 @@ except urllib.error.HTTPError as error: print(json.load(error)["message"])`;
   expect(await pods.log("inside")).toBe(
     '1\n1\nsecrets is forbidden: User "system:serviceaccount:default:default" cannot list resource "secrets" in API group "" in the namespace "default"\n',
   );
+});
+
+test("an image's user, entrypoint and arguments hold, and volumes are mounted over its folders", async ({
+  skip,
+}) => {
+  const pods = world(skip);
+  const image = "localhost/own:1";
+  const changes = ["USER 10001", 'ENTRYPOINT ["sh", "-c"]', 'CMD ["echo image"]'];
+  pods.podman.run("create", "--name", "own", testImage, "true");
+  const given = changes.flatMap((change) => ["--change", change]);
+  pods.podman.run("commit", "--quiet", ...given, "own", image);
+  pods.podman.run("rm", "own");
+  const metadata = { name: "names", namespace: "default" };
+  const data = { "agent-own": Buffer.from("credentials").toString("base64") };
+  pods.objects.create("secrets", { apiVersion: "v1", kind: "Secret", metadata, data });
+  const container = (args?: readonly string[]) => ({
+    name: "main",
+    image,
+    ...(args === undefined ? {} : { args }),
+    env: [{ name: "NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+    securityContext: { runAsNonRoot: true },
+    volumeMounts: [
+      { name: "memory", mountPath: "/dev/shm" },
+      { name: "names", mountPath: "/etc/own", subPathExpr: "agent-$(NAME)", readOnly: true },
+    ],
+  });
+  const spec = {
+    restartPolicy: "Never",
+    volumes: [
+      { name: "memory", emptyDir: { medium: "Memory" } },
+      { name: "names", secret: { secretName: "names" } },
+    ],
+  };
+  const script = "id -u; echo x > /dev/shm/x && ls /dev/shm; cat /etc/own";
+  const { volumeMounts: _, ...bare } = container();
+  pods.pod("image", { restartPolicy: "Never", containers: [bare] });
+  pods.pod("own", { ...spec, volumes: [...spec.volumes], containers: [container([script])] });
+  await pods.ended("own");
+  expect(await pods.log("own")).toBe("10001\nx\ncredentials");
+  await pods.ended("image");
+  expect(await pods.log("image")).toBe("image\n");
 });

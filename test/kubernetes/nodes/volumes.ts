@@ -103,7 +103,7 @@ function projectedFiles(
   if (secret !== undefined) {
     const found = objects.get("secrets", namespace, secret.name ?? "");
     const data = found && bytesOf(found.data ?? {}, "base64");
-    return keyed(data, secret, `secret "${secret.name}" not found`, mode, failed);
+    return keyed(data, secret, ["secret", secret.name ?? ""], mode, failed);
   }
   if (configMap !== undefined) {
     const found = objects.get("configmaps", namespace, configMap.name ?? "");
@@ -111,7 +111,7 @@ function projectedFiles(
       ...bytesOf(found.data ?? {}, "utf8"),
       ...bytesOf(found.binaryData ?? {}, "base64"),
     };
-    return keyed(data, configMap, `configmap "${configMap.name}" not found`, mode, failed);
+    return keyed(data, configMap, ["configmap", configMap.name ?? ""], mode, failed);
   }
   if (token !== undefined) {
     return [{ path: token.path, bytes: Buffer.from(world.tokenFor(pod)), ...tokenMode(pod, mode) }];
@@ -142,19 +142,21 @@ function bytesOf(data: Labels, encoding: "base64" | "utf8"): Record<string, Buff
 function keyed(
   data: Readonly<Record<string, Buffer>> | null,
   { items, optional = false }: KeySource,
-  absent: string,
+  [kind, name]: readonly ["secret" | "configmap", string],
   mode: number,
   failed: (why: string) => MountProblem,
 ): readonly VolumeFile[] {
-  if (data === null && !optional) throw failed(absent);
+  if (data === null && !optional) throw failed(`${kind} "${name}" not found`);
   const known = data ?? {};
   if (items === undefined) {
     return Object.entries(known).map(([path, bytes]) => ({ path, bytes, mode }));
   }
   return items.flatMap(({ key, path, mode: own }) => {
     const bytes = known[key];
-    if (bytes === undefined && !optional)
-      throw failed(`references non-existent secret key: ${key}`);
+    if (bytes === undefined && !optional) {
+      const what = kind === "secret" ? "secret key" : "config key";
+      throw failed(`references non-existent ${what}: ${key}`);
+    }
     return bytes === undefined ? [] : [{ path, bytes, mode: own ?? mode }];
   });
 }

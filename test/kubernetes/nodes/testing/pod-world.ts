@@ -38,14 +38,17 @@ export class PodWorld implements AsyncDisposable {
   readonly objects: Objects;
   readonly cluster: PodCluster;
 
-  private constructor(cluster: PodCluster) {
+  readonly podman: Podman;
+
+  private constructor(cluster: PodCluster, podman: Podman) {
     this.cluster = cluster;
+    this.podman = podman;
     this.objects = new Objects(cluster.server.store);
   }
 
   static async start(podman: Podman): Promise<PodWorld> {
     const times = { backOffMs: 100, retryMs: 50, secondMs: 100 };
-    return new PodWorld(await PodCluster.start({ socket: podman.socket, times }));
+    return new PodWorld(await PodCluster.start({ socket: podman.socket, times }), podman);
   }
 
   get node(): PodCluster["node"] {
