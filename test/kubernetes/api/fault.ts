@@ -98,6 +98,7 @@ const REASONS = {
   tooLong: "FieldValueTooLong",
   tooMany: "FieldValueTooMany",
   typeInvalid: "FieldValueTypeInvalid",
+  notFound: "FieldValueNotFound",
 } as const;
 
 export const invalid = (

@@ -134,6 +134,38 @@ test("kubectl waits for a condition", async () => {
   expect(await waits).toBe("job.batch/waited condition met\n");
 });
 
+test("kubectl follows a rollout, and sees each change", async ({ skip }) => {
+  const { server } = cluster;
+  if (server === null) return skip("a real cluster would have to pull the image");
+  await kubectl(["create", "-f", "-"], deployment("rolled", "a:1"));
+  const rollout = kubectl(["rollout", "status", "deployment/rolled", "--timeout=20s"]);
+  const follows = kubectl([
+    "get",
+    "deployment",
+    "rolled",
+    "-w",
+    "--request-timeout=2s",
+    "--no-headers",
+  ]);
+  for (const ready of [0, 1]) {
+    const object = server.store.get("deployments", namespace, "rolled");
+    if (object === null) throw new Error("no deployment");
+    const counts = {
+      replicas: 1,
+      updatedReplicas: 1,
+      readyReplicas: ready,
+      availableReplicas: ready,
+    };
+    server.store.updateStatus("deployments", {
+      ...object,
+      status: { observedGeneration: 1, ...counts },
+    });
+  }
+  expect(await rollout).toContain('deployment "rolled" successfully rolled out');
+  expect(await follows).toMatch(/rolled +1\/1 +1 +1/);
+  return undefined;
+});
+
 test("an update of an old version is refused", async () => {
   await kubectl(["create", "-f", "-"], configMap("version", { a: "1" }));
   const old = await kubectl(["get", "configmap", "version", "-o", "json"]);

@@ -71,6 +71,14 @@ export const RESOURCES: readonly Resource[] = [
   row(RBAC, "clusterrolebindings", "ClusterRoleBinding", cluster),
   row("discovery.k8s.io", "endpointslices", "EndpointSlice", { generation: true }),
   row("coordination.k8s.io", "leases", "Lease"),
+  row("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview", {
+    ...cluster,
+    virtual: true,
+  }),
+  row("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview", {
+    ...cluster,
+    virtual: true,
+  }),
   row("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview", {
     ...cluster,
     virtual: true,

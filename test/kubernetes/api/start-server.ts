@@ -13,6 +13,7 @@ import type { ObjectStore } from "./object-store.ts";
 import { Tokens, type User } from "./rbac/authenticate.ts";
 import { Authorizer } from "./rbac/authorize.ts";
 import { createDefaultRoles } from "./rbac/bootstrap.ts";
+import type { AuditEvent } from "./rest/dispatch.ts";
 import type { PodLogs } from "./rest/subresources.ts";
 import { serve } from "./rest/serve.ts";
 import { createObjectStore, type StoreOptions } from "./store/create-store.ts";
@@ -37,6 +38,8 @@ export type ApiServer = {
   store: ObjectStore & MemoryStore;
   /** A file for another user: a service account by its namespace and name, or a user with groups. */
   kubeconfigFor(who: { namespace: string; serviceAccount: string } | User): Promise<string>;
+  /** Requests with their users, and whether they were allowed: these are the verbs that a role needs. */
+  audit: readonly AuditEvent[];
   /** A token of a service account, as a pod has it mounted. */
   token(namespace: string, serviceAccount: string): string;
   close(): Promise<void>;
@@ -59,7 +62,9 @@ export const startApiServer = async (options: ApiServerOptions = {}): Promise<Ap
   const controllers = [new NamespaceController(store, certificate), new GarbageCollector(store)];
   const issueToken = (namespace: string, name: string, seconds: number): string =>
     tokens.issue(namespace, name, seconds);
+  const audit: AuditEvent[] = [];
   const services = {
+    audit,
     store,
     authorizer: new Authorizer(store),
     issueToken,
@@ -82,29 +87,20 @@ export const startApiServer = async (options: ApiServerOptions = {}): Promise<Ap
   const { port } = server.address() as AddressInfo;
   const url = `https://127.0.0.1:${port}`;
   const folder = await mkdtemp(join(tmpdir(), "trainyard-kubernetes-"));
-  let files = 0;
-  const writeConfig = async (user: string, token: string): Promise<string> => {
-    files += 1;
-    const file = join(folder, `kubeconfig-${files}.json`);
-    await writeFile(file, JSON.stringify(kubeconfigOf(url, certificate, user, token)), {
-      mode: 0o600,
-    });
-    return file;
-  };
+  const write = kubeconfigWriter(folder, url, certificate);
   return {
     url,
     port,
     certificate,
+    audit,
     store,
-    kubeconfig: await writeConfig("kubernetes-admin", tokens.admin),
+    kubeconfig: await write("kubernetes-admin", tokens.admin),
     token: (namespace, name) => tokens.issue(namespace, name, POD_TOKEN_SECONDS),
-    kubeconfigFor: (who) =>
-      "serviceAccount" in who
-        ? writeConfig(
-            who.serviceAccount,
-            tokens.issue(who.namespace, who.serviceAccount, POD_TOKEN_SECONDS),
-          )
-        : writeConfig(who.name, tokens.add(who)),
+    kubeconfigFor: (who) => {
+      if (!("serviceAccount" in who)) return write(who.name, tokens.add(who));
+      const { namespace, serviceAccount } = who;
+      return write(serviceAccount, tokens.issue(namespace, serviceAccount, POD_TOKEN_SECONDS));
+    },
     close: async () => {
       for (const controller of controllers) controller.close();
       const closed = new Promise((resolve) => server.close(resolve));
@@ -112,6 +108,18 @@ export const startApiServer = async (options: ApiServerOptions = {}): Promise<Ap
       await closed;
       await rm(folder, { recursive: true, force: true });
     },
+  };
+};
+
+/** Each file has one user, and can be read by this process's user alone. */
+const kubeconfigWriter = (folder: string, url: string, certificate: string) => {
+  let files = 0;
+  return async (user: string, token: string): Promise<string> => {
+    files += 1;
+    const file = join(folder, `kubeconfig-${files}.json`);
+    const config = kubeconfigOf(url, certificate, user, token);
+    await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+    return file;
   };
 };
 

@@ -1,7 +1,8 @@
 // Managers own fields of an object. An apply owns what it names, and takes what it no longer names away unless another
 // manager owns it; it conflicts where it changes a field that another manager owns. Any other write takes over the
-// fields that it changes. Invariant: no field of a set is absent from the object. Source: docs, "Server-Side Apply"
-// (conflicts, field management, transferring ownership, clearing managedFields); KEP-555.
+// fields that it changes. Invariant: no field of a set is absent from the object, apart from lists and maps that are
+// empty. Source: docs, "Server-Side Apply" (conflicts, field management, transferring ownership, clearing
+// managedFields); KEP-555.
 import { ApiFault, type Cause } from "../fault.ts";
 import type { KubeObject, ManagedFields } from "../object-store.ts";
 import type { StructSchema } from "../schemas/schema.ts";
@@ -161,11 +162,8 @@ export const applyConfiguration = (
     const first = { manager: "before-first-apply", apiVersion: writer.apiVersion, subresource: "" };
     managers = withSet([], first, "Update", new Set(ownedLeaves(stored, schema).keys()));
   }
-  const merged = mergeApplied(
-    stored ? content(stored) : undefined,
-    configuration,
-    schema,
-  ) as KubeObject;
+  const before = stored ? content(stored) : undefined;
+  const merged = structuredClone(mergeApplied(before, configuration, schema)) as KubeObject;
   const { changed } = compare(ownedLeaves(stored, schema), ownedLeaves(merged, schema));
   const others = managers.filter((manager) => !isSame(manager, writer, "Apply"));
   if (!force) refuseConflicts(others, changed, lastApplied(stored, schema, writer));

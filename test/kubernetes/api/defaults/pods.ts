@@ -8,6 +8,11 @@ import { nanoOf } from "../validation/quantity.ts";
 
 const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 const TOKEN_SECONDS = 3607;
+/** Classes are not served, so that there are only those that every cluster has. */
+const SYSTEM_CLASSES = new Map([
+  ["system-cluster-critical", 2_000_000_000],
+  ["system-node-critical", 2_000_001_000],
+]);
 const TOLERATION_SECONDS = 300;
 
 export const admitPod = (
@@ -31,8 +36,16 @@ export const admitPod = (
   if (!spec.imagePullSecrets && account.imagePullSecrets) {
     spec.imagePullSecrets = structuredClone(account.imagePullSecrets);
   }
+  const priorityClass = spec.priorityClassName ?? "";
+  if (priorityClass !== "" && !SYSTEM_CLASSES.has(priorityClass)) {
+    throw forbidden(
+      resource,
+      metadata.name,
+      `no PriorityClass with name ${priorityClass} was found`,
+    );
+  }
   spec.preemptionPolicy ??= "PreemptLowerPriority";
-  spec.priority ??= 0;
+  spec.priority ??= SYSTEM_CLASSES.get(priorityClass) ?? 0;
   for (const key of ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]) {
     const tolerations: Fields[] = spec.tolerations ?? [];
     const tolerated = tolerations.some(

@@ -25,8 +25,8 @@ const HEALTH = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 export const createDefaultRoles = (store: MemoryStore): void => {
   const all = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
   const reviews = {
-    apiGroups: ["authorization.k8s.io"],
-    resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+    apiGroups: ["authentication.k8s.io", "authorization.k8s.io"],
+    resources: ["selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"],
     verbs: ["create"],
   };
   const paths = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...HEALTH];

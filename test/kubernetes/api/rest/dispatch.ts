@@ -1,12 +1,12 @@
 // Answers the requests that name a resource: who may do it, then what is done. Source: docs, "Controlling Access to the
 // Kubernetes API", "Kubernetes API Concepts".
-import { ApiFault, badRequest } from "../fault.ts";
+import { ApiFault } from "../fault.ts";
 import type { KubeObject } from "../object-store.ts";
-import type { Authorizer } from "../rbac/authorize.ts";
+import type { Attributes, Authorizer } from "../rbac/authorize.ts";
 import type { Resource } from "../resources.ts";
 import type { MemoryStore } from "../store/memory-store.ts";
 import { partial, tableOf } from "../tables/table.ts";
-import { readBody } from "./body.ts";
+import { podSecurityViolation } from "../validation/pod-security.ts";
 import { verbsOf } from "./discovery.ts";
 import { formOf } from "./media-types.ts";
 import {
@@ -23,6 +23,7 @@ import {
   update,
 } from "./objects.ts";
 import type { ApiRequest, ResourcePath } from "./request.ts";
+import { review } from "./reviews.ts";
 import { selectedName } from "./selectors.ts";
 import {
   bind,
@@ -41,7 +42,11 @@ export type Services = {
   authorizer: Authorizer;
   issueToken: IssueToken;
   logs: PodLogs | undefined;
+  audit: AuditEvent[];
 };
+
+/** A request that was authorized or refused. Source: docs, "Auditing". */
+export type AuditEvent = Attributes & { user: string; allowed: boolean };
 
 /** Where an answer goes. */
 export interface Reply {
@@ -79,14 +84,17 @@ export const dispatch = (
   }
   if (!resource.namespaced && path.namespace !== null)
     throw new ApiFault(404, "NotFound", NO_RESOURCE);
-  services.authorizer.check(user, resource, {
+  const attributes: Attributes = {
     verb,
     group: path.group,
     resource: path.plural,
     subresource: path.subresource,
     namespace: path.namespace ?? (resource.kind === "Namespace" ? path.name : null),
     name: path.name ?? selectedName(query),
-  });
+  };
+  const allowed = services.authorizer.allows(user, attributes);
+  services.audit.push({ ...attributes, user: user.name, allowed });
+  services.authorizer.check(user, resource, attributes);
   if (path.subresource === "" && !verbsOf(resource).includes(verb)) {
     throw new ApiFault(
       405,
@@ -108,7 +116,7 @@ export const dispatch = (
 const answer = (services: Services, target: Target, request: ApiRequest): Answer => {
   const { verb, path } = request;
   const { resource } = target;
-  if (resource.virtual) return review(services, request);
+  if (resource.virtual) return review(resource, services.authorizer, request);
   if (path.subresource !== "" && path.subresource !== "status")
     return subresource(services, target, request);
   if (path.subresource === "status" && !resource.status)
@@ -148,10 +156,13 @@ const guardGrant = (services: Services, target: Target, request: ApiRequest): vo
   );
 };
 
-const presented = (done: Answer, target: Target, request: ApiRequest): Answer => ({
-  ...done,
-  body: present(done.body as KubeObject, target, request),
-});
+const presented = (done: Answer, target: Target, request: ApiRequest): Answer => {
+  const object = done.body as KubeObject;
+  const namespace = target.store.get("namespaces", null, object.metadata.namespace ?? "");
+  const violation = podSecurityViolation(namespace, object, "warn");
+  const warnings = [...(done.warnings ?? []), ...(violation ? [`would ${violation}`] : [])];
+  return { code: done.code, body: present(object, target, request), warnings };
+};
 
 const present = (object: KubeObject, { resource }: Target, request: ApiRequest): unknown => {
   const form = formOf(request.headers.accept, ["Table", "PartialObjectMetadata"]);
@@ -234,34 +245,4 @@ const subresource = ({ issueToken }: Services, target: Target, request: ApiReque
   if (plural === "pods" && name === "eviction") return evict(target, request);
   if (plural === "pods" && name === "binding") return bind(target, request);
   throw new ApiFault(404, "NotFound", NO_RESOURCE);
-};
-
-/** Source: docs, "Authorization" (checking API access). */
-const review = ({ authorizer }: Services, request: ApiRequest): Answer => {
-  const given = readBody(request.body, request.headers["content-type"]).value as KubeObject;
-  const attributes = given.spec?.resourceAttributes;
-  const path = given.spec?.nonResourceAttributes;
-  if (!attributes && !path) {
-    throw badRequest(
-      "exactly one of nonResourceAttributes or resourceAttributes must be specified",
-    );
-  }
-  const allowed = attributes
-    ? authorizer.allows(request.user, {
-        verb: attributes.verb ?? "",
-        group: attributes.group ?? "",
-        resource: attributes.resource ?? "",
-        subresource: attributes.subresource ?? "",
-        namespace: attributes.namespace || null,
-        name: attributes.name || null,
-      })
-    : authorizer.allowsPath(request.user, path.verb ?? "", path.path ?? "");
-  const body = {
-    kind: "SelfSubjectAccessReview",
-    apiVersion: "authorization.k8s.io/v1",
-    metadata: { creationTimestamp: null },
-    spec: given.spec,
-    status: { allowed, ...(allowed ? {} : { reason: "" }) },
-  };
-  return { code: 201, body };
 };

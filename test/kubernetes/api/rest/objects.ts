@@ -1,7 +1,7 @@
 // Creates, reads, changes and deletes objects. Source: docs, "Kubernetes API Concepts" (API verbs, single resource
 // API), "Server-Side Apply"; API conventions, "Verbs on Resources".
 import { applyConfiguration, trackUpdate, type Writer } from "../apply/ownership.ts";
-import { ApiFault, badRequest, invalid, notFound, qualified } from "../fault.ts";
+import { ApiFault, badRequest, notFound, qualified } from "../fault.ts";
 import type { DeleteOptions, KubeObject, Propagation } from "../object-store.ts";
 import { applyJsonPatch } from "../patch/json-patch.ts";
 import { applyMergePatch } from "../patch/merge-patch.ts";
@@ -52,6 +52,7 @@ const invalidOptions = (field: string, message: string): ApiFault =>
 
 const writeOptions = (request: ApiRequest, target: Target): WriteOptions => ({
   dryRun: isDryRun(request.query),
+  byClient: true,
   track: (object, old) =>
     trackUpdate(object, old, target.schema, writerOf(request, target.resource)),
 });
@@ -97,20 +98,7 @@ const write = (target: Target, request: ApiRequest, object: KubeObject): KubeObj
   const options = writeOptions(request, target);
   if (request.path.subresource === "status")
     return store.updateStatus(resource.plural, object, options);
-  refuseNode(target, request, object);
   return store.update(resource.plural, object, options);
-};
-
-/** A pod gets its node by a binding only. Source: API reference, "Binding". */
-const refuseNode = (target: Target, request: ApiRequest, object: KubeObject): void => {
-  if (target.resource.kind !== "Pod") return;
-  const before = target.store.get("pods", request.path.namespace, nameOf(request))?.spec?.nodeName;
-  if (before === object.spec?.nodeName) return;
-  const message =
-    "Forbidden: pod updates may not change fields other than those of images and tolerations";
-  throw invalid(target.resource, nameOf(request), [
-    { field: "spec", reason: "forbidden", message },
-  ]);
 };
 
 const PATCHES = [
@@ -183,11 +171,10 @@ const apply = (target: Target, request: ApiRequest): Answer => {
   const merged = applyConfiguration(configuration, old, schema, writer, force);
   const { object } = decodeObject(merged, schema);
   object.metadata.name = nameOf(request);
-  const options = { dryRun: isDryRun(request.query) };
+  const options = { dryRun: isDryRun(request.query), byClient: true };
   if (!old) return { code: 201, body: store.create(resource.plural, object, options), warnings };
   if (status)
     return { code: 200, body: store.updateStatus(resource.plural, object, options), warnings };
-  refuseNode(target, request, object);
   return { code: 200, body: store.update(resource.plural, object, options), warnings };
 };
 

@@ -6,7 +6,7 @@ import { openApiDocument, openApiIndex } from "../openapi/document.ts";
 import { ANONYMOUS, type Tokens, type User } from "../rbac/authenticate.ts";
 import { type Authorizer, refusePath } from "../rbac/authorize.ts";
 import { aggregated, coreVersions, groupList, oneGroup, resourceList } from "./discovery.ts";
-import { dispatch, type Reply, type Services } from "./dispatch.ts";
+import { dispatch, resourceOf, type Reply, type Services } from "./dispatch.ts";
 import { DISCOVERY_TYPE, formOf } from "./media-types.ts";
 import { fromProtobuf, isProtobuf } from "./protobuf.ts";
 import { resourcePathOf, verbOf } from "./request.ts";
@@ -19,8 +19,9 @@ export const serve = async (
   response: ServerResponse,
 ): Promise<void> => {
   try {
-    const body = await bodyOf(request);
-    await answer(context, request, response, body);
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    await answer(context, request, response, Buffer.concat(parts));
   } catch (error) {
     const fault =
       error instanceof ApiFault
@@ -32,10 +33,7 @@ export const serve = async (
 };
 
 /** A protobuf body becomes JSON, under the media type of JSON. */
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  const body = Buffer.concat(parts);
+const textOf = (request: IncomingMessage, body: Buffer): string => {
   if (!isProtobuf(request.headers["content-type"]) || body.length === 0) return body.toString();
   request.headers["content-type"] = "application/json";
   return fromProtobuf(body);
@@ -88,7 +86,7 @@ const answer = (
   context: Context,
   request: IncomingMessage,
   response: ServerResponse,
-  body: string,
+  content: Buffer,
 ): Promise<void> | void => {
   const url = new URL(request.url ?? "/", "https://server");
   const user = userOf(context, request);
@@ -104,6 +102,8 @@ const answer = (
       "MethodNotAllowed",
       "the server does not allow this method on the requested resource",
     );
+  resourceOf(context.store, path);
+  const body = textOf(request, content);
   const ends = new AbortController();
   response.on("close", () => ends.abort());
   const { headers } = request;

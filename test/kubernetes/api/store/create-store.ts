@@ -1,7 +1,10 @@
 import { type Surroundings, setDefaults } from "../defaults/kinds.ts";
 import { createAllocator } from "../defaults/services.ts";
+import { forbidden } from "../fault.ts";
 import type { KubeObject } from "../object-store.ts";
 import { RESOURCES, type Resource, SERVICE_MONITOR } from "../resources.ts";
+import { podSecurityViolation } from "../validation/pod-security.ts";
+import { validate } from "../validation/validate.ts";
 import { MemoryStore, type Rules } from "./memory-store.ts";
 
 export type StoreOptions = {
@@ -18,9 +21,22 @@ export const createObjectStore = (options: StoreOptions = {}): MemoryStore => {
     allocate: createAllocator(),
     accountOf: (namespace, name) => store.get("serviceaccounts", namespace, name),
   };
+  const enforcePodSecurity = (resource: Resource, pod: KubeObject): void => {
+    const namespace = store.get("namespaces", null, pod.metadata.namespace ?? "");
+    const violation = podSecurityViolation(namespace, pod, "enforce");
+    if (violation)
+      throw forbidden(resource, pod.metadata.name, violation.replace(/^violate/, "violates"));
+  };
   const rules: Rules = {
-    create: (resource, object) => setDefaults(resource, object, null, around),
-    update: (resource, object, old) => setDefaults(resource, object, old, around),
+    create: (resource, object) => {
+      setDefaults(resource, object, null, around);
+      validate(resource, object, null);
+      if (object.kind === "Pod") enforcePodSecurity(resource, object);
+    },
+    update: (resource, object, old, byClient) => {
+      setDefaults(resource, object, old, around);
+      validate(resource, object, byClient ? old : null);
+    },
   };
   const store = new MemoryStore(resources, rules);
   for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {

@@ -11,12 +11,15 @@ import type { Resource } from "../resources.ts";
 /** A kind sets defaults of an object before it is stored, or throws an ApiFault. */
 export interface Rules {
   create(resource: Resource, object: KubeObject): void;
-  update(resource: Resource, object: KubeObject, old: KubeObject): void;
+  /** `byClient` is false for controllers and nodes, which write to the store itself. */
+  update(resource: Resource, object: KubeObject, old: KubeObject, byClient: boolean): void;
 }
 
 export type WriteOptions = {
   /** Everything is checked, and nothing is stored. Source: docs, "Kubernetes API Concepts" (dry-run). */
   dryRun?: boolean;
+  /** A client of the API writes, and may not change all fields. */
+  byClient?: boolean;
   /** Notes the owners of fields, after defaults are set. */
   track?: (object: KubeObject, old: KubeObject | null) => void;
 };
@@ -112,7 +115,7 @@ export class MemoryStore implements ObjectStore {
     const object = structuredClone(given);
     keepSystemFields(object, old);
     if (resource.status) setOrDelete(object, "status", old.status);
-    this.#rules.update(resource, object, old);
+    this.#rules.update(resource, object, old, options.byClient === true);
     if (resource.generation) {
       object.metadata.generation =
         (old.metadata.generation ?? 1) + (sameSpecification(object, old) ? 0 : 1);
@@ -127,7 +130,7 @@ export class MemoryStore implements ObjectStore {
     setOrDelete(object, "status", structuredClone(given.status));
     if (given.metadata.managedFields)
       object.metadata.managedFields = structuredClone(given.metadata.managedFields);
-    this.#rules.update(this.#table(plural).resource, object, old);
+    this.#rules.update(this.#table(plural).resource, object, old, false);
     options.track?.(object, old);
     return this.#replace(plural, object, old, options.dryRun === true);
   }
@@ -342,6 +345,7 @@ const markDeleted = (resource: Resource, object: KubeObject, options: DeleteOpti
     metadata.finalizers = kept;
     if (kept.length === 0) delete metadata.finalizers;
   }
+  if (resource.kind === "Namespace") object.status = { ...object.status, phase: "Terminating" };
   const before = metadata.deletionGracePeriodSeconds;
   let grace = resource.kind === "Pod" ? graceOf(object, options) : 0;
   // A later delete may shorten the time and never lengthens it. Source: docs, "Pod Lifecycle" (forced termination).

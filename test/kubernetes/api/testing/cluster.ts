@@ -55,7 +55,8 @@ export async function startCluster(options: ApiServerOptions = {}): Promise<Clus
     },
     [Symbol.asyncDispose]: async () => {
       if (server) await server.close();
-      else await kubectl(["delete", "namespace", "--wait=false", ...namespaces]);
+      else
+        await kubectl(["delete", "namespace", "--wait=false", "--ignore-not-found", ...namespaces]);
     },
   };
 }
