@@ -1,6 +1,7 @@
 import { hasKcat, hasRedis } from "@trainyard/testing";
 import { afterAll, expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
+import { imagesProblem } from "../images/built.ts";
 import { findChromium } from "../browser/support/chromium.ts";
 import { curvesFolder } from "./search/tables.ts";
 import { type BenchName, benches, isBenchName } from "./benches.ts";
@@ -159,6 +160,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "api_p99_during_1gb",
   ],
   notebook: ["open_vs_jupyter", "idle_cpu_percent", "save_one_of_1gb_vs_all"],
+  images: imagesProblem() === null ? ["mb_over_base", "ready_vs_host", "build_s"] : [],
   boot: ["boot_warm_s", "idle_rss_mb", "yard_start_extra_ms", "trainyard_start_extra_ms"],
 };
 

@@ -78,6 +78,11 @@ export const benches = {
     about: "warm start of the embedded cluster, its memory at rest, and the start of its commands",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,
   },
+  images: {
+    about:
+      "the images of services: their size, their build, and a container's start beside the same service on the host",
+    load: async (): Promise<Bench> => (await import("./images/bench.ts")).run,
+  },
   web: {
     about:
       "what the pages cost a browser: first load, first rows, a chart beside uPlot, a log that is written fast, memory",

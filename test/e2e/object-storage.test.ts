@@ -231,7 +231,10 @@ test("code of trials, forks and commands is in the bucket, where agents read it,
   const key = `code/contexts/${codeDigest}.tar.gz`;
   const reads = () =>
     server.served.filter((one) => one.key === key && one.operation === "GetObject").length;
-  expect(server.buckets.get("models")?.objects.has(key)).toBe(true);
+  for (const folder of ["contexts", "submissions", "environments"]) {
+    const keys = [...(server.buckets.get("models")?.objects.keys() ?? [])];
+    expect(keys.some((one) => one.startsWith(`code/${folder}/`))).toBe(true);
+  }
   expect(readdirSync(join(world.home, "blobs"))).toEqual([]);
   const shown = await world.client.call("getCodeFile", { experiment: id, path: "train.py" });
   expect(shown.text).toBe(readFileSync(join(world.folder, folder, "train.py"), "utf8"));
@@ -253,6 +256,32 @@ test("code of trials, forks and commands is in the bucket, where agents read it,
       one.operation === "GetObject" && one.key.startsWith("code/contexts/") && one.key !== key,
   );
   expect(tools.length).toBeGreaterThan(0);
+});
+
+test("a bucket of code that refuses is named to the person who submits, and in the log of a trial that waits for its code", async () => {
+  const code = world.code("steps");
+  world.write("code-steps/other.py", `# ${Date.now()}`);
+  // Checkpoints go to the other store.
+  const text = configOf(1).replace("checkpoint_storage", "#");
+  const config = world.write("refused.yaml", text);
+  server.deny("s3:PutObject", testUser);
+  const refused = await world.yard("e", "create", config, code);
+  server.allow("s3:PutObject", testUser);
+  expect(refused.code).not.toBe(0);
+  expect(refused.err).toMatch(
+    /s3:\/\/models\/code refuses to write contexts\/.*403 \(AccessDenied/,
+  );
+  const id = await world.submitPaused(text, code);
+  server.deny("s3:GetObject", testUser);
+  await world.client.call("activateExperiment", { experiment: id });
+  await world.untilTrials(id, ([trial]) => trial !== undefined);
+  await eventually("the trial's log says why it waits", async () =>
+    /the model code cannot be fetched: s3:\/\/models\/code refuses to look at contexts/.test(
+      await world.logs(`${id}.1`),
+    ),
+  );
+  server.allow("s3:GetObject", testUser);
+  expect(await world.end(id)).toBe("COMPLETED");
 });
 
 test("TensorBoard files go to the bucket that the configuration names for them, and can be copied from there", async () => {

@@ -15,5 +15,6 @@ import "./one-agent/webhook-triggers.ts";
 import "./one-agent/failing-trials.ts";
 import "./one-agent/python-client.ts";
 import "./one-agent/python-command.ts";
-// The last one, since the cluster has users afterwards.
+// The last ones, since the cluster has users afterwards.
 import "./one-agent/teams.ts";
+import "./one-agent/disabled-owner.ts";

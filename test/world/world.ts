@@ -170,6 +170,12 @@ export class World implements AsyncDisposable {
     return folder;
   }
 
+  /** Returns the archive of a folder with code, as createExperiment takes it. */
+  context(code: string): Buffer {
+    const packed = ["-czf", "-", "--exclude=__pycache__", "-C", resolve(this.folder, code), "."];
+    return execFileSync("tar", packed, { maxBuffer: 64 * 1024 * 1024 });
+  }
+
   /**
    * Submits an experiment; returns its id. Without options it calls the API directly, since a start of the command line
    * costs more than all work of the platform for an experiment.
@@ -189,8 +195,7 @@ export class World implements AsyncDisposable {
   }
 
   async #create(config: string, code: string, paused: boolean): Promise<string> {
-    const packed = ["-czf", "-", "--exclude=__pycache__", "-C", resolve(this.folder, code), "."];
-    const context = execFileSync("tar", packed, { maxBuffer: 64 * 1024 * 1024 });
+    const context = this.context(code);
     const answer = await this.client.call("createExperiment", { config, context, paused });
     return answer.experiment?.id ?? "";
   }

@@ -27,9 +27,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-type Options = { readonly writes?: boolean; readonly url?: string };
+type Options = { readonly writes?: boolean; readonly url?: string; readonly silenceMs?: number };
 
-async function opened(address: string, { writes = true, url = server.url }: Options = {}) {
+async function opened(
+  address: string,
+  { writes = true, url = server.url, silenceMs = 4_000 }: Options = {},
+) {
   const place = blobPlace({
     [address.startsWith("/") ? "TRAINYARD_BLOB_DIR" : "TRAINYARD_BLOB_STORAGE"]: address,
     ...(address.startsWith("/") ? {} : { TRAINYARD_BLOB_STORAGE_ENDPOINT: url }),
@@ -37,7 +40,7 @@ async function opened(address: string, { writes = true, url = server.url }: Opti
   const told: unknown[] = [];
   const clock = systemClock;
   const store = await openBlobStore(place, {
-    ...{ clock, writes, stores: { credentialsFile, patience: { silenceMs: 200, attemptsMax: 1 } } },
+    ...{ clock, writes, stores: { credentialsFile, patience: { silenceMs, attemptsMax: 1 } } },
     brake: new StoreBrake({ clock, restMs: 0, atOnceMax: 8 }),
     logger: { info: (fields, message) => void told.push([message, fields]) },
   });
@@ -95,7 +98,7 @@ test("credentials that cannot be read are named, and read again when the file ha
 
 test("a store that is silent is away", async () => {
   await using silent = await SilentServer.start();
-  await using blobs = await opened("s3://code", { url: silent.url });
+  await using blobs = await opened("s3://code", { url: silent.url, silenceMs: 200 });
   expect(await blobs.look()).toMatch(/^s3:\/\/code cannot write .* now: /);
   const digest = createHash("sha256").digest("hex");
   const put = blobs.blobs.put("contexts/a", new Blob([]).stream(), digest);

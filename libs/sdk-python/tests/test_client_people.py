@@ -82,6 +82,18 @@ class PeopleTest(unittest.TestCase):
             ],
         )
 
+    def test_an_identity_is_added_and_removed(self) -> None:
+        identity = {"issuer": "https://sso.example", "subject": "s-1"}
+        self.answers["GET /api/v1/users/ada"] = {**ADA, "identities": [identity]}
+        self.answers["PATCH /api/v1/users/u1"] = {"user": ADA}
+        ada = self.client.get_user("ada")
+        self.assertEqual(ada.identities, [identity])
+        removed = ada.add_identity(**identity).remove_identity(**identity)
+        self.assertEqual(removed.identities, [])
+        path = "/api/v1/users/u1"
+        changes = [{"addIdentity": identity}, {"removeIdentity": identity}]
+        self.assertEqual(self.changes(), [("PATCH", path, change) for change in changes])
+
     def test_groups_and_roles_are_made_given_and_taken(self) -> None:
         group = {"group": {"id": "g1", "name": "vision", "members": ["ada"]}}
         self.answers["POST /api/v1/groups"] = group

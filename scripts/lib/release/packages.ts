@@ -31,11 +31,13 @@ export function packagesToPublish(files: readonly string[]): readonly Package[] 
     .filter((file) =>
       /^(libs\/[^/]+|services\/[^/]+|deploy\/(local|install))\/package\.json$/.test(file),
     )
-    .map((file) => ({
-      folder: dirname(file),
-      manifest: JSON.parse(readFileSync(join(root, file), "utf8")) as Manifest,
-    }))
+    .map((file) => packageIn(dirname(file)))
     .filter(({ manifest }) => !unpublished.has(manifest.name));
+}
+
+export function packageIn(folder: string): Package {
+  const text = readFileSync(join(root, folder, "package.json"), "utf8");
+  return { folder, manifest: JSON.parse(text) as Manifest };
 }
 
 /** The versions of third-party packages that the workspace pins. */
@@ -103,22 +105,34 @@ export async function pack(
   { version, pinned, stage, out }: PackOptions,
 ): Promise<string> {
   const folder = join(stage, one.folder);
-  for (const file of filesOf(join(root, one.folder))) {
-    const target = join(folder, file);
-    mkdirSync(dirname(target), { recursive: true });
-    await write(join(root, one.folder, file), target, one.folder);
-  }
+  await writePackage(one, folder, { version, pinned, declares: one.folder.startsWith("libs/") });
   await copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
-  const manifest = publishedManifest(one, version, pinned);
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   const name = `${one.manifest.name.replace(/^@/, "").replace("/", "-")}-${version}.tgz`;
   await makeTarball(folder, join(out, name));
   return name;
 }
 
-export type PackOptions = {
-  readonly version: string;
-  readonly pinned: Names;
+/** Writes the compiled package: its package.json and its files, with declarations of types if it `declares` them. */
+export async function writePackage(
+  one: Package,
+  folder: string,
+  { version, pinned, declares }: Versions & { readonly declares: boolean },
+): Promise<void> {
+  for (const file of filesOf(join(root, one.folder))) {
+    const source = join(root, one.folder, file);
+    const target = join(folder, file);
+    mkdirSync(dirname(target), { recursive: true });
+    if (!source.endsWith(".ts")) await cp(source, target);
+    else compile(source, target, one.folder);
+    if (source.endsWith(".ts") && declares) declare(source, target);
+  }
+  const manifest = publishedManifest(one, version, pinned);
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+type Versions = { readonly version: string; readonly pinned: Names };
+
+export type PackOptions = Versions & {
   /** The folder in which the release assembles packages. */
   readonly stage: string;
   readonly out: string;
@@ -140,15 +154,16 @@ function filesBelow(folder: string, base: string): readonly string[] {
     .map((entry) => relative(base, join(entry.parentPath, entry.name)));
 }
 
-async function write(source: string, target: string, folder: string): Promise<void> {
-  if (!source.endsWith(".ts")) return cp(source, target);
+function compile(source: string, target: string, folder: string): void {
   const script = target.replace(/\.ts$/, ".js");
   const text = compiled(readFileSync(source, "utf8"));
   const isProgram = source === join(root, folder, "src", "main.ts");
   writeFileSync(script, isProgram ? `#!/usr/bin/env node\n${text}` : text, {
     mode: isProgram ? 0o755 : 0o644,
   });
-  if (!folder.startsWith("libs/")) return;
+}
+
+function declare(source: string, target: string): void {
   const declared = join(root, ".cache", "types", relative(root, source).replace("/src/", "/"));
   const declarations = declared.replace(/\.ts$/, ".d.ts");
   writeFileSync(

@@ -103,7 +103,7 @@ export const limits = {
   contextPlanMs: 5_000,
   contextSilenceMs: 30_000,
   /** The time after which a run's log says why its code cannot be fetched: a restart of the registry is shorter. */
-  contextToldMs: 10_000,
+  contextToldMs: 5_000,
   /** The number of downloads with a wrong digest after which the launch counts as failed. */
   contextAttemptsMax: 3,
   /**

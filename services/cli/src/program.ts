@@ -81,8 +81,10 @@ function explainProblem({ problem }: ApiError): ExitCode {
   return input ? 2 : 1;
 }
 
+/** A sentence may begin with the address of a storage, which is no word. */
 function sentence(text: string): string {
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  const isAddress = /^\w+:\/\//.test(text);
+  const whole = isAddress ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { authidOf } from "@trainyard/access";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { answers, PlayedReceivers } from "./testing/played-receivers.ts";
 import { experimentCreated, TestFeeds } from "./testing/test-feeds.ts";
 
 const soon = { timeout: 15_000, interval: 50 };
@@ -13,6 +14,7 @@ const ofExperiments = {
 };
 
 let feeds: TestFeeds;
+const outgoing = new PlayedReceivers();
 
 const give = (role: string, workspace: string, grant: string) =>
   feeds.stage.tell("access-cluster", {
@@ -49,7 +51,7 @@ async function subscribe(tokenId = "", limits: readonly object[] = []): Promise<
 
 beforeAll(async () => {
   feeds = await TestFeeds.open();
-  await feeds.start();
+  await feeds.start({ outgoing });
   await feeds.stage.tell("user-ada", { type: "UserCreated", data: { kind: "person", by } });
   await give("viewer", "vision", "g1");
   await feeds.stage.tell("experiment-1", experimentCreated({ workspace: "vision" }));
@@ -108,6 +110,37 @@ test("a subscription of a disabled user gets nothing until the user is enabled",
   const seen = await archive("1");
   await vi.waitFor(() => expect(feeds.sink.of(name)).toContain(seen), soon);
   expect(feeds.sink.of(name)).not.toContain(missed);
+});
+
+test("a delivery of a webhook that waits is not sent after its creator lost the role", async () => {
+  const [name, url] = ["lost", "https://lost.example/hook"];
+  outgoing.plays(url, answers(503));
+  await give("viewer", "speech", "g4");
+  const reader = { owner, tokenId: "", ancestors: [], expiresAtMs: 0 };
+  const after = await feeds.stage.head();
+  const hook = { name, url, delivery: "webhook", reader, after, filter: ofExperiments };
+  expect(await feeds.create(hook)).toMatchObject({ kind: "ok" });
+  await archive("2");
+  await vi.waitFor(() => expect(outgoing.idsAt(url)).toHaveLength(1), soon);
+  const witness = await subscribe();
+  await take("g4");
+  await archive("2");
+  await archive("1");
+  await arrived(witness, 1);
+  const sent = outgoing.idsAt(url);
+  const again = { name, event: sent[0] ?? "" };
+  expect(await feeds.stage.ask("feeds", "RedeliverEvent", again)).toMatchObject({ kind: "ok" });
+  const request = { name, pageSize: 0, pageToken: "", state: "" };
+  await vi.waitFor(async () => {
+    const answer = await feeds.stage.ask("feeds", "ListDeliveries", request);
+    const attempts = answer.kind === "ok" ? answer.reply.items.at(-1)?.attempts : [];
+    expect(attempts?.map(({ error }) => error)).toContain(
+      "the creator of the webhook may not see the object of the event any more",
+    );
+  }, soon);
+  expect(outgoing.idsAt(url).filter((id) => id === again.event)).toEqual(
+    sent.filter((id) => id === again.event),
+  );
 });
 
 test("subscriptions are listed by their owner, without the operator's sinks", async () => {

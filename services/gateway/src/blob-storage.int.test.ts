@@ -1,10 +1,16 @@
 /** Tests of a gateway whose blobs are in an object store: all that reads or writes them, and stores that refuse. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { create } from "tar";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { parseConfig } from "./config.ts";
+import { createService } from "./service.ts";
+import { copyFolder } from "./spaces/copy-blobs.ts";
 import { created } from "./testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "./testing/test-gateway.ts";
 
@@ -14,6 +20,8 @@ let service: AsyncDisposable;
 let server: S3Server;
 let scratch: string;
 let code: string;
+let variables: Readonly<Record<string, string>>;
+const made: string[] = [];
 
 beforeAll(async () => {
   server = await S3Server.start({ buckets: ["code"], users: [testUser, denied] });
@@ -26,20 +34,22 @@ beforeAll(async () => {
   const credentials = join(scratch, "credentials.json");
   const text = JSON.stringify({ s3: { access_key_id, secret_access_key } });
   await writeFile(credentials, text, { mode: 0o600 });
-  gateway = await startTestGateway({
+  variables = {
     TRAINYARD_BLOB_DIR: "",
     TRAINYARD_BLOB_STORAGE: "s3://code/team",
     TRAINYARD_BLOB_STORAGE_ENDPOINT: server.url,
     TRAINYARD_STORAGE_CREDENTIALS: credentials,
-  });
+  };
+  gateway = await startTestGateway(variables);
   let number = 100;
   service = await gateway.serving("experiments", {
     CreateExperiment: async (request) => {
       const { paused: _paused, config = {}, parent, ...given } = request;
       number += 1;
       const stream = `experiment-${number}`;
-      const made = created({ ...given, config, ...(parent && { parent }) });
-      return { position: await gateway.append(stream, made), stream };
+      made.push(`${number}`);
+      const event = created({ ...given, config, ...(parent && { parent }) });
+      return { position: await gateway.append(stream, event), stream };
     },
   });
 });
@@ -93,11 +103,20 @@ test("code and submission of an experiment are stored in the bucket, shown, down
   expect(diff).toMatchObject({ status: 200 });
 });
 
+test("code and submission are deleted from the bucket with the last experiment that names them", async () => {
+  expect(stored("contexts")).toHaveLength(1);
+  for (const experiment of made) {
+    await gateway.append(`experiment-${experiment}`, { type: "ExperimentDeleted", data: {} });
+  }
+  const left = () => [...stored("contexts"), ...stored("submissions")];
+  await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 25_000, interval: 50 });
+});
+
 test("a store that refuses, and one without its bucket, are named to the person who submits", async () => {
   server.deny("s3:PutObject");
   const refused = await submit("refused");
   expect(refused).toMatchObject({ status: 500, body: { code: "storage_refused" } });
-  expect(refused.body["detail"]).toMatch(/^s3:\/\/code\/team refuses to write submissions\/.*403/);
+  expect(refused.body["detail"]).toMatch(/^s3:\/\/code\/team refuses to write contexts\/.*403/);
   server.allow("s3:PutObject");
   const bucket = server.buckets.get("code");
   server.buckets.delete("code");
@@ -115,4 +134,43 @@ test("a store that is away is a 503 that names it", async () => {
   expect(away).toMatchObject({ status: 503 });
   expect(away.body["detail"]).toMatch(/^s3:\/\/code\/team cannot look at .* now: /);
   await server.listen();
+});
+
+test("a gateway whose bucket does not exist starts, and is not ready with the reason", async () => {
+  const wrong = { ...variables, TRAINYARD_BLOB_STORAGE: "s3://nowhere" };
+  await using another = await startTestGateway(wrong);
+  const answer = await fetch(`${another.url}/readyz`);
+  expect([answer.status, await answer.text()]).toEqual([
+    503,
+    expect.stringContaining(
+      `the storage of model code s3://nowhere at ${server.url} has not answered yet (the bucket nowhere of s3://nowhere does not exist`,
+    ),
+  ]);
+});
+
+test("a gateway that moves from a folder to a bucket shows what was stored before", async () => {
+  await using moved = await startTestGateway();
+  const content = Buffer.from(code, "base64");
+  const contextDigest = createHash("sha256").update(content).digest("hex");
+  await mkdir(join(moved.blobDir, "contexts"));
+  await writeFile(join(moved.blobDir, "contexts", `${contextDigest}.tar.gz`), content);
+  const about = { contextDigest, contextBytes: content.length };
+  const position = await moved.append("experiment-1", created(about));
+  const environment = {
+    ...moved.environment,
+    ...variables,
+    TRAINYARD_BLOB_STORAGE: "s3://code/moved",
+  };
+  const deps = { environment, clock: systemClock, say: () => {} };
+  expect(await copyFolder(moved.blobDir, deps)).toBe(true);
+  await rm(moved.blobDir, { recursive: true });
+  const bus = moved.hub.connect("gateway");
+  const logger = createLogger("gateway", "silent");
+  await using another = await createService(parseConfig(environment), { bus, logger });
+  await another.start();
+  const shown = await fetch(
+    `${another.address()}/api/v1/experiments/1/files?minPosition=${position}`,
+    { headers: { authorization: `Bearer ${moved.token}` } },
+  );
+  expect(await shown.text()).toContain("train.py");
 });

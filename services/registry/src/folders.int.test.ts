@@ -47,7 +47,13 @@ async function uploaded(): Promise<string> {
 const register = (checkpoint: string, onlyTrial = "") => {
   const words = { addLabels: [], removeLabels: [] };
   const about = { model: "iris", checkpoint, semanticVersion: "", words, createModel: true };
-  const message = { ...about, onlyTrial };
+  const place = {
+    workspace: "default",
+    project: "default",
+    workspaceId: "default",
+    projectId: "default",
+  };
+  const message = { ...about, onlyTrial, place };
   return bucket.registry.stage.ask("registry", "RegisterVersion", message);
 };
 

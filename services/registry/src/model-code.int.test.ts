@@ -92,11 +92,12 @@ describe("model code in an object store", () => {
   let store: ObjectStore;
   let stored: TestRegistry;
   let folder: string;
+  let aheadMs = 0;
   const ask = (asked: string) =>
     stored.stage.ask("registry", "PlanContextDownload", { digest: asked });
 
   beforeAll(async () => {
-    server = await S3Server.start({ buckets: ["code"] });
+    server = await S3Server.start({ buckets: ["code"], nowMs: () => Date.now() + aheadMs });
     folder = await mkdtemp(join(tmpdir(), "trainyard-code-"));
     const file = join(folder, "credentials.json");
     const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = credentials;
@@ -135,6 +136,28 @@ describe("model code in an object store", () => {
 
   test("that is not there is unknown", async () => {
     expect(await ask("0".repeat(64))).toMatchObject(rejectedAs("context_not_found"));
+  });
+
+  test("is not read at an address that has expired; the next plan has another one", async () => {
+    const plan = await ask(digest);
+    if (plan.kind !== "ok") throw new Error("no plan");
+    aheadMs = 301_000;
+    expect((await fetch(plan.reply.url)).status).toBe(403);
+    const next = await ask(digest);
+    if (next.kind !== "ok") throw new Error("no plan");
+    expect((await fetch(next.reply.url)).status).toBe(200);
+    aheadMs = 0;
+  });
+
+  test("is read although the registry's clock is an hour ahead or behind", async () => {
+    for (const hours of [-1, 1]) {
+      aheadMs = hours * 3_600_000;
+      const plan = await ask(digest);
+      if (plan.kind !== "ok") throw new Error("no plan");
+      expect((await fetch(plan.reply.url)).status).toBe(200);
+    }
+    aheadMs = 0;
+    await ask(digest);
   });
 
   /** Returns why the agent has to wait. */

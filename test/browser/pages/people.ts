@@ -43,6 +43,33 @@ test("the first user is created on a page, signs in with the password, and confi
   await stage.looks(page, "account");
 });
 
+test("a person sees the sign-ins of identity providers, removes one, and begins to add another", async ({
+  skip,
+  stage,
+}) => {
+  const { client, api } = stage.world;
+  const { password } = await client.call("createUser", { name: "dee" });
+  const issuer = "https://sso.example/realms/lab";
+  const identity = { issuer, subject: "8f2c-dee" };
+  await client.call("updateUser", { user: "dee", addIdentity: identity });
+  const { page, guard } = await stage.visitor(skip);
+  guard.expect(refused);
+  const providers = [{ name: "Keycloak", path: "/auth/oidc/keycloak" }];
+  await page.route("**/api/v1/version", async (route) => {
+    const body = (await (await route.fetch()).json()) as object;
+    await route.fulfill({ json: { ...body, signIn: { passwords: true, providers } } });
+  });
+  await page.goto(`${api}/account`);
+  await signIn(page, "dee", password);
+  const link = page.getByRole("link", { name: "Add a sign-in by Keycloak" });
+  expect(await link.getAttribute("href")).toBe("/auth/oidc/keycloak/join?page=/account");
+  await page.getByRole("row", { name: /8f2c-dee/ }).scrollIntoViewIfNeeded();
+  await stage.looks(page, "account-sign-ins");
+  await page.getByRole("button", { name: `Remove the sign-in by ${issuer}` }).click();
+  await page.getByText("You sign in by your password only.").waitFor();
+  expect((await client.call("getUser", { user: "dee" })).identities).toEqual([]);
+});
+
 test("a role of a workspace is given and taken in the tree, and pages leave out what a user may not do", async ({
   skip,
   stage,

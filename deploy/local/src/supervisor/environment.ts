@@ -56,9 +56,7 @@ export function serviceEnvironment(
     TRAINYARD_NATS_USER: service.name,
     TRAINYARD_NATS_PASSWORD: secrets.natsPasswords[service.name] ?? "",
     // Services inherit the address of an object store, which replaces the folder.
-    ...(process.env["TRAINYARD_BLOB_STORAGE"] === undefined
-      ? { TRAINYARD_BLOB_DIR: home.blobs }
-      : {}),
+    TRAINYARD_BLOB_DIR: (process.env["TRAINYARD_BLOB_STORAGE"] ?? "") === "" ? home.blobs : "",
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
     ...(service.readsRunTokens
       ? {

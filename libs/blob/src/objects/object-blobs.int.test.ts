@@ -139,7 +139,7 @@ describe.each(stores)("blobs in %s", (_name, objects, server, ofOne, ofParts) =>
 
   test("a reader may pause for longer than the store may be silent", async () => {
     await using opened = blobsIn(
-      objects({ silenceMs: 200, attemptsMax: 1, partBytes: 64 * 1024 ** 2 }),
+      objects({ silenceMs: 1_500, attemptsMax: 1, partBytes: 64 * 1024 ** 2 }),
     );
     const content = randomBytes(24 * 1024 ** 2);
     await opened.store.put("slow", piecesOf(content), digestOf(content));
@@ -149,7 +149,7 @@ describe.each(stores)("blobs in %s", (_name, objects, server, ofOne, ofParts) =>
     for await (const chunk of found?.stream ?? []) {
       seen.update(chunk);
       reads += 1;
-      if (reads === 2) await new Promise((resolve) => setTimeout(resolve, 700));
+      if (reads === 2) await new Promise((resolve) => setTimeout(resolve, 2_500));
     }
     expect(seen.digest("hex")).toBe(digestOf(content));
   });

@@ -191,7 +191,7 @@ export class CodeArchives {
   ): Promise<string> {
     // Messages contain only the host: the rest of the address gives access to the code.
     const { host } = new URL(url);
-    const response = await fetch(url, { signal, redirect: "manual" }).catch((cause: unknown) => {
+    const response = await fetch(url, { signal }).catch((cause: unknown) => {
       throw signal.aborted ? cause : new Error(`${host} does not answer`, { cause });
     });
     if (!response.ok || response.body === null) {

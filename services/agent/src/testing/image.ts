@@ -21,6 +21,25 @@ export async function imageTar(): Promise<string> {
   return tarIn(folder);
 }
 
+/**
+ * Returns the path of the tar of a base with what Node needs, as distroless bases have it: the C and C++ libraries,
+ * the name service, certificates, and a user. It has no program.
+ */
+export async function baseTar(): Promise<string> {
+  const folder = await madeOnce("trainyard-test-base", userInfo().uid, async (made) => {
+    const rootfs = newRootfs(made);
+    const wanted = [
+      ...sharedLibraries([process.execPath]),
+      ...librariesOf(nameService),
+      "/etc/ssl/certs/ca-certificates.crt",
+    ];
+    const paths = wanted.filter((path) => existsSync(path)).map((path) => placed(path).slice(1));
+    run("tar", "-C", rootfs, "-cf", tarIn(made), ".");
+    run("tar", "-C", "/", "-rf", tarIn(made), ...new Set(paths));
+  });
+  return tarIn(folder);
+}
+
 const tarIn = (folder: string): string => join(folder, "image.tar");
 
 function pack(folder: string): void {
@@ -28,27 +47,34 @@ function pack(folder: string): void {
   const binaries = programs.map((name) => `/usr/bin/${name}`).filter((path) => existsSync(path));
   const files = binaries.flatMap((path) => [path, realpathSync(path)]);
   const python = realpathSync("/usr/bin/python3");
-  const folders = ["usr/bin", "usr/lib", "usr/sbin", "usr/lib64", "proc", "sys", "dev", "tmp"];
-  const rootfs = join(folder, "rootfs");
-  for (const folder of [...folders, "etc", "root", "run"]) run("mkdir", "-p", join(rootfs, folder));
-  for (const name of ["bin", "sbin", "lib", "lib64"]) {
-    run("ln", "-s", `usr/${name}`, join(rootfs, name));
-  }
-  run("sh", "-c", `printf 'root:x:0:0:root:/root:/bin/sh\\n' > "$0/etc/passwd"`, rootfs);
-  run("sh", "-c", `printf 'root:x:0:\\n' > "$0/etc/group"`, rootfs);
+  const rootfs = newRootfs(folder);
   const library = stdlib(python);
   const wanted = [
     ...files,
     "/usr/bin/python3",
     python,
-    ...sharedLibraries([...binaries, python, ...modules(library)]),
-    ...loadedLater(),
+    // With those of Node, so that the image may be the base of an agent's.
+    ...sharedLibraries([...binaries, python, ...modules(library), process.execPath]),
+    ...librariesOf(later),
   ];
   run("tar", "-C", rootfs, "-cf", tar, ".");
   const excluded = ["test", "idlelib", "ensurepip", "dist-packages", "__pycache__", "config-*"];
   const without = excluded.map((name) => `--exclude=${name}`);
   const paths = [...new Set(wanted), library].map((path) => placed(path).slice(1));
   run("tar", "-C", "/", "-rf", tar, ...without, ...new Set(paths));
+}
+
+/** The folders that every container needs, with the user root. */
+function newRootfs(folder: string): string {
+  const folders = ["usr/bin", "usr/lib", "usr/sbin", "usr/lib64", "proc", "sys", "dev", "tmp"];
+  const rootfs = join(folder, "rootfs");
+  for (const name of [...folders, "etc", "root", "run"]) run("mkdir", "-p", join(rootfs, name));
+  for (const name of ["bin", "sbin", "lib", "lib64"]) {
+    run("ln", "-s", `usr/${name}`, join(rootfs, name));
+  }
+  run("sh", "-c", `printf 'root:x:0:0:root:/root:/bin/sh\\n' > "$0/etc/passwd"`, rootfs);
+  run("sh", "-c", `printf 'root:x:0:\\n' > "$0/etc/group"`, rootfs);
+  return rootfs;
 }
 
 function run(program: string, ...argv: readonly string[]): string {
@@ -75,9 +101,12 @@ function modules(library: string): readonly string[] {
  */
 const later = /(?:libgcc_s\.so\.1|librt\.so\.1|libpthread\.so\.0|libstdc\+\+\.so\.6) .*=> (\S+)$/gm;
 
-function loadedLater(): readonly string[] {
+/** The C library loads these when a program asks for the address of a name. */
+const nameService = /(?:libnss_files|libnss_dns|libresolv)\.so\.2 .*=> (\S+)$/gm;
+
+function librariesOf(wanted: RegExp): readonly string[] {
   const said = run("/sbin/ldconfig", "-p");
-  const paths = [...said.matchAll(later)].map(([, path = ""]) => path);
+  const paths = [...said.matchAll(wanted)].map(([, path = ""]) => path);
   return paths.flatMap((path) => [path, realpathSync(path)]);
 }
 

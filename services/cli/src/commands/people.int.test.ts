@@ -96,6 +96,27 @@ test("reset-admin runs the gateway's own command, which needs the gateway's sett
   expect(gateway.requests).toEqual([]);
 });
 
+test("identities of a user are listed, added and removed, and your own are listed without a name", async () => {
+  const identity = { issuer: "https://sso.example", subject: "s-1" };
+  me = { hasUsers: true, user: { ...ada, identities: [identity] } };
+  const own = await gateway.yard("user", "identity", "list");
+  expect(own.lines).toEqual(["ISSUER SUBJECT", "https://sso.example s-1"]);
+  expect((await gateway.yard("user", "identity", "list", "ada")).code).toBe(0);
+  const named = ["ada", "https://sso.example", "s-1"];
+  const added = await gateway.yard("user", "identity", "add", ...named);
+  const removed = await gateway.yard("user", "identity", "remove", ...named);
+  expect([...added.lines, ...removed.lines]).toEqual([
+    "ada signs in by s-1 of https://sso.example",
+    "ada no longer signs in by s-1 of https://sso.example",
+  ]);
+  expect(asked().slice(2)).toEqual([
+    ["PATCH /api/v1/users/ada", { addIdentity: identity }],
+    ["PATCH /api/v1/users/ada", { removeIdentity: identity }],
+  ]);
+  me = {};
+  expect((await gateway.yard("user", "identity", "list")).err).toContain("no users");
+});
+
 test("your own password is changed by the present one and the new one", async () => {
   using _stdin = inputOf("old\ncorrect horse\n");
   const { lines } = await gateway.yard("user", "password", "--stdin");

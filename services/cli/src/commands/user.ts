@@ -19,6 +19,7 @@ import { newPassword, type PasswordOptions, passwordChange } from "../password.t
 import { UsageError } from "../usage-error.ts";
 import { addResetAdmin } from "./reset-admin.ts";
 import { place } from "./role-words.ts";
+import { addIdentityCommands } from "./user-identity.ts";
 
 type CreateOptions = PasswordOptions & {
   readonly displayName?: string;
@@ -67,6 +68,7 @@ export function addUserCommands(program: Command): void {
     .description("change your own password; your other sessions end")
     .action(withPlatform<PasswordOptions>(changePassword));
   addResetAdmin(group);
+  addIdentityCommands(group);
   program
     .command("whoami")
     .description("the user of your token, with roles and permissions")
@@ -139,8 +141,13 @@ const fieldsOf = (user: Plain<User>): readonly (readonly [string, string])[] => 
   ["display name", user.displayName],
   ["email", user.email],
   ["groups", user.groups.join(", ")],
-  ["signs in", [...(user.hasPassword ? ["password"] : []), ...user.issuers].join(", ")],
+  ["signs in", waysOf(user).join(", ")],
   ["created", time(user.createdAtMs)],
+];
+
+const waysOf = ({ hasPassword, identities }: Plain<User>): readonly string[] => [
+  ...(hasPassword ? ["password"] : []),
+  ...identities.map(({ issuer }) => issuer),
 ];
 
 async function rename(context: Context, args: readonly string[]): Promise<void> {

@@ -222,6 +222,32 @@ describe("an answer", () => {
   });
 });
 
+test("a comparison names no hidden experiment: its sources are gone as those of a missing one", async () => {
+  await using _metrics = await gateway.serving("metrics", {
+    CountMetricNames: async () => ({ counts: [] }),
+  });
+  const position = await gateway.append("allocation-2.1#1", {
+    type: "WaitExplained",
+    data: { code: WaitCode.RESERVED, detail: "the free slots are reserved for 1.1#1" },
+  });
+  await get(seer, `experiments/2/trials?minPosition=${position}`);
+  type Answer = Readonly<Record<string, unknown>>;
+  const compare = async (hidden: string, user = seer): Promise<Answer> => {
+    const sources = [`${hidden}.1`, `${hidden}.best`, `${hidden}.all`, "2.1", "3.1"];
+    const query = sources.map((source) => `sources=${source}`).join("&");
+    return { ...(await get(user, `trials:compare?${query}`)).body, position: "" };
+  };
+  const seen = await compare("1");
+  const text = JSON.stringify(seen);
+  expect(ids(seen["experiments"], "id")).toEqual(["2", "3"]);
+  expect(ids(seen["trials"], "id")).toEqual(["2.1", "3.1"]);
+  expect(text).toContain("reserved for a run of another workspace");
+  expect(text).not.toMatch(/of Hidden|1\.1#1/);
+  const ofNone = text.replaceAll(/"1\.(1|best|all)"/g, '"9.$1"').replaceAll("ment 1", "ment 9");
+  expect(JSON.parse(ofNone)).toEqual(await compare("9"));
+  expect(ids((await compare("1", admin))["experiments"], "id")).toEqual(["1", "2", "3"]);
+});
+
 test("a frame of Watch names no hidden parent and no hidden run", async () => {
   const topics = [{ kind: "experiments" }, { kind: "trials", experiment: "2" }];
   const seen: unknown[] = [];

@@ -11,7 +11,7 @@ import {
   readFilter,
   termsOf,
 } from "../read-model/core/lists/filter.ts";
-import type { ListSpec } from "../read-model/core/lists/list-spec.ts";
+import { type ListSpec, ownColumns } from "../read-model/core/lists/list-spec.ts";
 import { readOrder } from "../read-model/core/lists/order.ts";
 import { isPlaceOf, type ListPlace } from "../read-model/core/lists/page-query.ts";
 import { SqlValues } from "../read-model/core/lists/sql-values.ts";
@@ -143,7 +143,7 @@ export function requireKnown(filter: Filter, list: ListSpec): void {
     users: "",
     values: new SqlValues(),
     nowMs: 0,
-    columns: {},
+    columns: ownColumns,
   });
 }
 

@@ -27,6 +27,19 @@ test("a body whose client breaks the connection is not logged as an outage of th
   expect(answered(ofDatabase)).toEqual({ status: 503, logged: ["database_unreachable"] });
 });
 
+test("a full disk of the stored code is a 503 that says so", () => {
+  const cause = new Error("ENOSPC: no space left on device, write");
+  const full = new Fault("blob_store_failed", "contexts/a cannot be stored", {
+    retry: "later",
+    cause,
+  });
+  const problem = asProblem(full, createLogger("gateway", "silent"), "1");
+  expect(problem).toMatchObject({
+    status: 503,
+    message: "contexts/a cannot be stored: ENOSPC: no space left on device, write; try again",
+  });
+});
+
 test("a full disk of the database is a 503 that says so", () => {
   const full = new Fault("log_full", "could not extend file", { retry: "later" });
   const problem = asProblem(full, createLogger("gateway", "silent"), "1");

@@ -1,6 +1,6 @@
 import { storageFaults } from "@trainyard/blob";
 import { Bug, isFault } from "@trainyard/kernel";
-import { isDatabaseAway, isDatabaseSlow, type Logger } from "@trainyard/runtime";
+import { isDatabaseAway, isDatabaseSlow, type Logger, retryReason } from "@trainyard/runtime";
 import { Problem, unavailable } from "./problem.ts";
 
 const databaseFull =
@@ -14,6 +14,7 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
     // The message names the storage.
     if (error.code === "storage_away") return unavailable(error.message);
     if (error.code === "log_full") return unavailable(databaseFull);
+    if (error.code === "blob_store_failed") return unavailable(`${retryReason(error)}; try again`);
     return new Problem(
       503,
       "unavailable",

@@ -89,7 +89,7 @@ async function leftRow(
   if (row === undefined) return "";
   // The row of an identity belongs to its person, also before the event.
   const isUser =
-    row.issuers.length > 0 || (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
+    row.identities.length > 0 || (await parts.log.read(`user-${row.id}`, 0, 1)).length > 0;
   if (isUser && row.id === id) {
     const detail = `the user ${JSON.stringify(name)} was created, but the answer was lost: reset the password`;
     throw new Problem(409, "user_exists", detail);

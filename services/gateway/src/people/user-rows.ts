@@ -14,8 +14,11 @@ export type UserRow = {
   readonly kind: UserKind;
   readonly createdAtMs: number;
   readonly hasPassword: boolean;
-  readonly issuers: readonly string[];
+  readonly identities: readonly Identity[];
 };
+
+/** A person at an identity provider. */
+export type Identity = { readonly issuer: string; readonly subject: string };
 
 export type NewUser = Pick<UserRow, "id" | "name" | "displayName" | "email" | "kind"> & {
   readonly passwordHash: string | null;
@@ -25,7 +28,8 @@ type Queries = Pick<Pool | PoolClient, "query">;
 
 const columns = `id, name, display_name as "displayName", email, kind,
   (extract(epoch from created_at) * 1000)::float8 as "createdAtMs", password_hash is not null as "hasPassword",
-  array(select issuer from gateway.identities where user_id = users.id order by issuer) as issuers`;
+  array(select json_build_object('issuer', issuer, 'subject', subject) from gateway.identities
+    where user_id = users.id order by issuer, subject) as identities`;
 
 /** Returns the key of a name, which ignores case. */
 export const keyOfName = (name: string): string => name.toLowerCase();

@@ -2,9 +2,14 @@
 import type { Rights } from "@trainyard/access";
 import { inTransaction } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
-import { type ConditionContext, conditionOf, namedColumn } from "./core/lists/conditions.ts";
+import {
+  type ConditionContext,
+  conditionOf,
+  namedColumn,
+  seenExperiment,
+} from "./core/lists/conditions.ts";
 import { type Filter, termsOf } from "./core/lists/filter.ts";
-import type { ListSpec } from "./core/lists/list-spec.ts";
+import { type ColumnSql, type ListSpec, ownColumns } from "./core/lists/list-spec.ts";
 import type { ListOrder } from "./core/lists/order.ts";
 import { type ListPart, type ListPlace, partQuery, partsOf } from "./core/lists/page-query.ts";
 import { SqlValues } from "./core/lists/sql-values.ts";
@@ -40,6 +45,7 @@ export class ListTooSlow extends Error {
 
 const attributes = "gateway.attributes";
 const users = "gateway.users";
+const experimentRows = "gateway.experiment_rows";
 const tableOf = ({ table }: ListSpec): string => `gateway.${table}`;
 
 /**
@@ -83,7 +89,19 @@ async function readPart(
 }
 
 function partsWith(query: ListQuery, values: SqlValues, scope = ""): readonly ListPart[] {
-  return partsOf(query.list, query.order, { attributes, columns: query.columns, scope }, values);
+  const columns = columnsOf(query, values);
+  return partsOf(query.list, query.order, { attributes, columns, scope }, values);
+}
+
+/** Returns the columns as answers show them to the caller. */
+function columnsOf({ list, columns, rights }: ListQuery, values: SqlValues): ColumnSql {
+  return (column) => {
+    const field = list.fields.find((one) => one.column === column);
+    const seen = field?.experiment === true ? rights.workspacesWith("experiment_view") : null;
+    if (seen === null) return columns[column] ?? ownColumns(column);
+    const workspaces = values.add(seen.map(keyOfWorkspace), "text[]");
+    return seenExperiment(ownColumns(column), experimentRows, workspaces);
+  };
 }
 
 /** Returns the columns of owners and actors as answers show them, by which lists are sorted. */
@@ -99,7 +117,8 @@ function whereOf(
   values: SqlValues,
 ): { readonly sql: string; readonly scope: string } {
   const scope = values.add(query.scope, "text");
-  const context: ConditionContext = { ...query, attributes, users, values };
+  const columns = columnsOf(query, values);
+  const context: ConditionContext = { ...query, columns, attributes, users, values };
   const condition = query.filter === null ? "true" : conditionOf(query.filter, context);
   const canBeDeleted = query.list.fields.some(({ column }) => column === "deleted");
   const there = canBeDeleted ? `r.deleted is ${query.deleted === true} and ` : "";
@@ -113,11 +132,14 @@ function seenRows({ list, rights }: ListQuery, values: SqlValues): string {
   });
   if (sights.every(({ workspaces }) => workspaces === null)) return "";
   const seen = sights.map(({ workspaces, within }) => {
-    const names = workspaces?.map((name) => name.toLowerCase()) ?? null;
+    const names = workspaces?.map(keyOfWorkspace) ?? null;
     return names === null ? within(everyWorkspace) : within(values.add(names, "text[]"));
   });
   return `(${seen.join(" or ")}) and `;
 }
+
+/** Rows have the names of workspaces in lower case. */
+const keyOfWorkspace = (name: string): string => name.toLowerCase();
 
 /** A caller may see the tasks of all workspaces and the experiments of some. */
 const everyWorkspace = "array(select name from gateway.workspace_rows)";

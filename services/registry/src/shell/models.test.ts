@@ -41,6 +41,12 @@ async function begin() {
       words,
       createModel: true,
       onlyTrial: "",
+      place: {
+        workspace: "default",
+        project: "default",
+        workspaceId: "default",
+        projectId: "default",
+      },
     });
   const remove = () => ask("RemoveVersion", { model: "m", version: "latest", reason: "" });
   const names = async (stream: string) => {

@@ -121,8 +121,9 @@ async function registerVersion(
   request: Plain<RegisterVersion>,
   { identity }: CommandContext,
 ): Promise<Plain<ModelChange> | Rejection> {
-  const { checkpoint, semanticVersion, createModel, onlyTrial } = request;
+  const { checkpoint, semanticVersion, createModel, onlyTrial, place } = request;
   const { executor } = deps;
+  if (createModel && place === undefined) return reject("invalid_request", "place is missing");
   const unknown = reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
   if (!isCheckpointId(checkpoint)) return unknown;
   const { declared } = (await executor.cache.load(foldOf(checkpoints), checkpoint)).state;
@@ -135,10 +136,15 @@ async function registerVersion(
     const hold = await work.guard(holdables, checkpoint);
     const refusal = refusalOf(checkpoint, state, hold, onlyTrial);
     if (refusal !== null) return refusal;
+    const createIn = createModel && place !== undefined ? place : null;
+    const isNew = createIn !== null && !(await work.load(foldOf(models), model)).exists;
+    const closed = isNew ? await refusalOfWorkspace(work, createIn) : null;
+    if (closed !== null) return closed;
     const { trial, run, step } = declared;
     const registered = { checkpoint, trial, run, step, metrics, semanticVersion };
     const words = changeOf(request.words);
-    const asked = { kind: "register", registered, words, create: createModel } as const;
+    const workspace = createIn?.workspace ?? null;
+    const asked = { kind: "register", registered, words, createIn: workspace } as const;
     const decided = await work.decide(models, model, { ...asked, model: request.model, by });
     if (isRejection(decided)) return decided;
     const version = decided.find(({ type }) => type === "VersionRegistered");

@@ -5,11 +5,12 @@ import type { Fields, KubeObject } from "../object-store.ts";
 export type Allocate = { address(): string; nodePort(): number };
 
 /** 10.96.0.0/16 and 30000-32767, the ranges of a default cluster; the first address is that of the API. */
-export const createAllocator = (): Allocate => {
+export const createAllocator = (address?: () => string): Allocate => {
   let addresses = 10;
   let ports = 0;
   return {
     address: () => {
+      if (address !== undefined) return address();
       addresses += 1;
       return `10.96.${addresses >> 8}.${addresses & 0xff}`;
     },

@@ -10,6 +10,8 @@ import { MemoryStore, type Rules } from "./memory-store.ts";
 export type StoreOptions = {
   /** The cluster has the Prometheus operator's kind. */
   serviceMonitors?: boolean;
+  /** Gives each Service its address, which a node has to serve; without it addresses are of 10.96.0.0/16. */
+  serviceAddress?: () => string;
 };
 
 /** A store as a new cluster has it. Source: docs, "Namespaces" (initial namespaces). */
@@ -18,7 +20,7 @@ export const createObjectStore = (options: StoreOptions = {}): MemoryStore => {
     ? [...RESOURCES, SERVICE_MONITOR]
     : RESOURCES;
   const around: Surroundings = {
-    allocate: createAllocator(),
+    allocate: createAllocator(options.serviceAddress),
     accountOf: (namespace, name) => store.get("serviceaccounts", namespace, name),
   };
   const enforcePodSecurity = (resource: Resource, pod: KubeObject): void => {

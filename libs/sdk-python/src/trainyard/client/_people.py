@@ -35,8 +35,9 @@ class Me(Shown):
 
 class User(Shown):
     """A person or a service account: ``id``, ``name``, ``display_name``, ``email`` (empty for callers who may not see
-    it), ``kind``, ``disabled``, ``groups`` and ``created_at_ms``. ``password`` is the random one that ``create_user``
-    made; empty otherwise.
+    it), ``kind``, ``disabled``, ``groups``, ``created_at_ms`` and ``identities`` (the API's objects, each with
+    ``issuer`` and ``subject``, which is empty for callers who may not see it). ``password`` is the random one that
+    ``create_user`` made; empty otherwise.
     """
 
     _shown: ClassVar = ("name", "kind", "display_name", "email", "groups", "disabled")
@@ -53,6 +54,7 @@ class User(Shown):
         self.disabled = bool(message.get("disabled"))
         self.groups: list[str] = list(message.get("groups") or [])
         self.created_at_ms = time_of(message, "createdAtMs")
+        self.identities: list[dict[str, str]] = list(message.get("identities") or [])
 
     def describe(
         self, name: str | None = None, display_name: str | None = None, email: str | None = None
@@ -60,6 +62,18 @@ class User(Shown):
         """Changes the given texts. Only admins change names."""
         texts = {"name": name, "displayName": display_name, "email": email}
         return self._call("PATCH", "", {key: one for key, one in texts.items() if one is not None})
+
+    def add_identity(self, issuer: str, subject: str) -> User:
+        """Lets the person sign in by an identity of a provider, too. Only admins may: people add their own on the page
+        Account. Raises ApiError ``identity_taken`` if another user has it.
+        """
+        return self._call("PATCH", "", {"addIdentity": {"issuer": issuer, "subject": subject}})
+
+    def remove_identity(self, issuer: str, subject: str) -> User:
+        """Ends sign-ins by an identity, and the person's sessions. Raises ApiError ``last_sign_in`` if a person would
+        remove their own last way to sign in.
+        """
+        return self._call("PATCH", "", {"removeIdentity": {"issuer": issuer, "subject": subject}})
 
     def disable(self, reason: str = "") -> User:
         """Ends the user's tokens, sessions and streams at once. Trials continue."""

@@ -20,13 +20,15 @@ const declared = (trial: string): AnyEvent => ({
 
 beforeAll(async () => {
   gateway = await startTestGateway();
+  await gateway.call("POST", "/api/v1/workspaces", { body: { name: "vision" } });
   registry = await gateway.serving("registry", {
     PlanCheckpointDownload: async ({ checkpoint }) => ({
       ...{ checkpoint, path: "", store: "", manifest: [] },
     }),
     PlanFiles: async () => ({ files: [] }),
     ReportDamage: async () => ({ done: true, damaged: true }),
-    RegisterVersion: async () => reject("reached", "the registry was asked"),
+    CreateModel: async ({ place }) => reject("reached", `in ${place?.workspace}`),
+    RegisterVersion: async ({ place }) => reject("reached", `in ${place?.workspace}`),
   });
   const config = { entrypoint: `python3 train.py --from ${near} --and ${far}` };
   await gateway.append("experiment-1", created({ config, workspace: "vision", owner: "user:ow" }));
@@ -83,6 +85,18 @@ describe("the run of a trial", () => {
     };
     for (const model of ["mine", "common"]) expect(await register(model)).toBe("reached");
     for (const model of ["theirs", "none"]) expect(await register(model)).toBe("model_not_found");
+  });
+
+  test("creates a model in the workspace of its experiment, and that of a task in that of the task", async () => {
+    const create = async (token: string, path: string, body: object) =>
+      (await gateway.call("POST", path, { body, token })).body["detail"];
+    const ofTrial = { checkpoint: own, createModel: true };
+    expect(await create(run, "/api/v1/models/new/versions", ofTrial)).toBe("in vision");
+    const ofTask = { checkpoint: near, createModel: true };
+    expect(await create(taskRun, "/api/v1/models/new/versions", ofTask)).toBe("in vision");
+    expect(await create(taskRun, "/api/v1/models", { name: "new" })).toBe("in vision");
+    const named = { name: "new", workspace: "default" };
+    expect(await create(taskRun, "/api/v1/models", named)).toContain('workspace "default"');
   });
 
   test("reads checkpoints of its workspace of the moment only; others are not there", async () => {

@@ -5,9 +5,7 @@ import type { Experiment } from "@trainyard/contracts/api";
 import { type Backend, isDeleted } from "../../backend.ts";
 import type { ExperimentDocument } from "../../read-model/core/views/documents.ts";
 import { placeOf } from "../shown.ts";
-
-/** Shown instead of the id of a parent that is deleted or hidden. */
-const deletedParent = "deleted";
+import { deletedExperiment } from "../../read-model/core/lists/conditions.ts";
 
 /** Adds the parents to the experiments, with one read for all. */
 export async function withParents(
@@ -26,6 +24,6 @@ export async function withParents(
     }),
   );
   return experiments.map((one) =>
-    one.parent === "" || there.has(one.parent) ? one : { ...one, parent: deletedParent },
+    one.parent === "" || there.has(one.parent) ? one : { ...one, parent: deletedExperiment },
   );
 }

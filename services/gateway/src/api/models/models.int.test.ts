@@ -278,7 +278,9 @@ describe("model changes", () => {
     const own = await gateway.call("POST", "/api/v1/models/iris/versions", { body, token });
     expect(own.status).toBe(200);
     const wanted = { model: "iris", checkpoint, createModel: true, semanticVersion: "" };
-    const given = { ...wanted, words: { addLabels: ["a"], removeLabels: [] } };
+    const words = { addLabels: ["a"], removeLabels: [] };
+    const place = { workspace: "default", workspaceId: "default" };
+    const given = { ...wanted, words, place: expect.objectContaining(place) };
     expect(asked).toEqual([
       { ...given, onlyTrial: "", authid: expect.any(String) },
       { ...given, onlyTrial: "1.1", authid: "run:1.1#1" },

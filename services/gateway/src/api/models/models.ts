@@ -2,17 +2,18 @@
 import { Readable } from "node:stream";
 import type { Rights } from "@trainyard/access";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
-import type { ModelChange, ModelWords } from "@trainyard/contracts/commands";
+import type { ModelChange, ModelWords, Place } from "@trainyard/contracts/commands";
 import type { Backend } from "../../backend.ts";
-import { notOfTask } from "../../http/caller.ts";
+import { notOfTask, type TrialRunCaller, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
 import { requireFor, requireIn } from "../rights/guard.ts";
 import { findObject, isSeen } from "../rights/objects.ts";
-import { registeringRights } from "../rights/runs.ts";
+import { registeringRights, workspaceOfCaller } from "../rights/runs.ts";
 import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { versionKey } from "../../read-model/core/views/documents.ts";
 import { readContent } from "../../spaces/contents.ts";
+import { findWorkspace } from "../../spaces/spaces.ts";
 import { findNewPlace, type NewPlace } from "../rights/new-place.ts";
 import { shownModel, shownVersion } from "../shown.ts";
 import {
@@ -48,7 +49,8 @@ function queryHandlers(backend: Backend) {
 function changeHandlers(backend: Backend) {
   const command = backend.command.bind(backend);
   return {
-    createModel: async ({ name: model, workspace, ...given }, context) => {
+    createModel: async ({ name: model, workspace: named, ...given }, context) => {
+      const workspace = named || (await workspaceOfCaller(backend, notOfTask(context.caller)));
       const place = await findNewPlace(backend, newPlace(workspace, context));
       const message = { model, words: newWords(given), place };
       return modelAfter(backend, model, await command("registry", "CreateModel", message, context));
@@ -125,25 +127,34 @@ async function register(
   const caller = notOfTask(context.caller);
   const onlyTrial = caller.kind === "run" ? caller.trial : "";
   const rights = caller.kind === "run" ? await registeringRights(backend, caller) : context.rights;
-  await requireRegistering(backend, request, rights);
-  const changed = await backend.command(
-    "registry",
-    "RegisterVersion",
-    { model, checkpoint, semanticVersion, words: newWords(given), createModel, onlyTrial },
-    context,
-  );
+  const place = createModel ? await placeOfNew(backend, caller) : undefined;
+  await requireRegistering(backend, request, { rights, newIn: place?.workspace ?? "" });
+  const words = newWords(given);
+  const asked = { model, checkpoint, semanticVersion, words, createModel, onlyTrial };
+  const message = { ...asked, ...(place === undefined ? {} : { place }) };
+  const changed = await backend.command("registry", "RegisterVersion", message, context);
   return versionAfter(backend, model, changed);
 }
 
-/** Throws a Problem if the caller may not register the version. A new model is in the default workspace. */
+/** Returns the place of a model that a registration creates. The registry decides whether it may be created there. */
+async function placeOfNew(
+  backend: Backend,
+  caller: UserCaller | TrialRunCaller,
+): Promise<Plain<Place>> {
+  const { id, name } = await findWorkspace(backend, await workspaceOfCaller(backend, caller));
+  const project = { project: defaultSpace, projectId: defaultSpace };
+  return { workspace: name, workspaceId: id, ...project };
+}
+
+/** Throws a Problem if the caller may not register the version. */
 async function requireRegistering(
   backend: Backend,
   { model, checkpoint, createModel }: RequestOf<"registerModelVersion">,
-  rights: Rights,
+  { rights, newIn }: { readonly rights: Rights; readonly newIn: string },
 ): Promise<void> {
   if (rights.everywhere("model_edit") && rights.everywhere("experiment_view")) return;
   const found = await findObject(backend, "model", model);
-  if (createModel && found === undefined) requireIn(rights, "model_edit", defaultSpace);
+  if (createModel && found === undefined) requireIn(rights, "model_edit", newIn);
   else if (createModel && found !== undefined && !isSeen(rights, found)) {
     // A name that is taken elsewhere is said to be taken.
     throw new Problem(409, "model_exists", `model ${model} exists already`);

@@ -42,15 +42,22 @@ const hidden: Fields = {
 };
 
 beforeAll(async () => {
-  [plain, secret] = await Promise.all([open(), open()]);
+  // Forks that the stranger sees: of an experiment that was deleted, and of the hidden one.
+  [plain, secret] = await Promise.all([open("60"), open("50")]);
   await hide(secret);
 }, 120_000);
 
 afterAll(() => stack.disposeAsync());
 
-async function open(): Promise<Cluster> {
+async function open(parent: string): Promise<Cluster> {
   const gateway = stack.use(await startTestGateway());
   stack.use(await stageExamples(gateway));
+  for (const [fork, experiment] of [
+    ["51", parent],
+    ["52", "55"],
+  ] as const) {
+    await gateway.append(`experiment-${fork}`, created({ parent: { experiment, position: "1" } }));
+  }
   const admin = await addUser(gateway, "ada", { role: "cluster-admin" });
   return {
     gateway,
@@ -147,6 +154,8 @@ function masked(text: string): string {
         /"(position|nextPageToken|sequence|epoch|log|cursor|etag|streamPositions?|id|head|clusterId|seed|experiment_seed)":\s*("[^"]*"|\{[^}]*\}|\d+)/g,
         '"$1":0',
       )
+      // The event that creates a fork has the number of its parent.
+      .replace(/\\*"parent\\*":\{\\*"experiment\\*":\\*"\d+\\*"/g, "PARENT")
       .replace(/,"lastUsedAtMs":\d+/g, "")
       .replace(/trainyard-gateway-\w+/g, "FOLDER")
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
@@ -235,6 +244,28 @@ test("a stranger's filters match nothing of a hidden workspace", async () => {
     }
   }
   expect(found).toEqual([]);
+});
+
+test("a hidden parent of a fork is neither matched nor sorted by", async () => {
+  for (const query of [
+    { filter: "parent = 50" },
+    { filter: "parent != 50" },
+    { filter: "parent : 5" },
+    { filter: "parent = deleted" },
+    { filter: "parent : *", orderBy: "parent desc" },
+  ]) {
+    const asked = new URLSearchParams({ ...query, count: "true" });
+    const [one, other] = await Promise.all(
+      [plain, secret].map(async ({ gateway, stranger: { token } }) => {
+        const { body } = await gateway.call("GET", `/api/v1/experiments?${asked}`, { token });
+        return {
+          total: body["total"],
+          ids: (body["items"] as { id: string }[]).map(({ id }) => id),
+        };
+      }),
+    );
+    expect([query, other]).toEqual([query, one]);
+  }
 });
 
 test("a name of a hidden workspace that is taken is said to be taken", async () => {

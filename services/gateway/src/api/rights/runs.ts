@@ -6,16 +6,13 @@ import { allRights, Rights } from "@trainyard/access";
 import { parseTrialId } from "@trainyard/kernel";
 import { checkpointMakers } from "@trainyard/outbound";
 import type { Backend } from "../../backend.ts";
-import type { TrialRunCaller } from "../../http/caller.ts";
+import type { TrialRunCaller, UserCaller } from "../../http/caller.ts";
 import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { lastFactsOf } from "../../streams.ts";
 import { requireFor } from "./guard.ts";
 import { findObject } from "./objects.ts";
 
-/**
- * Returns the rights by which a run registers versions: in models of its workspace, and in those of the default one,
- * where the models are that runs create.
- */
+/** Returns the rights by which a run registers versions: in models of its workspace and of the default one. */
 export async function registeringRights(
   backend: Backend,
   { authid, experiment }: TrialRunCaller,
@@ -58,7 +55,20 @@ export async function requireInOwnWorkspace(
   requireFor(rights, "experiment_view", "checkpoint", checkpoint, found);
 }
 
-async function workspaceOf({ parts }: Backend, experiment: string): Promise<string> {
-  const { state } = await parts.executor.cache.load(lastFactsOf.experiment, experiment);
+/** Returns the workspace of what a caller creates without naming one: for a run that of its experiment or task. */
+export async function workspaceOfCaller(
+  backend: Backend,
+  caller: UserCaller | TrialRunCaller,
+): Promise<string> {
+  if (caller.kind === "run") return workspaceOf(backend, caller.experiment);
+  return caller.run === null ? defaultSpace : workspaceOf(backend, caller.run.task, "task");
+}
+
+async function workspaceOf(
+  { parts }: Backend,
+  id: string,
+  kind: keyof typeof lastFactsOf = "experiment",
+): Promise<string> {
+  const { state } = await parts.executor.cache.load(lastFactsOf[kind], id);
   return state?.workspace || defaultSpace;
 }

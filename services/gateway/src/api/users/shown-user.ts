@@ -6,18 +6,19 @@ import type { User } from "../../people/people.ts";
 
 type Viewer = { readonly caller: Pick<UserCaller, "user">; readonly rights: Rights };
 
-/** Shows a user, with its address only to itself and to admins. */
+/** Shows a user, with its address and the subjects of its identities only to itself and to admins. */
 export function shownUser(
   user: User,
   { groups }: AccessState,
   { caller, rights }: Viewer,
 ): Plain<ShownUser> {
-  const { id, name, displayName, email, kind, disabled, createdAtMs, hasPassword, issuers } = user;
-  const seesAddress = caller.user === id || rights.everywhere("user_admin");
+  const { id, name, displayName, email, kind, disabled, createdAtMs, hasPassword } = user;
+  const seesAll = caller.user === id || rights.everywhere("user_admin");
   const ofUser = [...groups.values()].filter(({ members }) => members.has(id));
   return {
-    ...{ id, name, displayName, kind, disabled, createdAtMs, hasPassword, issuers },
-    email: seesAddress ? email : "",
+    ...{ id, name, displayName, kind, disabled, createdAtMs, hasPassword },
+    email: seesAll ? email : "",
+    identities: user.identities.map((one) => (seesAll ? one : { ...one, subject: "" })),
     groups: ofUser.map((group) => group.name).toSorted(),
   };
 }

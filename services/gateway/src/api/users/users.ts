@@ -110,8 +110,7 @@ async function updateUser(
     // A token that is limited to a role does not change its owner.
     const { user: caller, limits } = userCaller(context);
     const isOwn = caller === id && limits.length === 0;
-    const { addIdentity: added, removeIdentity: removed } = request;
-    if (!isOwn || name !== user.name || added !== undefined || removed !== undefined) {
+    if (!isOwn || name !== user.name || request.addIdentity !== undefined) {
       throw notAllowed("user_admin", "");
     }
   }
@@ -122,7 +121,7 @@ async function updateUser(
     throw new Problem(409, "user_exists", detail);
   }
   backend.parts.directory.set(id, name);
-  await changeIdentities(backend, user, request);
+  await changeIdentities(backend, user, request, context);
   return change(backend, id, { type: "describe", by: context.caller.authid }, context);
 }
 
@@ -130,6 +129,7 @@ async function changeIdentities(
   { parts: { pool } }: Backend,
   { id, kind }: User,
   { addIdentity: added, removeIdentity: removed }: RequestOf<"updateUser">,
+  context: RequestContext,
 ): Promise<void> {
   if (added !== undefined) {
     const isWhole = [added.issuer, added.subject].every((text) => text !== "" && isLine(text));
@@ -140,8 +140,9 @@ async function changeIdentities(
     await addIdentity(pool, added, id);
   }
   if (removed === undefined) return;
-  await removeIdentity(pool, removed, id);
-  await endSessions(pool, id);
+  const mayBeLast = context.rights.everywhere("user_admin");
+  const keptSession = userCaller(context).session?.digest ?? "";
+  await removeIdentity(pool, removed, id, { keptSession, mayBeLast });
 }
 
 function requireReason(reason: string): void {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { created, requested, trialCreated } from "../../testing/example-events.ts";
 import { addUser, type TestUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
-import { type ReceivedFrame, watching } from "../../testing/watching.ts";
+import { WatchTab } from "../../testing/watch-tab.ts";
 
 const by = "user:root";
 const within = { timeout: 5_000, interval: 50 };
@@ -12,7 +12,7 @@ let gateway: TestGateway;
 let admin: TestUser;
 let viewer: TestUser;
 let people = 0;
-let tabs = new AsyncDisposableStack();
+let tabs = new DisposableStack();
 /** The number of points that the metrics service has. */
 let points = 0;
 const stack = new AsyncDisposableStack();
@@ -43,12 +43,12 @@ afterAll(() => stack.disposeAsync());
 
 beforeEach(async () => {
   people += 1;
-  tabs = new AsyncDisposableStack();
+  tabs = new DisposableStack();
   viewer = await addUser(gateway, `viewer-${people}`);
   await give(viewer, "Vision");
   await expect.poll(() => statusOf("experiments/1", viewer), within).toBe(200);
 });
-afterEach(() => tabs.disposeAsync());
+afterEach(() => tabs.dispose());
 
 const pointAt = (position: number) => ({
   position,
@@ -84,68 +84,11 @@ const topics = [
   { kind: "agents" },
 ] as const;
 
-/** A tab that watches. Frames name the topics by their places in the request. */
-class Tab {
-  readonly frames: ReceivedFrame[] = [];
-  #names: readonly string[] = [];
-  #problem = "";
-  #stop = new AbortController();
+const openTab = ({ token }: TestUser, asked: readonly JsonObject[], after = ""): WatchTab =>
+  tabs.use(WatchTab.open({ url: gateway.url, token }, asked, after));
 
-  static open({ token }: TestUser, asked: readonly JsonObject[], after = ""): Tab {
-    const tab = new Tab();
-    void tab.#run(token, asked, after);
-    tabs.defer(() => tab.#stop.abort());
-    return tab;
-  }
-
-  async #run(token: string, asked: readonly JsonObject[], after: string): Promise<void> {
-    const body = { topics: [...asked], after };
-    const frames = watching({ url: gateway.url, token }, body);
-    this.#stop.signal.addEventListener("abort", () => void frames.return(undefined));
-    try {
-      for await (const one of frames) {
-        this.#names = (one.frame["opened"]?.["topics"] as string[] | undefined) ?? this.#names;
-        this.frames.push(one);
-      }
-    } catch (error) {
-      this.#problem = String(error);
-    }
-  }
-
-  /** The sent frames without bookmarks: the kind, the place of the topic, and the id of the document. */
-  get said(): readonly string[] {
-    return this.frames.flatMap(({ frame }) => {
-      const [[kind, content] = ["bookmark"]] = Object.entries(frame);
-      if (kind === "bookmark" || kind === "opened") return [];
-      const { topic, id } = (content ?? {}) as { topic?: string; id?: string };
-      const at = topic === "" ? "all" : String(this.#names.indexOf(topic ?? "?"));
-      return [[kind, at, id].filter((part) => part !== undefined).join(" ")];
-    });
-  }
-
-  get cursor(): string {
-    return this.frames.findLast(({ id }) => id !== "")?.id ?? "";
-  }
-
-  get problem(): string {
-    return this.#problem;
-  }
-
-  /** Waits for the next bookmark. */
-  async bookmarked(): Promise<void> {
-    const seen = this.frames.length;
-    const isBookmark = ({ frame }: ReceivedFrame) => frame["bookmark"] !== undefined;
-    await expect.poll(() => this.frames.slice(seen).some(isBookmark), within).toBe(true);
-  }
-
-  async opened(): Promise<this> {
-    await expect.poll(() => this.frames.length, within).toBeGreaterThan(0);
-    return this;
-  }
-}
-
-const tabOf = (user: TestUser, asked: readonly JsonObject[] = topics): Promise<Tab> =>
-  Tab.open(user, asked).opened();
+const tabOf = (user: TestUser, asked: readonly JsonObject[] = topics): Promise<WatchTab> =>
+  openTab(user, asked).opened();
 
 test("a lost role ends what a tab shows of the workspace, a grant begins it again, and another tab sees none of it", async () => {
   const [own, other] = [await tabOf(viewer), await tabOf(admin)];
@@ -206,10 +149,10 @@ test("a stream that is resumed after a change of rights is reset", async () => {
   const { cursor } = own;
   await give(viewer, "Speech");
   await expect.poll(() => own.said, within).toEqual(["reset 0"]);
-  const resumed = await Tab.open(viewer, [{ kind: "experiments" }], cursor).opened();
+  const resumed = await openTab(viewer, [{ kind: "experiments" }], cursor).opened();
   await expect.poll(() => resumed.said, within).toContain("reset all");
   await own.bookmarked();
-  const again = await Tab.open(viewer, [{ kind: "experiments" }], own.cursor).opened();
+  const again = await openTab(viewer, [{ kind: "experiments" }], own.cursor).opened();
   await again.bookmarked();
   expect(again.said).toEqual([]);
 });
@@ -224,7 +167,7 @@ test.each([
 ])("a topic of a hidden object is refused as that of a missing one: %j", async (topic) => {
   const missing = JSON.parse(JSON.stringify(topic).replace(/2(\.1)?"/, '9$1"')) as JsonObject;
   const answer = async (asked: JsonObject): Promise<string> => {
-    const tab = Tab.open(viewer, [asked]);
+    const tab = openTab(viewer, [asked]);
     await expect.poll(() => tab.problem, within).not.toBe("");
     return tab.problem.replaceAll("Speech", "None").replaceAll("2", "9");
   };

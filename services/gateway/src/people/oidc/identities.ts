@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { localUser } from "@trainyard/access";
 import type { Rejection } from "@trainyard/kernel";
-import { foldOf, type Work } from "@trainyard/runtime";
+import { foldOf, inTransaction, type Work } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { Asker, Backend } from "../../backend.ts";
 import { nobody } from "../../http/caller.ts";
@@ -14,14 +14,18 @@ import { Problem } from "../../http/problem.ts";
 import { users } from "../../streams.ts";
 import { commit, rejectionOf } from "../commit.ts";
 import { isLikeId } from "../descriptions.ts";
-import { idsOfPeople, keyOfName, whileNameIsHeld } from "../user-rows.ts";
+import {
+  endSessions,
+  type Identity,
+  idsOfPeople,
+  keyOfName,
+  whileNameIsHeld,
+} from "../user-rows.ts";
 import { type Claims, createsUsers, groupsIn, nameIn, verifiedEmailIn } from "./claims.ts";
 import { replaceGroups } from "./claimed-groups.ts";
 import type { ProviderSettings } from "./config.ts";
 
 const userFold = foldOf(users);
-
-export type Identity = { readonly issuer: string; readonly subject: string };
 
 export class Identities {
   readonly #backend: Backend;
@@ -131,16 +135,40 @@ export async function addIdentity(pool: Pool, identity: Identity, user: string):
   throw new Problem(409, "identity_taken", "this identity belongs to another user");
 }
 
-/** Removes an identity from a user. */
+/**
+ * Removes an identity from a user, and ends the user's sessions except one. Throws a Problem if it must not be the last
+ * way in which the user signs in, but is.
+ */
 export async function removeIdentity(
   pool: Pool,
   { issuer, subject }: Identity,
   user: string,
+  { keptSession, mayBeLast }: { readonly keptSession: string; readonly mayBeLast: boolean },
 ): Promise<void> {
-  await pool.query(
-    "delete from gateway.identities where issuer = $1 and subject = $2 and user_id = $3",
-    [issuer, subject, user],
-  );
+  await inTransaction(pool, async (client) => {
+    // The lock makes removals of a user's identities one after the other.
+    const { rows } = await client.query<{ hasPassword: boolean }>(
+      `select password_hash is not null as "hasPassword" from gateway.users where id = $1 for update`,
+      [user],
+    );
+    const { rowCount } = await client.query(
+      "delete from gateway.identities where issuer = $1 and subject = $2 and user_id = $3",
+      [issuer, subject, user],
+    );
+    if (rowCount === 0) return;
+    const { rows: left } = await client.query(
+      "select from gateway.identities where user_id = $1 limit 1",
+      [user],
+    );
+    if (!mayBeLast && rows[0]?.hasPassword !== true && left.length === 0) throw lastSignIn();
+    await endSessions(client, user, keptSession);
+  });
+}
+
+function lastSignIn(): Problem {
+  const detail =
+    "you sign in by this identity only: add another one first, or ask an admin for a password";
+  return new Problem(409, "last_sign_in", detail);
 }
 
 /** Writes the rows of a person and its identity: the first name that is free, with a number if the name is taken. */

@@ -31,8 +31,8 @@ export type ModelCommand = { readonly model: string; readonly by: string } & (
       readonly kind: "register";
       readonly registered: Registered;
       readonly words: WordsChange;
-      /** Creates the model if it does not exist. */
-      readonly create: boolean;
+      /** The workspace in which the model is created if it does not exist; null if it must exist. */
+      readonly createIn: string | null;
     }
   | { readonly kind: "describe_version"; readonly version: string; readonly words: WordsChange }
   | { readonly kind: "remove_version"; readonly version: string; readonly reason: string }

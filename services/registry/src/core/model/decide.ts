@@ -53,7 +53,7 @@ function missing(state: ModelState, command: ModelCommand): Rejection | null {
   if (kind === "create") {
     return state.exists ? reject("model_exists", `model ${model} exists already`) : null;
   }
-  if (state.exists || (kind === "register" && command.create)) return null;
+  if (state.exists || (kind === "register" && command.createIn !== null)) return null;
   return reject("model_not_found", `there is no model ${model}`);
 }
 
@@ -77,7 +77,7 @@ function move(state: ModelState, { workspace, by }: Command<"move">): Decision {
 }
 
 function register(state: ModelState, command: Command<"register">): Decision {
-  const { model, registered, by } = command;
+  const { model, registered, by, createIn } = command;
   const { checkpoint, semanticVersion } = registered;
   const refusal = archived(state, model) ?? semanticProblem(semanticVersion);
   if (refusal !== null) return refusal;
@@ -102,7 +102,7 @@ function register(state: ModelState, command: Command<"register">): Decision {
     data: { ...registered, ...words, number: state.versions.count + 1, by },
   };
   if (state.exists) return [version];
-  return [{ type: "ModelCreated", data: { ...noWords, workspace: "", by } }, version];
+  return [{ type: "ModelCreated", data: { ...noWords, workspace: createIn ?? "", by } }, version];
 }
 
 /**

@@ -19,11 +19,11 @@ const command: fc.Arbitrary<ModelCommand> = fc.oneof(
     .record({
       checkpoint: fc.constantFrom("c1", "c2", "c3", "c4", "c5"),
       semanticVersion: fc.constantFrom("", "", "1.0.0", "1.1.0"),
-      create: fc.boolean(),
+      createIn: fc.constantFrom("", null),
     })
-    .map(({ create, ...more }) => {
+    .map(({ createIn, ...more }) => {
       const registered = { trial: "1.1", run: 1, step: 1, metrics: {}, ...more };
-      return { ...asked, kind: "register", registered, words: noChange, create } as const;
+      return { ...asked, kind: "register", registered, words: noChange, createIn } as const;
     }),
   version.map((one) => ({ ...asked, kind: "remove_version", version: one, reason: "" }) as const),
   fc.tuple(alias, version).map(([name, one]) => {

@@ -20,7 +20,7 @@ const registered = (checkpoint: string, semanticVersion = ""): Registered => ({
   metrics: { loss: 0.5 },
   semanticVersion,
 });
-const wasCreated: ModelEvent = { type: "ModelCreated", data: { ...none, workspace: "", by } };
+const wasCreated = { type: "ModelCreated", data: { ...none, workspace: "", by } } as const;
 const wasRegistered = (number: number, checkpoint: string, semantic = ""): ModelEvent => ({
   type: "VersionRegistered",
   data: { ...registered(checkpoint, semantic), ...none, number, by },
@@ -40,7 +40,7 @@ const register = (checkpoint: string, semantic = "", words = noChange, create = 
     kind: "register",
     registered: registered(checkpoint, semantic),
     words,
-    create,
+    createIn: create ? "vision" : null,
   }) as const;
 const move = (alias: string, version: string, reason = "") =>
   ({ ...asked, kind: "move_alias", alias, version, reason }) as const;
@@ -121,11 +121,15 @@ describe("a version", () => {
     given(decider, wasCreated, wasRegistered(1, one), wasRemoved(1, one))
       .when(register(one))
       .then(wasRegistered(2, one)));
-  test("creates its model if requested", () => {
+  test("creates its model in a workspace if requested", () => {
+    const inVision: ModelEvent = {
+      ...wasCreated,
+      data: { ...wasCreated.data, workspace: "vision" },
+    };
     given(decider).when(register(one)).thenRejected("model_not_found");
     given(decider)
       .when(register(one, "", noChange, true))
-      .then(wasCreated, wasRegistered(1, one));
+      .then(inVision, wasRegistered(1, one));
   });
   test("of an already registered checkpoint is the existing version", () => {
     const given1 = given(decider, wasCreated, wasRegistered(1, one, "1.0.0"));

@@ -12,6 +12,7 @@ import { type Me, useMe } from "../../data/me.ts";
 import { AboutForm } from "./about-form.tsx";
 import styles from "./page.module.css";
 import { PasswordForm } from "./password-form.tsx";
+import { SignIns } from "./sign-ins.tsx";
 
 /** The signed-in user: who it is, what it may do, and its password. */
 export function AccountPage(): JSX.Element {
@@ -50,7 +51,6 @@ function Account({ me, user }: Props): JSX.Element {
             ["Name", user.name],
             ["Kind", isPerson ? "" : "service account"],
             ["Groups", ["everyone", ...user.groups].join(", ")],
-            ["Signs in by", user.issuers.join(", ")],
             ["Token", me.token === "" ? "" : `this session is that of the token ${me.token}`],
           ]}
         />
@@ -60,6 +60,7 @@ function Account({ me, user }: Props): JSX.Element {
         <Roles me={me} />
       </section>
       <AboutForm user={user} />
+      {isPerson && <SignIns user={user} />}
       {isPerson && user.hasPassword && <PasswordForm name={user.name} />}
     </>
   );

@@ -2,7 +2,7 @@
 
 import { indexedText, wordsOf } from "../views/text.ts";
 import { type Comparison, type Filter, FilterError, type Operator, type Words } from "./filter.ts";
-import { type ListField, type ListSpec, namedField } from "./list-spec.ts";
+import { type ColumnSql, type ListField, type ListSpec, namedField } from "./list-spec.ts";
 import type { SqlValues } from "./sql-values.ts";
 import { readTime } from "./times.ts";
 
@@ -15,8 +15,7 @@ export type ConditionContext = {
   readonly values: SqlValues;
   /** The time that relative times in the filter count from. */
   readonly nowMs: number;
-  /** Columns whose value depends on more than the row, as SQL. */
-  readonly columns: Readonly<Record<string, string>>;
+  readonly columns: ColumnSql;
 };
 
 /** Translates a filter. Throws a FilterError that names an unknown field or an impossible comparison. */
@@ -74,7 +73,7 @@ function fieldCondition(
   if (field.person === true && !isPresence(term)) {
     return personCondition(term, `r.${field.column}`, users, values);
   }
-  const column = columns[field.column] ?? `r.${field.column}`;
+  const column = columns(field.column);
   if (isPresence(term)) return `${column} is not null`;
   const compared = (value: unknown, type: string): string =>
     `${column} ${signs[term.operator]} ${values.add(value, type)}`;
@@ -146,6 +145,16 @@ function personCondition(
 export function namedColumn(column: string, users: string): string {
   const name = `select u.name from ${users} u where u.id = substr(${column}, ${"user:".length + 1})`;
   return `(case when ${column} like 'user:%' then coalesce((${name}), ${column}) else ${column} end collate "C")`;
+}
+
+/** Shown instead of the id of an experiment that is deleted or that the caller may not see. */
+export const deletedExperiment = "deleted";
+
+/** Returns the SQL of another experiment's id as answers show it to a caller who sees the experiments of workspaces. */
+export function seenExperiment(column: string, table: string, workspaces: string): string {
+  const seen = `select from ${table} o where o.scope = '' and o.id = ${column} and not o.deleted
+    and o.workspace = any(${workspaces})`;
+  return `(case when ${column} = '' or exists (${seen}) then ${column} else '${deletedExperiment}' end collate "C")`;
 }
 
 /**

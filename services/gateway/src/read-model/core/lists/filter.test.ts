@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { conditionOf } from "./conditions.ts";
 import { type Filter, FilterError, readFilter } from "./filter.ts";
-import type { ListSpec } from "./list-spec.ts";
+import { type ListSpec, ownColumns } from "./list-spec.ts";
 import { experimentList, modelList } from "./lists.ts";
 import { readOrder } from "./order.ts";
 import { SqlValues } from "./sql-values.ts";
@@ -67,7 +67,7 @@ function conditionIn(list: ListSpec, text: string): { sql: string; values: unkno
   const filter = readFilter(text);
   const values = new SqlValues();
   const tables = { attributes: "attributes", users: "users" };
-  const context = { list, ...tables, values, nowMs: 0, columns: {} };
+  const context = { list, ...tables, values, nowMs: 0, columns: ownColumns };
   const sql = filter === null ? "true" : conditionOf(filter, context);
   return { sql, values: values.list() };
 }

@@ -27,6 +27,8 @@ export type ListField<Doc> = {
   readonly anyCase?: boolean;
   /** Whether the text is an owner or an actor, which people name by the user's current name. */
   readonly person?: boolean;
+  /** Whether the text is the id of another experiment, which a caller may not see. */
+  readonly experiment?: boolean;
   /** All possible values of a text field; absent if they are not fixed. */
   readonly values?: readonly string[];
 };
@@ -61,6 +63,12 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   /** Returns the hyperparameters and metrics of a document; null for a list without them. */
   readonly attributes: Of<Documents[Kind], readonly Attribute[]> | null;
 };
+
+/** Returns a column of a row `r` as SQL: its value may depend on more than the row. */
+export type ColumnSql = (column: string) => string;
+
+/** The columns as rows have them. */
+export const ownColumns: ColumnSql = (column) => `r.${column}`;
 
 /** The meaning of a field name in a list: a column, or an attribute. */
 export type NamedField =

@@ -47,7 +47,13 @@ export const experimentList: ListSpec<"experiment"> = {
     },
     { name: "searcher", column: "searcher", type: "text", value: ({ searcher }) => searcher },
     { name: "metric", column: "metric", type: "text", value: ({ metric }) => metric },
-    { name: "parent", column: "forked_from", type: "text", value: ({ parent }) => parent },
+    {
+      name: "parent",
+      column: "forked_from",
+      type: "text",
+      experiment: true,
+      value: ({ parent }) => parent,
+    },
     { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
     {
       name: "deleted",

@@ -2,7 +2,7 @@
  * The statements that read a page of a list. A sorted list is read in consecutive parts: rows with a number, rows with
  * a text, and rows without the value. So each part is a range of one index.
  */
-import type { FieldType, ListSpec } from "./list-spec.ts";
+import { type ColumnSql, type FieldType, type ListSpec, ownColumns } from "./list-spec.ts";
 import type { ListOrder } from "./order.ts";
 import { SqlValues } from "./sql-values.ts";
 
@@ -27,8 +27,7 @@ export type ListPart = {
 
 type Tables = {
   readonly attributes: string;
-  /** Columns whose value depends on more than the row, as SQL. */
-  readonly columns: Readonly<Record<string, string>>;
+  readonly columns: ColumnSql;
   /** The list's scope, as SQL. */
   readonly scope: string;
 };
@@ -49,7 +48,7 @@ export function partsOf(
   const own = { place: "r.ordinal, r.id", descending: list.newestFirst };
   if (by.kind === "place") return [{ join: "", where: "true", key: null, ...own, descending }];
   if (by.kind === "column") {
-    const sql = columns[by.column] ?? `r.${by.column}`;
+    const sql = columns(by.column);
     const key = { sql, type: sqlTypes[by.type] };
     return [
       { join: "", where: `${sql} is not null`, key, place: own.place, descending },
@@ -75,7 +74,12 @@ export function partsOf(
 
 /** Whether a place in a page token is possible in this order of the list. */
 export function isPlaceOf(list: ListSpec, order: ListOrder, { part, key }: ListPlace): boolean {
-  const parts = partsOf(list, order, { attributes: "", columns: {}, scope: "" }, new SqlValues());
+  const parts = partsOf(
+    list,
+    order,
+    { attributes: "", columns: ownColumns, scope: "" },
+    new SqlValues(),
+  );
   const type = parts[part]?.key?.type;
   const typeOfKey = { text: "string", float8: "number", boolean: "boolean" }[type ?? ""];
   return (

@@ -1,0 +1,2 @@
+export { PodCluster } from "./pod-cluster.ts";
+export { podsProblem } from "./problem.ts";
