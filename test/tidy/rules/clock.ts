@@ -9,8 +9,8 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^libs\/client\/src\//, "a client in a user's program"],
   [/^libs\/runtime\/src\/service\/parts\.ts$/, "puts services together"],
   [/^services\/agent\/src\/(service|supervisor\/main)\.ts$/, "put their process together"],
-  [/^services\/gateway\/src\/main\.ts$/, "puts a command of operators together"],
   [/^libs\/migrate\/src\/main\.ts$/, "puts its process together"],
+  [/^services\/gateway\/src\/main\.ts$/, "puts a command of operators together"],
   [/^services\/cli\/src\/option-values\.ts$/, "the time that a person means by 10m ago"],
   [/^libs\/blob\/src\/directory-disk\.ts$/, "runs in processes, to which no clock can be sent"],
   [

@@ -1,18 +1,8 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { createNatsBus } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
-import { programFile } from "@trainyard/kernel/program-file";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { runInstall } from "../testing/run-install.ts";
 import { natsUsersText, passwordVariable } from "./nats-users.ts";
-
-const main = programFile(join(import.meta.dirname, "../main.ts"));
-const run = (...parameters: readonly string[]) =>
-  promisify(execFile)(process.execPath, [main, ...parameters]).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: unknown) => error as { code: number; stdout: string; stderr: string },
-  );
 
 const passwords: Readonly<Record<string, string>> = {
   scheduler: "plain7",
@@ -25,7 +15,7 @@ let printed = "";
 
 beforeAll(async () => {
   const names = ["--agent", "rack.1", "--agent", "rack2", "--subscription", "nightly"];
-  const { code, stdout } = await run("install", "nats-users", ...names);
+  const { code, stdout } = await runInstall("install", "nats-users", ...names);
   expect(code).toBe(0);
   printed = stdout;
   const variables = [...printed.matchAll(/password: \$(\w+)/g)].map(([, name]) => name ?? "");
@@ -84,19 +74,14 @@ test("the printed configuration has no password, and names the variable of each 
 });
 
 test("a wrong argument or two users with one variable end the program with one line", async () => {
-  expect(await run("nats-users", "--agents", "a")).toMatchObject({
+  expect(await runInstall("nats-users", "--agents", "a")).toMatchObject({
     code: 2,
     stdout: "",
     stderr: expect.stringMatching(/^nats-users: Unknown option '--agents'.*\n$/),
   });
-  expect(await run("nats-users", "--agent", "a.b", "--agent", "a-b")).toMatchObject({
+  expect(await runInstall("nats-users", "--agent", "a.b", "--agent", "a-b")).toMatchObject({
     code: 1,
     stderr:
       "nats-users: the users agent-a.b and agent-a-b would share the variable TRAINYARD_NATS_AGENT_A_B: rename one of them\n",
-  });
-  expect(await run("user")).toMatchObject({
-    code: 2,
-    stderr:
-      'install: there is no program "user"; the programs are nats-users, keys, try, migrate\n',
   });
 });

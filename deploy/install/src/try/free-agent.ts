@@ -3,7 +3,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Agent } from "@trainyard/contracts/api";
 import type { Attempt } from "./attempt.ts";
 
-/** The services may have been started a moment ago; only waiting shows whether they are, or the address is wrong. */
+/** The services may have been started a moment ago. A wrong address looks the same, so the wait is short. */
 const firstAnswerSeconds = 60;
 
 /** Returns an agent that gets runs and has a free slot; null without one. */
