@@ -1,8 +1,7 @@
 /** Values of the chart that together have every key at least once not at its default. */
 
 export type Case = {
-  // biome-ignore lint/suspicious/noExplicitAny: values have no type; values.schema.json checks them.
-  readonly values: Readonly<Record<string, any>>;
+  readonly values: object;
   /** The kinds that the cluster has besides its own. */
   readonly kinds?: readonly string[];
   /** The version of Kubernetes. */
@@ -132,11 +131,13 @@ export const cases: Readonly<Record<string, Case>> = {
         storage: peers,
         redis: peers,
         redisPort: 6380,
+        identity: peers,
+        identityPort: 8443,
         traces: peers,
         tracesPort: 4317,
       },
       serviceMonitor: { enabled: true, interval: "15s", labels: { release: "prometheus" } },
-      test: { timeoutSeconds: 60 },
+      test: { existingSecret: "tester", timeoutSeconds: 60 },
     },
   },
   "secrets and images of one's own, on the oldest Kubernetes": {

@@ -15,20 +15,22 @@ export const namespace = "ml";
 
 const call = promisify(execFile);
 
+const hasHelm = spawnSync("helm", ["version"]).status === 0;
+
 /** Without helm here the test is skipped, or fails with TRAINYARD_REQUIRE=helm. */
 export function needHelm(skip: (note: string) => never): void {
-  if (spawnSync("helm", ["version"]).status === 0) return;
+  if (hasHelm) return;
   const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("helm");
   if (required) throw new Error("TRAINYARD_REQUIRE names helm, but there is none");
   notRun(skip, "helm (.ci/run installs it)");
 }
 
 /** Returns what `helm template` writes. Throws helm's words. */
-export async function template(given: Case): Promise<string> {
+export async function template(given: Case, space: string = namespace): Promise<string> {
   const kinds = (given.kinds ?? []).flatMap((kind) => ["--api-versions", kind]);
   const version = given.kubernetes ?? "1.33.0";
   return helm(
-    ["template", release, "--namespace", namespace, "--kube-version", version, ...kinds],
+    ["template", release, "--namespace", space, "--kube-version", version, ...kinds],
     given,
   );
 }

@@ -18,6 +18,7 @@ type Probe = { readonly httpGet: { readonly path: string; readonly port: string 
 export type Container = {
   readonly name: string;
   readonly image: string;
+  readonly args?: readonly string[];
   readonly env?: readonly Variable[];
   readonly envFrom?: unknown;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
@@ -58,6 +59,13 @@ export type PodSpec = {
 
 export type Labels = Readonly<Record<string, string>>;
 
+/** The specification of a Deployment or StatefulSet. */
+export type Workload = {
+  readonly replicas: number;
+  readonly updateStrategy?: unknown;
+  readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
+};
+
 export type Manifest = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -67,10 +75,9 @@ export type Manifest = {
     readonly labels: Labels;
     readonly annotations?: Labels;
   };
-  // biome-ignore lint/suspicious/noExplicitAny: each kind has other fields.
-  readonly spec?: any;
-  // biome-ignore lint/suspicious/noExplicitAny: each kind has other fields.
-  readonly [field: string]: any;
+  /** The form depends on the kind. */
+  readonly spec?: unknown;
+  readonly rules?: unknown;
 };
 
 export type Pod = {
@@ -87,14 +94,21 @@ export type Pod = {
 export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
   manifests.filter((one) => one.kind === kind);
 
+/** Returns the object of a kind and a name. Throws if there is none. */
+export function named(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = ofKind(manifests, kind).find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+}
+
 /** Returns the pods that the objects make, each with its only container. */
 export function podsOf(manifests: readonly Manifest[]): readonly Pod[] {
   return manifests.flatMap((owner) => {
     const isPod = owner.kind === "Pod";
-    const template = isPod ? owner : owner.spec?.template;
-    if (template?.spec?.containers === undefined) return [];
-    const labels = template.metadata.labels as Labels;
-    const spec = template.spec as PodSpec;
+    const { template } = (owner.spec ?? {}) as Partial<Workload>;
+    if (!isPod && template === undefined) return [];
+    const { metadata, spec } = (isPod ? owner : template) as Workload["template"];
+    const { labels } = metadata;
     const [container] = spec.containers;
     if (container === undefined || spec.containers.length > 1) throw new Error(owner.metadata.name);
     const component = labels["app.kubernetes.io/component"] ?? "";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { required } from "./cases.ts";
 import { manifestsOf, needHelm, release, template } from "./helm.ts";
-import { type Manifest, ofKind, podsOf } from "./manifests.ts";
+import { type Labels, type Manifest, named, ofKind, podsOf, type Workload } from "./manifests.ts";
 
 const objectsWith = async (values: object): Promise<readonly Manifest[]> =>
   manifestsOf(await template({ values: { ...required, agents: { a: { slots: 1 } }, ...values } }));
@@ -10,7 +10,12 @@ const objectsWith = async (values: object): Promise<readonly Manifest[]> =>
 /** Returns the components whose pods two releases describe differently. */
 function changed(before: readonly Manifest[], after: readonly Manifest[]): readonly string[] {
   const described = (objects: readonly Manifest[]) =>
-    new Map(podsOf(objects).map((pod) => [pod.component, JSON.stringify(pod.owner.spec.template)]));
+    new Map(
+      podsOf(objects).map((pod) => [
+        pod.component,
+        JSON.stringify(pod.spec) + JSON.stringify(pod.labels),
+      ]),
+    );
   const [old, now] = [described(before), described(after)];
   return [...now].flatMap(([name, text]) => (old.get(name) === text ? [] : [name]));
 }
@@ -30,11 +35,12 @@ test("`stopped` stops the services and leaves the agents, and changes no pod", a
   const before = await objectsWith({});
   const after = await objectsWith({ stopped: true });
   expect(changed(before, after)).toEqual([]);
-  expect(new Set(ofKind(after, "Deployment").map(({ spec }) => spec.replicas))).toEqual(
-    new Set([0]),
-  );
+  expect(
+    new Set(ofKind(after, "Deployment").map(({ spec }) => (spec as Workload).replicas)),
+  ).toEqual(new Set([0]));
   expect(ofKind(after, "StatefulSet")).toEqual(ofKind(before, "StatefulSet"));
-  expect(ofKind(after, "StatefulSet")[0]?.spec.updateStrategy).toEqual({ type: "OnDelete" });
+  const [agents] = ofKind(after, "StatefulSet");
+  expect(agents?.spec).toMatchObject({ updateStrategy: { type: "OnDelete" } });
 });
 
 test("before an install come the rights of the Job of keys, then that Job, then migrate; a failed one stays readable", async ({
@@ -93,6 +99,8 @@ test("the Job of keys may create secrets and get the one that it makes, and noth
   expect(ofKind(await objectsWith(all), "Role")).toEqual([]);
 });
 
+type Monitor = { readonly selector: { readonly matchLabels: Labels } };
+
 test("a ServiceMonitor is there where it is wanted and the cluster has the kind, and leads to every pod with metrics", async ({
   skip,
 }) => {
@@ -101,8 +109,8 @@ test("a ServiceMonitor is there where it is wanted and the cluster has the kind,
   const kinds = ["monitoring.coreos.com/v1/ServiceMonitor"];
   expect(ofKind(manifestsOf(await template({ values })), "ServiceMonitor")).toEqual([]);
   const objects = manifestsOf(await template({ values, kinds }));
-  const [monitor] = ofKind(objects, "ServiceMonitor");
-  const wanted = Object.entries(monitor?.spec.selector.matchLabels as Record<string, string>);
+  const { selector } = named(objects, "ServiceMonitor", release).spec as Monitor;
+  const wanted = Object.entries(selector.matchLabels);
   const found = ofKind(objects, "Service").filter(({ metadata }) =>
     wanted.every(([key, value]) => metadata.labels[key] === value),
   );
@@ -111,6 +119,17 @@ test("a ServiceMonitor is there where it is wanted and the cluster has the kind,
     found.map(({ metadata }) => metadata.labels["app.kubernetes.io/component"]).sort(),
   ).toEqual(components.map(({ component }) => component).sort());
 });
+
+type Named = { readonly name: string };
+type Backend = { readonly service: { readonly name: string; readonly port: Named } };
+/** The specification of an Ingress. */
+type Ways = {
+  readonly rules: readonly {
+    readonly host: string;
+    readonly http: { readonly paths: readonly { readonly backend: Backend }[] };
+  }[];
+  readonly tls: readonly { readonly hosts: readonly string[]; readonly secretName: string }[];
+};
 
 test("every route leads to a port of a Service, with its certificate", async ({ skip }) => {
   needHelm(skip);
@@ -126,14 +145,14 @@ test("every route leads to a port of a Service, with its certificate", async ({ 
       tasks: { tlsSecret: "wildcard-tls" },
     },
   });
-  const services = new Map(ofKind(objects, "Service").map((one) => [one.metadata.name, one]));
   const routes = ofKind(objects, "Ingress").map(({ spec }) => {
-    const [{ host, http }] = spec.rules;
-    const { name, port } = http.paths[0].backend.service;
-    const ports = services.get(name)?.spec.ports as readonly { readonly name: string }[];
-    expect(ports.map((one) => one.name)).toContain(port.name);
-    expect(spec.tls[0].hosts).toEqual([host]);
-    return [host, name, port.name, spec.tls[0].secretName];
+    const { rules, tls } = spec as Ways;
+    const [rule] = rules;
+    const { name = "", port } = rule?.http.paths[0]?.backend.service ?? {};
+    const { ports } = named(objects, "Service", name).spec as { readonly ports: readonly Named[] };
+    expect(ports.map((one) => one.name)).toContain(port?.name);
+    expect(tls[0]?.hosts).toEqual([rule?.host]);
+    return [rule?.host, name, port?.name, tls[0]?.secretName];
   });
   expect(routes).toEqual([
     ["api.example.org", "ty-gateway", "http", "api-tls"],

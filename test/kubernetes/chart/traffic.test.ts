@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { chart, needHelm } from "./helm.ts";
-import { type Labels, ofKind, type Pod, podsOf } from "./manifests.ts";
+import { type Labels, named, ofKind, type Pod, podsOf } from "./manifests.ts";
 import { objectsOf } from "./rendered.ts";
 import { parsers, settingsOf } from "./settings.ts";
 
@@ -29,7 +29,7 @@ const leads: readonly (readonly [RegExp, string])[] = [
   [/^TRAINYARD_API_URL$/, "gateway:http"],
   [/^TRAINYARD_METRICS_URL$/, "metrics:http"],
   [/^TRAINYARD_AGENT_ADDRESS$/, "agents:*"],
-  [/^TRAINYARD_OIDC_PROVIDERS$/, "anywhere"],
+  [/^TRAINYARD_OIDC_PROVIDERS$/, "identity"],
   [/^TRAINYARD_FEEDS_KAFKA_/, "anywhere"],
   [/^TRAINYARD_FEEDS_PROXY$/, "anywhere"],
   [/^OTEL_EXPORTER_OTLP_ENDPOINT$/, "traces"],
@@ -120,15 +120,19 @@ test("pods reach exactly the ports of others that the table names", async ({ ski
 
 test("servers outside of the chart are reached at their ports and peers only", async ({ skip }) => {
   needHelm(skip);
-  const egress = async (name: string, service: string) =>
-    ofKind(await objectsOf(name), "NetworkPolicy").find(
-      ({ metadata }) => metadata.name === `ty-${service}`,
-    )?.spec.egress as readonly EgressRule[];
+  const egress = async (name: string, service: string) => {
+    const policy = named(await objectsOf(name), "NetworkPolicy", `ty-${service}`);
+    return (policy.spec as Policy).egress;
+  };
   const portsOf = (rules: readonly EgressRule[]) =>
     rules.flatMap(({ ports = [] }) => ports.map(({ port }) => port));
   expect(portsOf(await egress("the least", "registry"))).toEqual([53, 53, 5432, 4222, 443, 4318]);
   const own = "secrets and images of one's own, on the oldest Kubernetes";
   expect(portsOf(await egress(own, "registry"))).toEqual([53, 53, 6432, 4222, 9000, 4318]);
+  expect(portsOf(await egress("the least", "gateway"))).not.toContain(6379);
+  expect(portsOf(await egress(everything, "gateway"))).toEqual(
+    expect.arrayContaining([6380, 8443]),
+  );
   const rules = await egress(everything, "relay");
   expect(portsOf(rules)).toEqual([53, 53, 5432, 4222, 4222, 4317]);
   expect(rules.slice(1).every(({ to = [] }) => to.length === 2)).toBe(true);

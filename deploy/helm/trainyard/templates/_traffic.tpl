@@ -94,6 +94,9 @@ ports: [{protocol: TCP, port: {{ include "trainyard.port" (list .Values.storage.
 {{- define "trainyard.outside.redis" -}}
 ports: [{protocol: TCP, port: {{ .Values.networkPolicies.redisPort | int }}}]
 {{- end }}
+{{- define "trainyard.outside.identity" -}}
+ports: [{protocol: TCP, port: {{ .Values.networkPolicies.identityPort | int }}}]
+{{- end }}
 {{- define "trainyard.outside.traces" -}}
 ports: [{protocol: TCP, port: {{ .Values.networkPolicies.tracesPort | int }}}]
 {{- end }}
