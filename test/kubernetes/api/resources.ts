@@ -46,7 +46,7 @@ const NETWORKING = "networking.k8s.io";
 export const RESOURCES: readonly Resource[] = [
   row("", "namespaces", "Namespace", { ...cluster, shortNames: ["ns"], status: true }),
   row("", "nodes", "Node", { ...cluster, shortNames: ["no"], status: true }),
-  row("", "pods", "Pod", { shortNames: ["po"], all: true, status: true, generation: true }),
+  row("", "pods", "Pod", { shortNames: ["po"], all: true, status: true }),
   row("", "services", "Service", { shortNames: ["svc"], all: true, status: true }),
   row("", "endpoints", "Endpoints", { shortNames: ["ep"] }),
   row("", "secrets", "Secret"),

@@ -13,7 +13,7 @@ import { endJobs } from "../api/testing/jobs.ts";
 import type { KubeObject } from "../api/object-store.ts";
 import { cases, required } from "./cases.ts";
 import { chart, manifestsOf, release, template } from "./helm.ts";
-import { ofKind } from "./manifests.ts";
+import { ofKind, podsOf } from "./manifests.ts";
 
 let cluster: Cluster;
 let namespace: string;
@@ -55,6 +55,28 @@ test.for(Object.entries(cases))(
     expect(said.trim().split("\n").length).toBe(manifestsOf(text).length);
   },
 );
+
+test("Pod Security `restricted` admits every pod of the chart, those of agents included", async () => {
+  const label = "pod-security.kubernetes.io/enforce=restricted";
+  await cluster.kubectl(["label", "namespace", namespace, label]);
+  const everything = cases["everything once"] ?? { values };
+  const pods = podsOf(manifestsOf(await template(everything, namespace))).map(
+    ({ component, labels, spec }) => ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: component, namespace, labels },
+      // The claim of an agent's folder becomes a volume of the pod.
+      spec: {
+        ...spec,
+        serviceAccountName: "default",
+        volumes: [...spec.volumes, { name: "state", emptyDir: {} }],
+      },
+    }),
+  );
+  const text = pods.map((pod) => JSON.stringify(pod)).join("\n---\n");
+  const said = await cluster.kubectl(["apply", "--server-side", "-f", "-"], text);
+  expect(said.trim().split("\n").length).toBe(15);
+});
 
 test("a release is installed, one service's tag changed, stopped, rolled back and removed, and nothing is left", async () => {
   const end = endJobs(store(), "Complete");

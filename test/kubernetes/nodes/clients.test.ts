@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { eventually } from "../../world/eventually.ts";
 import { needPrograms, run } from "../api/testing/cluster.ts";
 import { type PodWorld, sharedWorld } from "./testing/pod-world.ts";
 import { writeWebChart } from "./testing/web-chart.ts";
@@ -83,6 +84,11 @@ test("kubectl follows a rollout, undoes it, waits, scales, and reads logs", asyn
   expect(await status()).toContain("successfully rolled out");
   expect(await kubectl("rollout", "history", "deployment/web")).toMatch(/^2 .*\n3 /m);
   await kubectl("wait", "--for=condition=Available", "deployment/web", "--timeout=60s");
+  // A rollout has ended while pods of the old template still end.
+  await eventually("the old pods are gone", async () => {
+    const names = await kubectl("get", "pods", "-l", "app=web", "-o", "name");
+    return names.trim().split("\n").length === 2;
+  });
   await kubectl("wait", "--for=condition=Ready", "pod", "-l", "app=web", "--timeout=60s");
   expect(await kubectl("logs", "deployment/web")).toBe("up\n");
   const columns = await kubectl("get", "pods", "-l", "app=web", "--no-headers");

@@ -1,2 +1,3 @@
 export { PodCluster } from "./pod-cluster.ts";
+export { networkProblem } from "./pod-network.ts";
 export { podsProblem } from "./problem.ts";

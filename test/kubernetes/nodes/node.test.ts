@@ -213,7 +213,12 @@ test("a pod that fails its liveness probe restarts, and one that is not ready ha
     ],
   });
   await pods.ready("probed");
-  await pods.node.exec("default", "probed", "main", ["rm", "/ready"]);
+  const run = (argv: string[], ms = 30_000) =>
+    pods.node.exec("default", "probed", "main", argv, AbortSignal.timeout(ms));
+  // A program whose time is over is killed.
+  await expect(run(["sleep", "777"], 500)).rejects.toThrow("aborted due to timeout");
+  expect((await run(["ps", "-ef"])).output).not.toContain("sleep 777");
+  await run(["rm", "/ready"]);
   const unready = await pods.until(
     "pods",
     "probed",
@@ -224,7 +229,7 @@ test("a pod that fails its liveness probe restarts, and one that is not ready ha
     reason: "ContainersNotReady",
     message: "containers with unready status: [main]",
   });
-  await pods.node.exec("default", "probed", "main", ["rm", "/alive"]);
+  await run(["rm", "/alive"]);
   const { status } = await pods.until(
     "pods",
     "probed",

@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PodNetwork } from "./pod-network.ts";
-import { podsProblem } from "./index.ts";
+import { networkProblem } from "./index.ts";
 import { notRun } from "../../world/torch.ts";
 
 const exists = (bridge: string): boolean => spawnSync("ip", ["link", "show", bridge]).status === 0;
@@ -13,7 +13,7 @@ const exists = (bridge: string): boolean => spawnSync("ip", ["link", "show", bri
 test("a network leaves nothing on the host, and the next one removes that of a killed process", async ({
   skip,
 }) => {
-  const problem = podsProblem();
+  const problem = networkProblem();
   if (problem !== null) notRun(skip, problem);
   const main = join(import.meta.dirname, "testing", "network-main.ts");
   const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
@@ -39,7 +39,7 @@ test("a network leaves nothing on the host, and the next one removes that of a k
 });
 
 test("a process listens on an address of a Service without making it first", async ({ skip }) => {
-  const problem = podsProblem();
+  const problem = networkProblem();
   if (problem !== null) notRun(skip, problem);
   const network = await PodNetwork.open();
   const server = createServer((socket) => socket.end("here"));

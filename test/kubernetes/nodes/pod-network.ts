@@ -26,8 +26,15 @@ export type PodAddress = {
   readonly ip: string;
 };
 
-/** The reason why no network can be made here; null if it can. */
+/** The reason why no network can be made here; null if it can. With TRAINYARD_REQUIRE=podman it is an error. */
 export function networkProblem(): string | null {
+  const problem = lackingTool();
+  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("podman");
+  if (problem === null || !required) return problem;
+  throw new Error(`TRAINYARD_REQUIRE names podman, but there is not: ${problem}`);
+}
+
+function lackingTool(): string | null {
   const bridge = `${prefix}probe${process.pid % 10_000}`;
   const made = spawnSync("ip", ["link", "add", "name", bridge, "type", "bridge"], {
     encoding: "utf8",

@@ -113,19 +113,20 @@ export class PodWorker {
   }
 
   async #run(): Promise<void> {
-    const { network, record } = this.#deps;
+    const { network, record, times } = this.#deps;
     const { initContainers = [], containers, restartPolicy = "Always" } = this.#pod.spec;
     this.#limitTime();
     const hasInit = initContainers.length > 0;
     this.#init = initContainers.map((one, at) => this.#life(one, "init", at > 0));
     this.#main = containers.map((one) => this.#life(one, restartPolicy, hasInit));
     this.#write();
-    const address = await network.addPod();
+    const address = await this.#joinNetwork();
+    if (address === null) return;
     this.#address = address;
     this.#holdsAddress = true;
     writePodFiles(this.folder, this.#pod, address.ip, network.gateway);
     this.#write();
-    while (!this.#tryMount()) await this.#slept(this.#deps.times.retryMs);
+    while (!this.#tryMount()) await this.#slept(times.retryMs);
     for (const life of this.#init) {
       if (this.#ending.signal.aborted) break;
       if (!(await life.run())) return await this.#over();
@@ -267,10 +268,23 @@ export class PodWorker {
     objects.updateStatus("pods", { ...pod, status });
   }
 
+  /** Tries until the pod has an address. Returns null if it was ended before. */
+  async #joinNetwork(): Promise<PodAddress | null> {
+    const { network, times, record, problem } = this.#deps;
+    while (!this.#ending.signal.aborted) {
+      try {
+        return await network.addPod();
+      } catch (error) {
+        problem(error);
+        record(this.#pod, "Warning", "FailedCreatePodSandBox", (error as Error).message);
+        await this.#slept(times.retryMs);
+      }
+    }
+    return null;
+  }
+
   #failed(error: unknown): void {
-    if (this.#deps.closed.aborted) return;
-    this.#deps.problem(error);
-    this.#deps.record(this.#pod, "Warning", "FailedCreatePodSandBox", (error as Error).message);
+    if (!this.#deps.closed.aborted) this.#deps.problem(error);
   }
 
   async #slept(ms: number): Promise<void> {

@@ -2,6 +2,7 @@
  * Podman's own API on its socket: the containers of pods, which Docker's API cannot describe (a network by its path).
  */
 import { Agent, type IncomingMessage, request } from "node:http";
+import { type Executed, execute } from "./exec.ts";
 
 const requestMs = 60_000;
 
@@ -25,6 +26,7 @@ export type ContainerFacts = {
 export class PodmanApi {
   readonly #socket: string;
   readonly #agent = new Agent({ keepAlive: true });
+  #runtime: string | null = null;
 
   constructor(socket: string) {
     this.#socket = socket;
@@ -102,28 +104,18 @@ export class PodmanApi {
   }
 
   /** Runs a program in the container, and returns its exit code and its output. */
-  async exec(
-    id: string,
-    argv: readonly string[],
-    signal: AbortSignal,
-  ): Promise<{ readonly code: number; readonly output: string }> {
-    const made = await this.#call(
-      "POST",
-      `/containers/${id}/exec`,
-      { Cmd: argv, AttachStdout: true, AttachStderr: true },
-      signal,
-    );
-    const { Id: exec } = ok(made.status, made.body) as { Id: string };
-    const body = { Detach: false, Tty: false };
-    const said = await this.#call("POST", `/exec/${exec}/start`, body, signal);
-    if (said.status >= 400) ok(said.status, said.body);
-    const done = await this.#call("GET", `/exec/${exec}/json`, undefined, signal);
-    const { ExitCode: code } = ok(done.status, done.body) as { ExitCode: number };
-    return { code, output: demultiplexed(said.body) };
+  async exec(id: string, argv: readonly string[], signal: AbortSignal): Promise<Executed> {
+    this.#runtime ??= await this.#runtimeOf(id);
+    return await execute(this.#runtime, id, argv, signal);
   }
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  async #runtimeOf(id: string): Promise<string> {
+    const { status, body } = await this.#call("GET", `/containers/${id}/json`);
+    return (ok(status, body) as { OCIRuntime: string }).OCIRuntime;
   }
 
   async #call(
@@ -161,15 +153,4 @@ function messageIn(text: string): string | null {
   } catch {
     return text === "" ? null : text;
   }
-}
-
-/** An answer's frames have headers of 8 bytes: the stream, and the length in the last four. */
-function demultiplexed(body: Buffer): string {
-  const parts: Buffer[] = [];
-  for (let at = 0; at + 8 <= body.length; ) {
-    const end = at + 8 + body.readUInt32BE(at + 4);
-    parts.push(body.subarray(at + 8, end));
-    at = end;
-  }
-  return Buffer.concat(parts).toString();
 }

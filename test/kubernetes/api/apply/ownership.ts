@@ -168,8 +168,8 @@ export const applyConfiguration = (
   const others = managers.filter((manager) => !isSame(manager, writer, "Apply"));
   if (!force) refuseConflicts(others, changed, lastApplied(stored, schema, writer));
   const left = others.map((manager) => ({ ...manager, set: minus(manager.set, changed) }));
-  const last =
-    managers.find((manager) => isSame(manager, writer, "Apply"))?.set ?? new Set<string>();
+  const own = managers.find((manager) => isSame(manager, writer, "Apply"));
+  const last: FieldSet = own?.set ?? new Set();
   const owned = new Set([...applied, ...left.flatMap(({ set }) => [...set])]);
   const dropped = [...last].filter((path) => !touches(owned, path));
   const object = without(merged, schema, dropped) as KubeObject;
@@ -179,7 +179,7 @@ export const applyConfiguration = (
     ...manager,
     set: new Set([...manager.set].filter((path) => present.has(path) || isPrefix(path, present))),
   }));
-  setManagers(object, withSet(surviving, writer, "Apply", applied));
+  setManagers(object, withSet(own ? [own, ...surviving] : surviving, writer, "Apply", applied));
   return object;
 };
 
