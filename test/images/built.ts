@@ -7,6 +7,8 @@ import { checkout } from "@trainyard/local-cluster";
 import { baseTar, imageTar } from "@trainyard/service-agent/testing/image";
 import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
 
+export type BuiltImage = { readonly name: string; readonly id: string };
+
 export const base = "localhost/trainyard-base:1";
 
 /**
@@ -42,7 +44,11 @@ export async function startPodmanBeside(other: Podman, folder: string): Promise<
 }
 
 /** Builds images, all by default, with the command of the page docs/operate/images.md. Returns its lines. */
-export async function build(podman: Podman, out: string, ...names: readonly string[]) {
+export async function build(
+  podman: Podman,
+  out: string,
+  ...names: readonly string[]
+): Promise<readonly BuiltImage[]> {
   const script = join(checkout, "scripts", "tasks", "images.ts");
   const options = ["--base", base, "--agent-base", testImage, "--tag", "test", "--out", out];
   const argv = ["--disable-warning=ExperimentalWarning", script, ...options, ...names];

@@ -1,12 +1,11 @@
 /** The page docs/operate/kubernetes.md from nothing to an experiment and back, with the images of this checkout. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { services } from "@trainyard/kernel/services";
-import type { Podman } from "@trainyard/service-agent/testing/podman";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { build, imageOf, imagesProblem, startPodman } from "../../images/built.ts";
+import { afterAll, beforeAll, expect, test as plain } from "vitest";
+import { imageOf, imagesProblem } from "../../images/built.ts";
+import { podman } from "../../images/images.ts";
 import { eventually } from "../../world/eventually.ts";
 import { notRun } from "../../world/torch.ts";
 import { programsProblem } from "../api/testing/cluster.ts";
@@ -14,7 +13,6 @@ import { podsProblem } from "../nodes/index.ts";
 import { InstallWorld, namespace, type Pods } from "./install-world.ts";
 
 let stack: AsyncDisposableStack;
-let podman: Podman;
 let world: InstallWorld;
 let problem: string | null;
 beforeAll(async () => {
@@ -24,14 +22,11 @@ beforeAll(async () => {
       ? (programsProblem() ?? podsProblem() ?? imagesProblem())
       : "a cluster with this host's images";
   if (problem !== null) return;
-  const out = mkdtempSync(join(tmpdir(), "ty-bills-"));
-  stack.defer(() => rmSync(out, { recursive: true }));
-  podman = stack.use(await startPodman());
-  await build(podman, out);
   world = stack.use(await InstallWorld.start(podman));
 }, 600_000);
 afterAll(() => stack.disposeAsync());
-beforeEach(({ skip }) => {
+/** A test that is skipped where its programs are absent. */
+const test = plain.extend("programs", { auto: true }, ({ skip }) => {
   if (problem !== null) notRun(skip, problem);
 });
 
@@ -153,6 +148,8 @@ test("a migration waits until services are stopped, agents continue meanwhile, a
   await page.works(`${stop}\n${gone}`);
   expect(world.readyPods()).toEqual({ "agent-a": before["agent-a"] });
   await page.works(`${start} ${newer}`);
+  // An agent is ready again a moment after the gateway is.
+  await eventually("the agent is ready", async () => "agent-a" in world.readyPods());
   const after = world.readyPods();
   expect(changed(before, after)).toEqual(names.toSorted());
   const back = await page.run(page.next("helm rollback ty"));
