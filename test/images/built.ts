@@ -9,10 +9,18 @@ import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testi
 
 export const base = "localhost/trainyard-base:1";
 
-/** The reason why no image can be built or run here; null if it can. */
+/**
+ * The reason why no image can be built or run here; null if it can. With TRAINYARD_REQUIRE=podman the reason is an
+ * error.
+ */
 export function imagesProblem(): string | null {
   const hasBuildah = spawnSync("sh", ["-c", "command -v buildah"]).status === 0;
-  return podmanProblem() ?? (hasBuildah ? null : "buildah");
+  const problem = podmanProblem() ?? (hasBuildah ? null : "buildah");
+  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("podman");
+  if (problem !== null && required) {
+    throw new Error(`TRAINYARD_REQUIRE names podman, but there is no ${problem}`);
+  }
+  return problem;
 }
 
 /** Starts Podman with the bases. */

@@ -218,8 +218,18 @@ test("migrate prints one line about the problem, and exits with 2 for its settin
     TRAINYARD_POSTGRES_WAIT_SECONDS: "0",
   });
   expect(refused.code).toBe(1);
-  expect(refused.said).toMatch(/^migrate: .*ECONNREFUSED.*\n$/);
+  const away = `PostgreSQL at 127.0.0.1:${port} does not answer (connect ECONNREFUSED 127.0.0.1:${port})`;
+  expect(refused.said).toBe(`migrate: ${away}\n`);
   expect(refused.said).not.toContain("hidden");
+  const unknown = await migrate({
+    TRAINYARD_POSTGRES_ADMIN_URL: "postgres://nowhere.invalid:5432/trainyard",
+  });
+  expect(unknown).toMatchObject({
+    code: 1,
+    said: expect.stringMatching(
+      /^migrate: PostgreSQL at nowhere\.invalid:5432 .*getaddrinfo .*\n$/,
+    ),
+  });
 });
 
 test.each(["SIGTERM", "SIGKILL"] as const)(

@@ -1,6 +1,7 @@
 /** Runs the programs of deploy/install as docs/operate/deploy.md shows them, on an embedded cluster. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { programFile } from "@trainyard/kernel/program-file";
 import { freePort } from "@trainyard/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,6 +49,17 @@ test("try says that no agent is there, and makes, reads and deletes an experimen
   expect(out).toMatch(/^no agent with a free slot is there/);
   expect(out).toMatch(/deleted\nthe cluster answers, but nothing has trained/);
   expect(await left()).toEqual([]);
+});
+
+test("try waits for an agent that is not there yet", async () => {
+  const name = "agent-1";
+  await world.client.call("disableAgent", { name, reason: "test" });
+  const trying = tried(settings(), "--agent-within", "60");
+  await delay(1_000);
+  await world.client.call("enableAgent", { name });
+  const { code, out } = await trying;
+  expect(code).toBe(0);
+  expect(out).toMatch(/^agent agent-1 of the pool default has a free slot/);
 });
 
 test("try fails with one sentence for a wrong token, an address without an answer, and a wrong setting", async () => {

@@ -18,13 +18,24 @@ async function main(): Promise<number> {
     options = parseConfig(environment);
     verify = verification(options, environment["TRAINYARD_CALLER_DIR"] ?? "");
   } catch (error) {
-    return failed(2, error);
+    return failed(2, reasonOf(error));
   }
   try {
     return await onceThere(options.waitMs, verify ?? (() => prepare(options)));
   } catch (error) {
-    return failed(1, error);
+    const { host } = new URL(options.adminUrl);
+    const reason = reasonOf(error);
+    return failed(
+      1,
+      isOfNetwork(error) ? `PostgreSQL at ${host} does not answer (${reason})` : reason,
+    );
   }
+}
+
+/** Errors of a connection name the call of the system that failed, and not what it was for. */
+function isOfNetwork(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isOfNetwork);
+  return error instanceof Error && "syscall" in error;
 }
 
 /** Takes the step, again as long as PostgreSQL is away or starting, until the wait is over. */
@@ -65,8 +76,8 @@ async function prepare(options: DatabaseOptions): Promise<number> {
   return 0;
 }
 
-function failed(code: number, error: unknown): number {
-  process.stderr.write(`migrate: ${reasonOf(error)}\n`);
+function failed(code: number, reason: string): number {
+  process.stderr.write(`migrate: ${reason}\n`);
   return code;
 }
 

@@ -140,7 +140,7 @@ test("servers outside of the chart are reached at their ports and peers only", a
   expect(rules.slice(1).every(({ to = [] }) => to.length === 2)).toBe(true);
 });
 
-test("who has no secret of the bucket reaches the addresses at which clouds give pods and nodes credentials", async ({
+test("services without a secret of the bucket reach the addresses at which clouds give pods and nodes credentials", async ({
   skip,
 }) => {
   needHelm(skip);

@@ -19,16 +19,22 @@ export type Cluster = AsyncDisposable & {
   namespace(): Promise<string>;
 };
 
-/** Without the programs here a test is skipped, or fails with TRAINYARD_REQUIRE=helm. */
-export function needPrograms(skip: (note: string) => never): void {
+/** The programs that are not here; null if they are. With TRAINYARD_REQUIRE=helm a missing one is an error. */
+export function programsProblem(): string | null {
   const missing = ["kubectl", "helm"].filter(
     (name) => spawnSync(name, ["version", "--client"]).error !== undefined,
   );
-  if (missing.length === 0) return;
+  if (missing.length === 0) return null;
   const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("helm");
   if (required)
     throw new Error(`TRAINYARD_REQUIRE names helm, but there is no ${missing.join(", no ")}`);
-  notRun(skip, `${missing.join(" and ")} (.ci/run installs them)`);
+  return `${missing.join(" and ")} (.ci/run installs them)`;
+}
+
+/** Without the programs here a test is skipped. */
+export function needPrograms(skip: (note: string) => never): void {
+  const problem = programsProblem();
+  if (problem !== null) notRun(skip, problem);
 }
 
 export async function startCluster(options: ApiServerOptions = {}): Promise<Cluster> {
