@@ -180,9 +180,9 @@ test("a wrong host, a secret without its key and a bucket that refuses have one 
   await page.works(
     `${made} refused --from-literal=access-key-id=ID --from-literal=secret-access-key=NO`,
   );
-  // Without the Jobs the time is that of the pods.
-  const secrets = "--set redis.existingSecret=redis,storage.existingSecret=refused";
-  const { err } = await page.run(`${upgrade} ${secrets},migrate.enabled=false --timeout 5s`);
+  // The time is that of each Job, and then of the pods.
+  const secrets = "--set redis.existingSecret=redis,storage.existingSecret=refused --timeout 15s";
+  const { err } = await page.run(`${upgrade} ${newer} ${secrets}`);
   expect(err).toMatch(/^Error: UPGRADE FAILED: .*ty-gateway not ready/m);
   await eventually("the absent key is named", async () =>
     (await describe("gateway")).includes("Error: couldn't find key url in Secret trainyard/redis"),
@@ -227,7 +227,9 @@ test("each verb of the chart's Roles is needed, and the Job that lacks it says w
   expect(verbs).toEqual(["get", "create"]);
   const all = await Promise.all(verbs.map((verb) => world.installWithout(verb)));
   for (const [index, { helm, said }] of all.entries()) {
-    expect(helm).toMatch(/pre-install hooks failed: .*ty-keys not ready. status: Failed/);
+    expect(helm).toMatch(
+      /INSTALLATION FAILED: failed pre-install: .*ty-keys not ready. status: Failed/,
+    );
     const what = `the verb "${verbs[index]}" on the resource "secrets" in the namespace`;
     expect(said).toContain(`keys: the API server of Kubernetes refuses ${what} "without-`);
   }

@@ -80,6 +80,32 @@ test("a rolling update of pods that leave slowly fails no request", async ({ ski
   expect(answered).toBeGreaterThan(5);
 });
 
+test("a Service whose only pod is about to end leads there until it stops", async ({ skip }) => {
+  const pods = world(skip);
+  const labels = { app: "last" };
+  const lifecycle = { preStop: { sleep: { seconds: 30 } } };
+  const readinessProbe = { tcpSocket: { port: 8080 }, periodSeconds: 1 };
+  const containers = [{ ...shell(server), lifecycle, readinessProbe }];
+  const made = pods.objects.create("services", {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "last", namespace: "default" },
+    spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+  });
+  const pod = pods.pod("last", { containers }, { labels });
+  await pods.ready("last");
+  const said = () =>
+    fetch(`http://${made.spec.clusterIP}`, { headers: { connection: "close" } }).then(
+      (answer) => answer.text(),
+      () => "refused",
+    );
+  await expect.poll(said).toBe("last");
+  pods.objects.delete("pods", pod);
+  for (let asked = 0; asked < 20; asked += 1) expect(await said()).toBe("last");
+  pods.objects.delete("pods", pod, 0);
+  await expect.poll(said).toBe("refused");
+});
+
 test("a StatefulSet's pods have names and claims that outlive them", async ({ skip }) => {
   const pods = world(skip);
   const labels = { app: "db" };

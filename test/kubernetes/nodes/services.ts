@@ -1,5 +1,5 @@
 /**
- * The addresses of Services: a port listens while it has a ready endpoint, and refuses connections otherwise. Sessions
+ * The addresses of Services: a port listens while it has an endpoint, and refuses connections otherwise. Sessions
  * have no affinity, protocols other than TCP are not served, and pods see the node's address as that of their client.
  * Source: docs, "Service", "Virtual IPs and Service Proxies", "EndpointSlices".
  */
@@ -8,6 +8,7 @@ import { uidOf } from "../controllers/kinds.ts";
 import { Forwarder, type Target } from "./forwarder.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
+type Conditions = EndpointSlice["endpoints"][number]["conditions"];
 type Served = { readonly address: string; readonly ports: Map<string, Promise<Forwarder>> };
 
 export class Services {
@@ -104,11 +105,19 @@ export class Services {
   }
 }
 
+/**
+ * Returns the ready endpoints, or, if there is none, those that end and still serve. Source: docs, "Virtual IPs and
+ * Service Proxies" (traffic to terminating endpoints); KEP-1669.
+ */
 function targetsOf(slices: readonly EndpointSlice[], port: string): readonly Target[] {
-  return slices.flatMap(({ endpoints, ports }) => {
-    const found = ports.find(({ name }) => name === port);
-    if (found === undefined) return [];
-    const ready = endpoints.filter(({ conditions }) => conditions.ready);
-    return ready.flatMap(({ addresses }) => addresses.map((host) => ({ host, port: found.port })));
-  });
+  const targets = (takes: (conditions: Conditions) => boolean): readonly Target[] =>
+    slices.flatMap(({ endpoints, ports }) => {
+      const found = ports.find(({ name }) => name === port);
+      if (found === undefined) return [];
+      return endpoints
+        .filter(({ conditions }) => takes(conditions))
+        .flatMap(({ addresses }) => addresses.map((host) => ({ host, port: found.port })));
+    });
+  const ready = targets((one) => one.ready);
+  return ready.length > 0 ? ready : targets((one) => one.serving && one.terminating);
 }
