@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { blobPlace } from "./blob-place.ts";
 import { openBlobStore } from "./open-blob-store.ts";
 import { StoreBrake } from "./objects/store-brake.ts";
+import type { OwnLog } from "./storage-claims.ts";
 
 let server: S3Server;
 let folder: string;
@@ -27,11 +28,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-type Options = { readonly writes?: boolean; readonly url?: string; readonly silenceMs?: number };
+type Options = {
+  readonly writes?: boolean;
+  readonly url?: string;
+  readonly silenceMs?: number;
+  readonly log?: OwnLog;
+};
 
 async function opened(
   address: string,
-  { writes = true, url = server.url, silenceMs = 4_000 }: Options = {},
+  { writes = true, url = server.url, silenceMs = 4_000, log }: Options = {},
 ) {
   const place = blobPlace({
     [address.startsWith("/") ? "TRAINYARD_BLOB_DIR" : "TRAINYARD_BLOB_STORAGE"]: address,
@@ -42,6 +48,7 @@ async function opened(
   const store = await openBlobStore(place, {
     ...{ clock, writes, stores: { credentialsFile, patience: { silenceMs, attemptsMax: 1 } } },
     brake: new StoreBrake({ clock, restMs: 0, atOnceMax: 8 }),
+    ...(log && { log }),
     logger: { info: (fields, message) => void told.push([message, fields]) },
   });
   const look = async (): Promise<string> => {
@@ -71,6 +78,35 @@ test("a service says which bucket it uses, and probes it before it is ready", as
   expect(await blobs.look()).toBe("answers");
   expect(server.asked).not.toContain("PutObject");
   expect([...(server.buckets.get("code")?.objects.keys() ?? [])]).toEqual([]);
+});
+
+const logOf = (id: string): OwnLog => ({
+  id: async () => id,
+  latest: async () => ({ position: 1, id }),
+  has: async () => true,
+});
+
+test("a bucket belongs to the first cluster with events that writes there: another one stores and deletes nothing", async () => {
+  const key = `contexts/${"0".repeat(64)}.tar.gz`;
+  const sha256 = createHash("sha256").update("code").digest("hex");
+  async function* code(): AsyncIterable<Uint8Array> {
+    yield Buffer.from("code");
+  }
+  await using empty = await opened("s3://code/owned", { log: logOf("") });
+  expect(await empty.look()).toBe("answers");
+  const log = logOf("11111111-1111-4111-8111-111111111111");
+  await using first = await opened("s3://code/owned", { log });
+  expect(await first.look()).toBe("answers");
+  await first.blobs.put(key, code(), sha256);
+  const other = logOf("22222222-2222-4222-8222-222222222222");
+  await using second = await opened("s3://code/owned", { log: other });
+  const why = "s3://code/owned refuses to store model code of this cluster: its object";
+  expect(await second.look()).toContain(why);
+  await expect(second.blobs.put(key, code(), sha256)).rejects.toThrow(why);
+  await expect(second.blobs.delete(key)).rejects.toMatchObject({ code: "storage_refused" });
+  await using replica = await opened("s3://code/owned", { log });
+  await replica.blobs.delete(key);
+  expect(await replica.blobs.stat(key)).toBeNull();
 });
 
 test("a right that the credentials lack is named; a service that only reads needs no right to write", async () => {

@@ -2,12 +2,14 @@
 import { type Clock, Fault } from "@trainyard/kernel";
 import type { BlobPlace, BlobStorePlace } from "./blob-place.ts";
 import { openDirectoryBlobStore } from "./directory-store.ts";
+import { BlobClaim } from "./objects/blob-claim.ts";
 import { ObjectBlobs } from "./objects/object-blobs.ts";
 import type { ObjectStore } from "./objects/port.ts";
 import { probeObjectStore } from "./objects/probe.ts";
 import type { StoreBrake } from "./objects/store-brake.ts";
 import { Stores, type StoresSettings } from "./objects/stores.ts";
 import type { BlobStore } from "./port.ts";
+import type { OwnLog } from "./storage-claims.ts";
 
 export type BlobsSettings = {
   readonly clock: Clock;
@@ -16,6 +18,8 @@ export type BlobsSettings = {
   readonly brake: StoreBrake;
   /** Whether this service writes blobs, so that it needs the right to do so. */
   readonly writes: boolean;
+  /** The log of the cluster that owns a bucket in which it writes. */
+  readonly log?: OwnLog;
   /** Gets the place of the blobs at the start. */
   readonly logger: { readonly info: (fields: object, message: string) => void };
 };
@@ -67,7 +71,7 @@ export type OpenedObjectBlobs = AsyncDisposable & {
 
 export function openObjectBlobs(
   { address, section, endpoint }: BlobStorePlace,
-  { clock, stores, brake, writes }: Omit<BlobsSettings, "logger">,
+  { clock, stores, brake, writes, log }: Omit<BlobsSettings, "logger">,
 ): OpenedObjectBlobs {
   const endpoints = endpoint === null ? [] : [endpoint];
   const opened = new Stores({ clock, ...stores, endpoints, planSeconds: signedSeconds });
@@ -76,14 +80,16 @@ export function openObjectBlobs(
     if (found !== null) return found;
     throw new Fault("unknown_storage", `${address} is no object store`, { retry: "never" });
   };
+  const claim = log === undefined ? undefined : new BlobClaim(log);
   let isProbed = false;
   return {
-    blobs: new ObjectBlobs({ store, brake }),
+    blobs: new ObjectBlobs({ store, brake, claim }),
     async answers(signal) {
       const asked = await store();
       if (isProbed) await brake.ask(asked, () => asked.head(absentKey), { ms: lookMsMax, signal });
       else await brake.ask(asked, () => probe(asked, writes), { ms: probeMsMax, signal });
       isProbed = true;
+      await brake.ask(asked, async () => claim?.check(asked), { ms: lookMsMax, signal });
     },
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };

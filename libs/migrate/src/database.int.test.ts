@@ -137,6 +137,23 @@ test("a migration that is due is refused while services are connected, and made 
   await elsewhere.end();
 });
 
+test("a refused migration leaves the passwords, with which running services connect again", async () => {
+  await using stack = new AsyncDisposableStack();
+  const current = options("kept");
+  await prepareDatabase(current);
+  const before = await verifiers();
+  const service = new pg.Client(postgres.url({ user: "ty_gateway", database: "kept" }));
+  await service.connect();
+  const passwords = { ...current.passwords, ty_gateway: "changed" };
+  const next = { ...current, passwords, versions: await nextVersions(stack) };
+  await expect(prepareDatabase(next)).rejects.toMatchObject({ code: "services_connected" });
+  expect(await verifiers()).toEqual(before);
+  await service.end();
+  await prepareDatabase(next);
+  expect(await verifiers()).not.toEqual(before);
+  await prepareDatabase({ ...current, versions: next.versions });
+});
+
 test("a service that connects during a migration undoes it", async () => {
   await using stack = new AsyncDisposableStack();
   const current = options("raced");

@@ -79,6 +79,8 @@ export async function ensureDatabase(
       for (const role of roles) created.push(...(await ensureSchema(client, role)));
       await migrate(client);
     });
+    // A migration that is refused changes nothing, so running services keep their passwords.
+    await setPasswords(server, roles);
   });
   return created;
 }
@@ -92,21 +94,27 @@ async function ensureRoles(
     "select rolsuper as superuser from pg_roles where rolname = current_user",
   );
   const created: string[] = [];
-  for (const { name, password } of roles) {
+  for (const { name } of roles) {
     const role = escapeIdentifier(name);
-    const known = existing.get(name);
-    if (known === undefined) {
-      await client.query(`create role ${role} login`);
-      created.push(`role ${name}`);
-      // A superuser may act as any role. Another administrator needs this grant to create schemas for the role.
-      if (rows[0]?.superuser !== true) {
-        await client.query(`grant ${role} to current_user with inherit true, set true`);
-      }
+    if (existing.has(name)) continue;
+    await client.query(`create role ${role} login`);
+    created.push(`role ${name}`);
+    // A superuser may act as any role. Another administrator needs this grant to create schemas for the role.
+    if (rows[0]?.superuser !== true) {
+      await client.query(`grant ${role} to current_user with inherit true, set true`);
     }
-    if (password === null || scramMatches(known ?? "", password)) continue;
-    await client.query(`alter role ${role} password ${escapeLiteral(scramVerifier(password))}`);
   }
   return created;
+}
+
+/** Sets the passwords that differ. A running service opens no further connection with an earlier one. */
+async function setPasswords(client: Client, roles: readonly DatabaseRole[]): Promise<void> {
+  const stored = await existingRoles(client, roles);
+  for (const { name, password } of roles) {
+    if (password === null || scramMatches(stored.get(name) ?? "", password)) continue;
+    const verifier = escapeLiteral(scramVerifier(password));
+    await client.query(`alter role ${escapeIdentifier(name)} password ${verifier}`);
+  }
 }
 
 /** Returns the existing roles with the stored form of their passwords; empty if this administrator may not read it. */

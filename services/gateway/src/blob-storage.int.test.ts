@@ -174,3 +174,40 @@ test("a gateway that moves from a folder to a bucket shows what was stored befor
   );
   expect(await shown.text()).toContain("train.py");
 });
+
+test("a second cluster with the same bucket stores and deletes nothing there, and says so; a gateway of the first one does", async () => {
+  const mine = Buffer.from(code, "base64");
+  const about = {
+    contextDigest: createHash("sha256").update(mine).digest("hex"),
+    contextBytes: mine.length,
+  };
+  // The pause after a silence of the store is over.
+  await vi.waitFor(() => submitted("ours"), { timeout: 25_000, interval: 50 });
+  expect(stored("contexts")).toHaveLength(1);
+  await using second = await startTestGateway(variables);
+  await second.append("experiment-1", created(about));
+  await second.append("experiment-1", { type: "ExperimentDeleted", data: {} });
+  const why = /^s3:\/\/code\/team refuses to store model code of this cluster: .*another one/;
+  const refused = await second.call("POST", "/api/v1/experiments", {
+    body: { config: config.replace("iris", "ours"), context: code },
+  });
+  expect(refused).toMatchObject({ status: 500, body: { code: "storage_refused" } });
+  expect(refused.body["detail"]).toMatch(why);
+  await vi.waitFor(
+    async () => {
+      const answer = await fetch(`${second.url}/readyz`);
+      expect([answer.status, await answer.text()]).toEqual([
+        503,
+        expect.stringContaining("choose another bucket or prefix, or delete this object"),
+      ]);
+    },
+    { timeout: 25_000, interval: 50 },
+  );
+  expect(stored("contexts")).toHaveLength(1);
+  await using replica = await createService(parseConfig({ ...gateway.environment, ...variables }), {
+    bus: gateway.hub.connect("gateway"),
+    logger: createLogger("gateway", "silent"),
+  });
+  await replica.start();
+  expect((await fetch(`${replica.address()}/readyz`)).status).toBe(200);
+});

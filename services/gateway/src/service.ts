@@ -15,6 +15,7 @@ import {
   FoldCache,
   type ListeningService,
   LogFollower,
+  LogIdentity,
   openParts,
   openTables,
   RunGrants,
@@ -102,7 +103,8 @@ export async function createService(
   });
   viewGauges(registry, () => [view]);
   const brake = new StoreBrake({ clock, ...apiLimits.storages.storageBrake });
-  const opening = { clock, logger, stores: config.stores, brake, writes: true };
+  const own = new LogIdentity(log);
+  const opening = { clock, logger, stores: config.stores, brake, writes: true, log: own };
   const { blobs, peers } = stack.use(await openBlobStore(config.blobs, opening));
   const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
   const observed = (event: StoredEvent): void => {

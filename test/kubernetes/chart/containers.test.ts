@@ -273,9 +273,18 @@ test("a service with several replicas has a disruption budget, and one with one 
     const several = ofKind(manifests, "Deployment").filter(
       ({ spec }) => (spec as Workload).replicas > 1,
     );
-    const budgets = ofKind(manifests, "PodDisruptionBudget").map(({ metadata }) => metadata.name);
+    const budgets = ofKind(manifests, "PodDisruptionBudget");
+    // Otherwise no node could be drained while pods are not ready.
+    for (const { spec } of budgets) {
+      expect(spec).toMatchObject({
+        maxUnavailable: 1,
+        unhealthyPodEvictionPolicy: "AlwaysAllow",
+      });
+    }
     if ("stopped" in given.values) continue;
-    expect(budgets).toEqual(several.map(({ metadata }) => metadata.name));
+    expect(budgets.map(({ metadata }) => metadata.name)).toEqual(
+      several.map(({ metadata }) => metadata.name),
+    );
   }
 });
 

@@ -35,6 +35,9 @@ test("`stopped` stops the services and leaves the agents, and changes no pod", a
   const before = await objectsWith({});
   const after = await objectsWith({ stopped: true });
   expect(changed(before, after)).toEqual([]);
+  // A chart whose migration is due could otherwise not stop the services for it.
+  const migrate = named(after, "Job", "ty-migrate");
+  expect(migrate.metadata.annotations?.["helm.sh/hook"]).toBe("pre-rollback");
   expect(
     new Set(ofKind(after, "Deployment").map(({ spec }) => (spec as Workload).replicas)),
   ).toEqual(new Set([0]));

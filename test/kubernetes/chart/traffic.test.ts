@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { chart, needHelm } from "./helm.ts";
@@ -126,7 +127,8 @@ test("servers outside of the chart are reached at their ports and peers only", a
   };
   const portsOf = (rules: readonly EgressRule[]) =>
     rules.flatMap(({ ports = [] }) => ports.map(({ port }) => port));
-  expect(portsOf(await egress("the least", "registry"))).toEqual([53, 53, 5432, 4222, 443, 4318]);
+  const least = [53, 53, 5432, 4222, 443, 80, 988, 4318];
+  expect(portsOf(await egress("the least", "registry"))).toEqual(least);
   const own = "secrets and images of one's own, on the oldest Kubernetes";
   expect(portsOf(await egress(own, "registry"))).toEqual([53, 53, 6432, 4222, 9000, 4318]);
   expect(portsOf(await egress("the least", "gateway"))).not.toContain(6379);
@@ -136,6 +138,21 @@ test("servers outside of the chart are reached at their ports and peers only", a
   const rules = await egress(everything, "relay");
   expect(portsOf(rules)).toEqual([53, 53, 5432, 4222, 4222, 4317]);
   expect(rules.slice(1).every(({ to = [] }) => to.length === 2)).toBe(true);
+});
+
+test("services without a secret of the bucket reach the addresses at which clouds give pods and nodes credentials", async ({
+  skip,
+}) => {
+  needHelm(skip);
+  const metadata = [{ ipBlock: { cidr: "169.254.0.0/16" } }];
+  const reaching = async (name: string) =>
+    ofKind(await objectsOf(name), "NetworkPolicy")
+      .filter(({ spec }) =>
+        (spec as Policy).egress.some(({ to }) => isDeepStrictEqual(to, metadata)),
+      )
+      .map((policy) => policy.metadata.name);
+  expect(await reaching("the least")).toEqual(["ty-checkpoint-gc", "ty-gateway", "ty-registry"]);
+  expect(await reaching("secrets and images of one's own, on the oldest Kubernetes")).toEqual([]);
 });
 
 test("from outside of the chart, gateway and metrics are open to ingress controllers, and only /metrics of others", async ({

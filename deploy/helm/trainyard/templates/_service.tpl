@@ -121,6 +121,8 @@ metadata:
     {{- include "trainyard.labels" (list $root $name) | nindent 4 }}
 spec:
   maxUnavailable: 1
+  # Pods that are not ready, because PostgreSQL or NATS is away, never hold up the drain of a node.
+  unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:
       {{- include "trainyard.selector" (list $root $name) | nindent 6 }}

@@ -73,12 +73,20 @@ ports:
 {{- $rule := include (printf "trainyard.outside.%s" $place) $root | fromYaml }}
 {{- $peers := index $policies $place }}
 {{- $rules = append $rules (empty $peers | ternary $rule (merge (dict "to" $peers) $rule)) }}
+{{- if and (eq $place "storage") (not $root.Values.storage.existingSecret) }}
+{{- $rules = append $rules (include "trainyard.outside.metadata" $root | fromYaml) }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- toYaml $rules }}
 {{- end }}
 
+{{/* Where clouds give pods and nodes their credentials: 80 is Amazon's and Google's, 988 that of GKE's nodes. */}}
+{{- define "trainyard.outside.metadata" -}}
+to: [{ipBlock: {cidr: 169.254.0.0/16}}]
+ports: [{protocol: TCP, port: 80}, {protocol: TCP, port: 988}]
+{{- end }}
 {{- define "trainyard.outside.postgres" -}}
 ports: [{protocol: TCP, port: {{ .Values.postgres.port | int }}}]
 {{- end }}

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { isFault } from "@trainyard/kernel";
 import { checkKey, digestMismatch, storeFailed } from "../faults.ts";
 import type { BlobContent, BlobStat, BlobStore } from "../port.ts";
+import type { BlobClaim } from "./blob-claim.ts";
 import { Measured } from "./measured.ts";
 import type { FileDigests, ObjectStore } from "./port.ts";
 import { readRange } from "./read-range.ts";
@@ -22,6 +23,8 @@ export type ObjectBlobsDeps = {
   /** The store with the credentials of now. */
   readonly store: () => Promise<ObjectStore>;
   readonly brake: StoreBrake;
+  /** Asked before anything is stored, named or deleted; absent for a service that only reads. */
+  readonly claim?: BlobClaim | undefined;
 };
 
 export class ObjectBlobs implements BlobStore {
@@ -37,7 +40,7 @@ export class ObjectBlobs implements BlobStore {
     const { file, digests } = await spooled(key, content, partBytes);
     try {
       if (digests.sha256 !== sha256) throw digestMismatch(key, sha256, digests.sha256);
-      await this.#ask((store) => sendFile(store, key, file, digests));
+      await this.#owned((store) => sendFile(store, key, file, digests));
       return { bytes: digests.bytes };
     } finally {
       await file.close();
@@ -53,7 +56,7 @@ export class ObjectBlobs implements BlobStore {
     for await (const chunk of readRange(file)) measured.add(chunk);
     const digests = measured.digests();
     if (digests.sha256 !== sha256) throw digestMismatch(key, sha256, digests.sha256);
-    return await this.#ask((store) => sendFile(store, key, file, digests));
+    return await this.#owned((store) => sendFile(store, key, file, digests));
   }
 
   async get(key: string): Promise<BlobContent | null> {
@@ -63,18 +66,26 @@ export class ObjectBlobs implements BlobStore {
 
   async stat(key: string): Promise<BlobStat | null> {
     checkKey(key);
-    const head = await this.#ask((store) => store.head(key));
+    // Another cluster may delete what it stored, so that does not count as stored.
+    const head = await this.#owned((store) => store.head(key));
     return head === null ? null : { bytes: head.bytes };
   }
 
   async delete(key: string): Promise<void> {
     checkKey(key);
-    await this.#ask((store) => store.delete([key]));
+    await this.#owned((store) => store.delete([key]));
   }
 
   async signedUrl(key: string): Promise<string> {
     checkKey(key);
     return (await this.#ask((store) => store.planDownload(key))).url;
+  }
+
+  #owned<Result>(work: (store: ObjectStore) => Promise<Result>): Promise<Result> {
+    return this.#ask(async (store) => {
+      await this.#deps.claim?.check(store);
+      return work(store);
+    });
   }
 
   async #ask<Result>(work: (store: ObjectStore) => Promise<Result>): Promise<Result> {
