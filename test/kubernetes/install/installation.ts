@@ -194,6 +194,10 @@ test("a wrong host, a secret without its key and a bucket that refuses have one 
 
 test("an uninstall leaves what the page says, whose last commands remove it", async () => {
   const { page } = world;
+  const restarted = await page.works(page.next("kubectl rollout restart"));
+  expect(restarted.trim().split("\n").toSorted()).toEqual(
+    names.map((name) => `deployment.apps/ty-${name} restarted`).toSorted(),
+  );
   await page.works(page.next("helm uninstall"));
   await eventually("the pods are gone", async () => Object.keys(world.readyPods()).length === 0);
   const kinds = "all,configmaps,endpoints,endpointslices,networkpolicies,poddisruptionbudgets";
