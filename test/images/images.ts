@@ -3,13 +3,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Podman } from "@trainyard/service-agent/testing/podman";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, test as plain } from "vitest";
+import { notRun } from "../world/torch.ts";
 import { type BuiltImage, build, imagesProblem, startPodman } from "./built.ts";
 
 export let podman: Podman;
 /** The folder of their bills of materials. */
 export let out: string;
 export let built: readonly BuiltImage[];
+
+/** A test that is skipped where no image can be built. */
+export const test = plain.extend("programs", { auto: true }, ({ skip }) => {
+  const problem = imagesProblem();
+  if (problem !== null) notRun(skip, problem);
+});
 
 const stack = new AsyncDisposableStack();
 beforeAll(async () => {
