@@ -173,3 +173,21 @@ test("no query causes a fault, however malformed", async () => {
     { numRuns: 100 },
   );
 });
+
+test("a group with U+0000, which PostgreSQL stores in no text, is refused", async () => {
+  const trial = `17.${trials}`;
+  const group = "a\0b";
+  const refusal = { kind: "rejected", rejection: { rejected: "invalid_request" } };
+  const asked = metrics.stage.ask("metrics", "QueryPoints", {
+    limit: 10,
+    trial,
+    group,
+    superseded: false,
+    after: "",
+  });
+  expect(await asked).toMatchObject(refusal);
+  const streamed = { limit: 10, experiment: "17", trial: "", group, after: 0 };
+  expect(await metrics.stage.ask("metrics", "QueryStreamedPoints", streamed)).toMatchObject(
+    refusal,
+  );
+});

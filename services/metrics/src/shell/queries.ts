@@ -1,4 +1,4 @@
-import { isTrialId, reject } from "@trainyard/kernel";
+import { isTrialId, type Rejection, reject } from "@trainyard/kernel";
 import type { CommandTable, FoldCache, LogFollower } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
@@ -18,6 +18,7 @@ export function queryCommands(deps: QueryDeps) {
   return {
     QueryPoints: async ({ trial, group, superseded, after, limit }, { throwIfLate }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+      if (group.includes("\0")) return noSuchGroup();
       const cursor = after === "" ? null : decodeCursor(after);
       if (after !== "" && cursor === null) {
         return reject("invalid_request", `invalid page token ${after} for points`);
@@ -42,6 +43,11 @@ export function queryCommands(deps: QueryDeps) {
       };
     },
   } satisfies Partial<CommandTable<"metrics">>;
+}
+
+/** The rejection of a group with U+0000: PostgreSQL stores it in no text, and refuses to look for it. */
+export function noSuchGroup(): Rejection {
+  return reject("invalid_request", "no group has U+0000 in its name");
 }
 
 export function pointOf(report: PartReport, history: RunHistory) {

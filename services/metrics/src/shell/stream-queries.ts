@@ -7,7 +7,7 @@ import type { RunHistory } from "../core/run-history.ts";
 import { type StreamItem, streamPage } from "../core/stream-page.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
-import { pointOf } from "./queries.ts";
+import { noSuchGroup, pointOf } from "./queries.ts";
 import { readStream, type StreamEntry } from "./stream-table.ts";
 
 export type StreamQueryDeps = { readonly pool: Pool; readonly cache: FoldCache };
@@ -19,6 +19,7 @@ export function streamQueryCommands(deps: StreamQueryDeps) {
       if (trial !== "" && !isTrialId(trial)) {
         return reject("trial_not_found", `there is no trial ${trial}`);
       }
+      if (group.includes("\0")) return noSuchGroup();
       if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
         return reject("invalid_request", `invalid stream position ${after}`);
       }
