@@ -90,15 +90,16 @@ test("the object's workspace decides, and not the one in the envelope", () => {
   expect(mayRead(inVision("experiment_view"), bare("experiment-13"), known)).toBe(false);
 });
 
-test.each([
+const namingRuns = [
   { type: "SlotsCleared", data: { allocation: "13.1#1", slots: [] } },
   { type: "CheckpointsLeft", data: { count: 1, bytes: 1, runs: ["12.1#1", "13.1#1"] } },
   { type: "AgentDistrusted", data: { failures: 1, experiments: ["13"], reason: "", forMs: 1 } },
   { type: "AgentNoticed", data: { notices: ["a process of 13.1#1 uses the GPU of 12.1#2"] } },
   { type: "JobUpdated", data: { job: "13" } },
   { type: "JobMoved", data: { job: "12", place: 1, anchor: "13", ahead: true } },
-] as unknown as readonly AnyEvent[])(
-  // The bodies have only the fields that name runs.
+] as unknown as readonly AnyEvent[]; // The bodies have only the fields that name runs.
+
+test.each(namingRuns)(
   "$type is for those who may see all runs that it names, and for the cluster's admins",
   (event) => {
     const named = leaving("agent-a", event);
