@@ -11,6 +11,7 @@ import { containerSpec } from "./container-spec.ts";
 import { environmentOf, expanded } from "./environment.ts";
 import { podStatus } from "./pod-status.ts";
 import { quantity } from "./quantity.ts";
+import { lacking } from "./unsupported.ts";
 import { writeFiles } from "./volume-files.ts";
 import { makeVolumes } from "./volumes.ts";
 
@@ -202,4 +203,14 @@ test("a volume of a missing object or key cannot be made, unless it is optional"
   );
   const claim = { persistentVolumeClaim: { claimName: "c" } };
   expect(() => made(claim)).toThrow('persistentvolumeclaim "c" not found');
+});
+
+test("required affinity, which the node does not read, is lacking, and preferred one is not", () => {
+  const pod = (rule: string): Pod => ({
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "default" } },
+    spec: { containers: [], affinity: { podAntiAffinity: { [rule]: [] } } },
+  });
+  const when = "DuringSchedulingIgnoredDuringExecution";
+  expect(lacking(pod(`required${when}`), {})).toBe("required podAntiAffinity");
+  expect(lacking(pod(`preferred${when}`), {})).toBeNull();
 });

@@ -47,6 +47,7 @@ export class PodWorker {
   #pod: Pod;
   readonly #startedAt = now();
   readonly #ending = new AbortController();
+  readonly #removed = new AbortController();
   #address: PodAddress | null = null;
   #init: readonly ContainerLife[] = [];
   #main: readonly ContainerLife[] = [];
@@ -72,19 +73,17 @@ export class PodWorker {
     return [...this.#init, ...this.#main].find((one) => one.container.name === container) ?? null;
   }
 
-  /** All containers have ended for good. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** Ends the pod within the time, and deletes its object. A later call may shorten the time. */
   terminate(graceMs: number): void {
     const { problem } = this.#deps;
     this.#ending.abort();
     if (!this.#isTerminating) this.#terminate(graceMs).catch(problem);
     this.#isTerminating = true;
-    const late = after(graceMs, undefined, { ref: false });
-    late.then(async () => await this.kill()).catch(problem);
+    const late = after(graceMs, undefined, { ref: false, signal: this.#removed.signal });
+    late.then(
+      () => this.kill().catch(problem),
+      () => {},
+    );
   }
 
   /** Kills the containers, and resolves when they are gone. */
@@ -97,6 +96,7 @@ export class PodWorker {
   async remove(): Promise<void> {
     await this.kill();
     await this.#work;
+    this.#removed.abort();
     await this.#freeNetwork();
     rmSync(this.folder, { recursive: true, force: true });
   }

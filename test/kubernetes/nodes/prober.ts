@@ -38,8 +38,8 @@ export async function probe(
       if (!isEnding()) verdicts.unhealthy("Startup", startupProbe, verdict.message);
       return;
     }
-    if (signal.aborted) return;
   }
+  if (signal.aborted) return;
   verdicts.started();
   if (readinessProbe === undefined) verdicts.ready(true);
   await Promise.all([

@@ -35,6 +35,11 @@ export function lacking(
   const selector = (spec["nodeSelector"] ?? {}) as Readonly<Record<string, string>>;
   const label = Object.entries(selector).find(([key, value]) => nodeLabels[key] !== value);
   if (label !== undefined) return `label ${label.join("=")}`;
+  const affinity = (spec["affinity"] ?? {}) as Readonly<Record<string, object>>;
+  const required = Object.entries(affinity).find(
+    ([, one]) => firstSet(one, ["requiredDuringSchedulingIgnoredDuringExecution"]) !== null,
+  );
+  if (required !== undefined) return `required ${required[0]}`;
   return (
     firstSet(spec, unread.pod) ??
     firstSet(spec.securityContext ?? {}, unread.podSecurity) ??
