@@ -98,6 +98,11 @@ const refused: readonly (readonly [string, object, string])[] = [
     "migrate.enabled is false, so no Job makes keys and passwords: set keys.existingSecret and postgres.existingSecret.",
   ],
   [
+    "too little time for an agent to stop",
+    { agents: { a: { slots: 1, terminationGracePeriodSeconds: 20 } } },
+    "agents.a.terminationGracePeriodSeconds is 20: an agent needs up to 30 s to end its runs, so it must be at least 35.",
+  ],
+  [
     "too little time to stop",
     { serviceDefaults: { terminationGracePeriodSeconds: 10 } },
     "terminationGracePeriodSeconds is 10: a service needs up to 15 s to stop, so it must be at least 20.",

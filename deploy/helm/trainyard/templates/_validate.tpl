@@ -59,6 +59,9 @@
 {{- if lt ($agent.slots | int) 1 }}
 {{- fail (printf "agents.%s.slots is not set: say how many slots each of these agents has." $name) }}
 {{- end }}
+{{- if lt ($agent.terminationGracePeriodSeconds | int) 35 }}
+{{- fail (printf "agents.%s.terminationGracePeriodSeconds is %d: an agent needs up to 30 s to end its runs, so it must be at least 35." $name ($agent.terminationGracePeriodSeconds | int)) }}
+{{- end }}
 {{- range $type, $resource := dict "cuda" "nvidia.com/gpu" "rocm" "amd.com/gpu" }}
 {{- $gpus := dig "limits" $resource 0 $agent.resources | int }}
 {{- if and (eq $type $agent.slotType) (ne $gpus ($agent.slots | int)) }}
