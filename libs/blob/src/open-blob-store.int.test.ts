@@ -109,6 +109,22 @@ test("a bucket belongs to the first cluster with events that writes there: anoth
   expect(await replica.blobs.stat(key)).toBeNull();
 });
 
+test("a damaged marker of a bucket is named with what to do", async () => {
+  const log = logOf("11111111-1111-4111-8111-111111111111");
+  await using first = await opened("s3://code/damaged", { log });
+  // A blob in place of the marker.
+  const sha256 = createHash("sha256").update("code").digest("hex");
+  async function* code(): AsyncIterable<Uint8Array> {
+    yield Buffer.from("code");
+  }
+  await first.blobs.put("other", code(), sha256);
+  const objects = server.buckets.get("code")?.objects;
+  const other = objects?.get("damaged/other");
+  if (other !== undefined) objects?.set("damaged/.trainyard-storage", other);
+  await using second = await opened("s3://code/damaged", { log });
+  expect(await second.look()).toContain("its object .trainyard-storage is damaged: delete it");
+});
+
 test("a right that the credentials lack is named; a service that only reads needs no right to write", async () => {
   server.deny("s3:PutObject");
   await using blobs = await opened("s3://code/team");

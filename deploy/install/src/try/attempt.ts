@@ -2,7 +2,8 @@
 import type { Client } from "@trainyard/client";
 import { Fault, pause } from "@trainyard/kernel";
 
-const pollMs = 500;
+/** Between two questions. */
+export const pollMs = 500;
 
 export class Attempt {
   readonly client: Client;

@@ -2,12 +2,10 @@ import { isAway } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import type { Agent } from "@trainyard/contracts/api";
 import { pause } from "@trainyard/kernel";
-import type { Attempt } from "./attempt.ts";
+import { type Attempt, pollMs } from "./attempt.ts";
 
 /** The services may have been started a moment ago. A wrong address looks the same, so the wait is short. */
 const firstAnswerSeconds = 60;
-
-const pollMs = 500;
 
 /** Returns an agent that gets runs and has a free slot, as soon as there is one; null if there is none in the time. */
 export async function freeAgent(attempt: Attempt, seconds: number): Promise<Plain<Agent> | null> {

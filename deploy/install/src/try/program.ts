@@ -5,7 +5,7 @@ import { Fault } from "@trainyard/kernel";
 import { wrongSettings } from "@trainyard/runtime/failed-start";
 import { tryWithAgent, tryWithoutAgent } from "./trials.ts";
 import { freeAgent } from "./free-agent.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt, failed } from "./attempt.ts";
 
 const defaultSeconds = 300;
 
@@ -55,5 +55,3 @@ function explained(error: unknown, url: string): unknown {
     return failed(`the API at ${url} does not answer: ${error.message}`);
   return error;
 }
-
-const failed = (told: string): Fault => new Fault("test_failed", told, { retry: "never" });

@@ -3,6 +3,7 @@
  * are digests, and a cluster deletes what nothing in its own log names: a second cluster that stores the same code in
  * the same place would lose it. A copy of a cluster has the same log, and counts as the same.
  */
+import { type Fault, isFault } from "@trainyard/kernel";
 import { type StorageMark, storageMarkerName } from "../marker-text.ts";
 import type { OwnLog } from "../storage-claims.ts";
 import { markStore, writeStoreMarker } from "./checkpoint-objects.ts";
@@ -36,10 +37,17 @@ export class BlobClaim {
 
   async #mark(store: ObjectStore, log: string): Promise<StorageMark> {
     const owner = { log, witness: await this.#log.latest() };
-    const mark = await markStore(store, owner);
+    const mark = await markStore(store, owner).catch((error: unknown) => {
+      throw isFault(error) && error.code === "storage_not_marked" ? damaged(store) : error;
+    });
     if (mark.owner !== undefined) return mark;
     const owned = { id: mark.id, owner };
     await writeStoreMarker(store, owned);
     return owned;
   }
+}
+
+function damaged(store: ObjectStore): Fault {
+  const why = `its object ${storageMarkerName} is damaged: delete it if no other cluster uses this place, and it is written again`;
+  return refused(store.address, "store model code of this cluster", why);
 }

@@ -14,8 +14,6 @@ import { storeReason } from "./store-reason.ts";
 const silenceMs = 30_000;
 /** A plan that was repeated leaves out what the store has. */
 const attemptsMax = 3;
-/** Bytes of a refusal that are read. */
-const answerBytesMax = 4_096;
 
 /** Returns whether anything was sent: false if the store had the file already. */
 export async function sendFile(
@@ -75,13 +73,5 @@ async function send(planned: PlannedRequest, content: Readable, bytes: number): 
   // A store that refuses may answer and close the connection before it has taken all.
   await pipeline(content, sent).catch(answered.reject);
   const response = await answered.promise;
-  return { status: response.statusCode ?? 0, said: storeReason(await textOf(response)) };
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const chunk of response) {
-    if (text.length < answerBytesMax) text += String(chunk);
-  }
-  return text;
+  return { status: response.statusCode ?? 0, said: await storeReason(response) };
 }

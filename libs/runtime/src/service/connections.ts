@@ -26,7 +26,7 @@ export const processVariables = {
 
 const databaseVariables = {
   TRAINYARD_POSTGRES_URL: z.string().min(1),
-  /** The password, if the URL has none. */
+  /** The password, which replaces that of the URL. */
   TRAINYARD_POSTGRES_PASSWORD: z.string().min(1).optional(),
 };
 

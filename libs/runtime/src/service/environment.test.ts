@@ -24,5 +24,7 @@ test("a file of variables may name the file of the password, and a missing one i
   const file = join(folder, "variables");
   writeFileSync(file, `TRAINYARD_NATS_PASSWORD_FILE=${join(folder, "password")}\n`);
   vi.stubEnv("TRAINYARD_ENV_FILE", file);
-  expect(readEnvironment).toThrow(/ENOENT.*password/);
+  expect(readEnvironment).toThrow(/^TRAINYARD_NATS_PASSWORD_FILE: ENOENT.*password/);
+  writeFileSync(join(folder, "password"), "\n");
+  expect(readEnvironment).toThrow(/^TRAINYARD_NATS_PASSWORD_FILE: .*password is empty$/);
 });

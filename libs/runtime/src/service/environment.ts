@@ -14,10 +14,23 @@ export function readEnvironment(): Readonly<Record<string, string>> {
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   const variables = { ...fromFile, ...Object.fromEntries(own) };
-  const passwordFile = variables["TRAINYARD_NATS_PASSWORD_FILE"];
-  if (passwordFile === undefined) return variables;
-  const password = readFileSync(passwordFile, "utf8").replace(/\r?\n$/, "");
-  return { ...variables, TRAINYARD_NATS_PASSWORD: password };
+  const passwordFile = variables["TRAINYARD_NATS_PASSWORD_FILE"] ?? "";
+  return passwordFile === ""
+    ? variables
+    : { ...variables, TRAINYARD_NATS_PASSWORD: passwordIn(passwordFile) };
+}
+
+function passwordIn(file: string): string {
+  const wrong = (why: string, cause?: unknown): Fault =>
+    new Fault(wrongSettings, `TRAINYARD_NATS_PASSWORD_FILE: ${why}`, { retry: "never", cause });
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw wrong(error instanceof Error ? error.message : String(error), error);
+  }
+  if (text === "") throw wrong(`${file} is empty`);
+  return text;
 }
 
 export function parseEnvFile(text: string): Readonly<Record<string, string>> {

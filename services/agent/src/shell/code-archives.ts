@@ -5,7 +5,7 @@ import { readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { ReadableStream } from "node:stream/web";
+import { ReadableStream } from "node:stream/web";
 import { storeReason } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import { Backoff, type Clock, limits as common } from "@trainyard/kernel";
@@ -194,8 +194,11 @@ export class CodeArchives {
     const response = await fetch(url, { signal }).catch((cause: unknown) => {
       throw signal.aborted ? cause : new Error(`${host} does not answer`, { cause });
     });
-    if (!response.ok || response.body === null) {
-      const said = storeReason(await response.text());
+    const body = Readable.fromWeb(
+      (response.body ?? ReadableStream.from([])) as ReadableStream<Uint8Array>,
+    );
+    if (!response.ok) {
+      const said = await storeReason(body);
       throw new Error(`${host} answers ${response.status}${said === "" ? "" : ` (${said})`}`);
     }
     const hash = createHash("sha256");
@@ -210,7 +213,6 @@ export class CodeArchives {
     });
     const part = `${path}.${randomUUID()}.part`;
     try {
-      const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
       await pipeline(body, measure, createWriteStream(part, { mode: 0o600 }), { signal });
       const found = hash.digest("hex");
       if (found !== digest) throw new WrongBytes(`its digest is ${found}`);

@@ -141,7 +141,7 @@ test("wrong arguments and settings, and a store that cannot be used, are one sen
   });
   expect(await run({ TRAINYARD_BLOB_STORAGE: "" })).toMatchObject({
     code: 2,
-    err: "gateway: environment variables are wrong: neither TRAINYARD_BLOB_DIR nor TRAINYARD_BLOB_STORAGE is set\n",
+    err: "gateway: usage: copy-blobs --from FOLDER, with TRAINYARD_BLOB_STORAGE\n",
   });
   expect(await run({ TRAINYARD_BLOB_STORAGE: "s3://nowhere" })).toMatchObject({
     code: 1,

@@ -8,13 +8,14 @@ import {
   StoreBrake,
   storeSettings,
 } from "@trainyard/blob";
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, Fault } from "@trainyard/kernel";
 import {
   digestOfContentKey,
   parseEnvironment,
   storesOf,
   storesVariables,
 } from "@trainyard/runtime";
+import { wrongSettings } from "@trainyard/runtime/failed-start";
 import { z } from "zod";
 
 type Environment = Readonly<Record<string, string>>;
@@ -47,9 +48,9 @@ export async function copyFolder(
   folder: string,
   { environment, clock, say }: CopyDeps,
 ): Promise<boolean> {
-  // The folder of the running services may still be set.
-  const place = blobPlace({ ...environment, TRAINYARD_BLOB_DIR: "" });
-  if (place.kind === "folder") throw new Error(copyUsage);
+  const { TRAINYARD_BLOB_DIR: _stillSet, ...settings } = environment;
+  const place = settings["TRAINYARD_BLOB_STORAGE"] ? blobPlace(settings) : null;
+  if (place?.kind !== "store") throw new Fault(wrongSettings, copyUsage, { retry: "never" });
   const { credentialsFile } = storesOf(parseEnvironment(schema, environment));
   await using opened = openObjectBlobs(place, {
     ...{ clock, writes: true, stores: { credentialsFile, kinds: storeSettings(environment) } },
