@@ -13,6 +13,7 @@ export const longestFirst: readonly string[] = [
   "test/chaos/away.test.ts",
   "deploy/local/src/cluster.int.test.ts",
   "test/bench/benches.test.ts",
+  "test/images/images.test.ts",
   "test/pytorch-kill9/kill9.test.ts",
   "test/sdk-python/sdk-python-torch.test.ts",
   "services/agent/src/processes.int.test.ts",

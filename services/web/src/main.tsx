@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "./theme/tokens.css";
 import "./theme/base.css";
+import { startMissingFiles } from "./app/missing-file.ts";
 import { startNonce } from "./app/nonce.ts";
 import { router } from "./app/router.ts";
 import { followRights } from "./data/follow-rights.ts";
@@ -46,4 +47,5 @@ async function start(): Promise<void> {
 
 startTheme();
 startNonce();
+startMissingFiles();
 void start();

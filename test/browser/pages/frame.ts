@@ -245,6 +245,29 @@ test("an address without a page says so", async ({ skip, stage }) => {
   await stage.looks(page, "not-found");
 });
 
+test("a page whose file could not be loaded is loaded again once, then says so", async ({
+  skip,
+  stage,
+}) => {
+  const id = await create(stage, "without-a-file");
+  const page = await stage.page(skip, `/experiments/${id}`);
+  stage.guardOf(page).expect(/Failed to load resource|Failed to fetch|preload/);
+  const file = /\/assets\/configuration-tab-.*\.js$/;
+  const tab = page.getByRole("tab", { name: "Configuration" });
+  const text = page.getByText(/entrypoint: /);
+  await page.route(file, (route) => route.abort(), { times: 1 });
+  await tab.click();
+  await text.waitFor();
+  await page.goto(`${stage.world.api}/experiments/${id}`);
+  await page.route(file, (route) => route.abort());
+  await tab.click();
+  await page.getByText("A file of this page could not be loaded.").waitFor();
+  await stage.looks(page, "missing-file");
+  await page.unroute(file);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await text.waitFor();
+});
+
 test("tabs share one stream, and a lost link is shown until it is there again", async ({
   skip,
   stage,

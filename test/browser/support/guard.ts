@@ -4,9 +4,15 @@ import type { BrowserContext, ConsoleMessage } from "playwright-core";
 /** The agent of a task dials the gateway once its run has started; the page asks for the use of the task again. */
 const beforeTunnel = /503 .*\/tasks\/t\d+\/use\)$/;
 
+/**
+ * Chromium ends waiting requests when an address of the machine changes, for example when a container starts; pages ask
+ * again. https://chromium.googlesource.com/chromium/src/+/main/net/base/net_error_list.h
+ */
+const networkChanged = /net::ERR_NETWORK_CHANGED|^Error: Unable to preload CSS/;
+
 export class Guard {
   readonly #faults: string[] = [];
-  readonly #expected: RegExp[] = [beforeTunnel];
+  readonly #expected: RegExp[] = [beforeTunnel, networkChanged];
 
   /** Must be called before the first page of the context is opened. */
   static async over(context: BrowserContext): Promise<Guard> {

@@ -1,9 +1,10 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
-import type { JSX } from "react";
+import { type JSX, useEffect, useState } from "react";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ErrorNote } from "../components/error-note.tsx";
 import { Page } from "../components/page/page.tsx";
 import { PathLink } from "../components/path-link.tsx";
+import { isMissingFile, mayReload, reload } from "./missing-file.ts";
 
 export function NotFound(): JSX.Element {
   return (
@@ -16,11 +17,22 @@ export function NotFound(): JSX.Element {
   );
 }
 
+const missingFile = new Error("A file of this page could not be loaded");
+
 /** Rendered in the place of a page that threw. */
 export function PageError({ error, reset }: ErrorComponentProps): JSX.Element {
+  const isMissing = isMissingFile(error);
+  const [reloads] = useState(() => isMissing && mayReload());
+  useEffect(() => {
+    if (reloads) reload();
+  }, [reloads]);
+  if (reloads) return <PagePending />;
   return (
     <Page title="Error">
-      <ErrorNote error={error} onRetry={reset} />
+      <ErrorNote
+        error={isMissing ? missingFile : error}
+        onRetry={isMissing ? () => location.reload() : reset}
+      />
     </Page>
   );
 }
