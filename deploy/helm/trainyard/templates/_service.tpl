@@ -70,7 +70,8 @@ spec:
             - {name: storage, mountPath: /etc/trainyard/storage, readOnly: true}
             {{- end }}
       volumes:
-        {{- include "trainyard.volumes" $root | nindent 8 }}
+        # A gateway spools submissions, of at most 264 MiB at once; the others write nothing there.
+        {{- include "trainyard.volumes" (list $root "1Gi") | nindent 8 }}
         {{- if has "first-token" $needs }}
         {{- include "trainyard.secretFile" (list "first-token" (include "trainyard.keysSecret" $root) "first-token") | nindent 8 }}
         {{- end }}
