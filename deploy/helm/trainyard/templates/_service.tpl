@@ -18,6 +18,8 @@ metadata:
 spec:
   replicas: {{ if $root.Values.stopped }}0{{ else }}{{ $service.replicas | int }}{{ end }}
   revisionHistoryLimit: 3
+  # helm gives up a Deployment that has failed. A new version may first build its read model again.
+  progressDeadlineSeconds: 3600
   # The new pod is ready, and stands by, before the old one gives its lease away.
   strategy:
     type: RollingUpdate
