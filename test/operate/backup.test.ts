@@ -1,6 +1,5 @@
 /** Follows docs/operate/backup.md with a real PostgreSQL, a gateway in its own process, and the command line. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { appendFile, chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { startNats } from "@trainyard/bus/testing";
 import { Client } from "@trainyard/client";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import { categoryOwners } from "@trainyard/kernel/services";
 import { migrateLog } from "@trainyard/event-log";
 import { programFile } from "@trainyard/kernel/program-file";
@@ -22,7 +22,7 @@ const gatewayMain = programFile(join(import.meta.dirname, "../../services/gatewa
 const migrateMain = programFile(join(import.meta.dirname, "../../libs/migrate/src/main.ts"));
 const yardMain = programFile(join(import.meta.dirname, "../../services/cli/src/main.ts"));
 const database = "trainyard";
-const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
+const { text: token } = newApiToken();
 
 let stack = new AsyncDisposableStack();
 let folder = "";

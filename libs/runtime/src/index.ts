@@ -17,6 +17,8 @@ export {
   connectionVariables,
   grpcVariables,
   type DatabaseConfig,
+  databaseOf,
+  databaseVariables,
   leaseOwner,
   openBus,
   openLog,

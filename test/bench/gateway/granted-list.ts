@@ -1,8 +1,9 @@
 /** Lists for a caller who sees 5 of 200 workspaces, beside a caller who sees all, in a cluster of 1,000 users. */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { Client } from "@trainyard/client";
 import type { AnyEvent } from "@trainyard/contracts";
 import { createPostgresLog } from "@trainyard/event-log";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
 import { withClient } from "../support/log-server.ts";
 import { callsPerSecond, interleave } from "../support/measure.ts";
@@ -94,12 +95,11 @@ function given(user: string, role: string, workspace: string): AnyEvent {
 }
 
 function newToken(owner: string) {
-  const id = randomBytes(8).toString("hex");
-  const secret = randomBytes(32).toString("base64url");
+  const { id, secret, text } = newApiToken();
   const secretDigest = createHash("sha256").update(secret).digest("hex");
   const event: AnyEvent = {
     type: "TokenIssued",
     data: { label: "", owner, secretDigest, expiresAtMs: 0, ancestors: [], limits: [] },
   };
-  return { text: `ty_${id}_${secret}`, write: { stream: `token-${id}`, events: [event] } };
+  return { text, write: { stream: `token-${id}`, events: [event] } };
 }

@@ -1,8 +1,9 @@
 /** The processor time of one Watch frame, in the gateway and its clients together, with few and with many clients. */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { Client } from "@trainyard/client";
 import { createPostgresLog, type EventLog } from "@trainyard/event-log";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import type { BenchContext, BenchResult } from "../support/bench.ts";
 import { rateResult } from "../support/bench.ts";
 import { type OpenGateway, untilFolded } from "../support/gateway.ts";
@@ -65,7 +66,7 @@ export async function tokensOf(
   await using log = createPostgresLog({ connectionString: url });
   const tokens: string[] = [];
   for (let person = 0; person < count; person += 1) {
-    const [id, secret] = [randomBytes(8).toString("hex"), randomBytes(32).toString("base64url")];
+    const { id, secret, text } = newApiToken();
     const secretDigest = createHash("sha256").update(secret).digest("hex");
     const data = {
       label: "",
@@ -76,7 +77,7 @@ export async function tokensOf(
       limits: [],
     };
     await appendNew(log, [{ stream: `token-${id}`, events: [{ type: "TokenIssued", data }] }]);
-    tokens.push(`ty_${id}_${secret}`);
+    tokens.push(text);
   }
   return tokens;
 }

@@ -208,6 +208,7 @@ export const cases: Readonly<Record<string, Case>> = {
         resources,
         volume: { size: "1Ti", storageClassName: "fast", accessModes: ["ReadWriteOncePod"] },
         sharedMemory: "8Gi",
+        temporaryFiles: "200Gi",
         extraEnv,
         runtimeClassName: "nvidia",
         terminationGracePeriodSeconds: 120,

@@ -141,6 +141,18 @@ test("no container runs as root or may become it, and none writes to its image",
   });
 });
 
+test("every container asks for CPU and memory, and its /tmp has a limit", async ({ skip }) => {
+  needHelm(skip);
+  const sizes = new Set<string>();
+  await eachPod(({ component, spec, container }, name) => {
+    const { requests } = container.resources ?? {};
+    const { sizeLimit = "none" } = spec.volumes.find((one) => one.name === "tmp")?.emptyDir ?? {};
+    expect(Object.keys(requests ?? {}), `${component} with ${name}`).toEqual(["cpu", "memory"]);
+    sizes.add(component.startsWith("agent-") ? `agent ${sizeLimit}` : sizeLimit);
+  });
+  expect([...sizes].toSorted()).toEqual(["1Gi", "agent 200Gi", "agent 50Gi"]);
+});
+
 test("every image has a tag or a digest", async ({ skip }) => {
   needHelm(skip);
   await eachPod(({ container: { image } }) => {

@@ -30,6 +30,7 @@ export type Container = {
   readonly readinessProbe?: Probe;
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
   readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly resources?: { readonly requests?: Readonly<Record<string, unknown>> };
   readonly volumeMounts: readonly {
     readonly name: string;
     readonly mountPath: string;
@@ -39,6 +40,7 @@ export type Container = {
 
 export type Volume = {
   readonly name: string;
+  readonly emptyDir?: { readonly sizeLimit?: string };
   readonly secret?: {
     readonly secretName: string;
     readonly items?: readonly { readonly key: string; readonly path: string }[];

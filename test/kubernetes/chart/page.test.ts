@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { required } from "./cases.ts";
 import { chart, manifestsOf, needHelm, template } from "./helm.ts";
 import { ofKind } from "./manifests.ts";
+import { objectsOf } from "./rendered.ts";
 
 const page = readFileSync(join(checkout, "docs/operate/kubernetes.md"), "utf8");
 const shown = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = ""]) => text);
@@ -30,6 +31,18 @@ test("the other examples of the page, and that of values.yaml, are values", asyn
     const values = { ...required, ...(parse(text) as object) };
     expect(manifestsOf(await template({ values })).length).toBeGreaterThan(20);
   }
+});
+
+test("the commands of the page that start another version wait longer than helm does by itself, as Deployments do", async ({
+  skip,
+}) => {
+  needHelm(skip);
+  const starts = [...page.matchAll(/^helm (?:upgrade|rollback) .*$/gm)].map(([all]) => all);
+  const waiting = starts.filter((command) => !command.includes("stopped=true"));
+  expect(waiting.length).toBe(4);
+  for (const command of waiting) expect(command).toMatch(/ --wait --timeout 1h$/);
+  for (const { spec } of ofKind(await objectsOf("the least"), "Deployment"))
+    expect(spec).toMatchObject({ progressDeadlineSeconds: 3_600 });
 });
 
 test("the values that commands of the page set are there", () => {

@@ -89,15 +89,24 @@ readinessProbe:
 {{- end }}
 {{- end }}
 
-{{- define "trainyard.volumes" -}}
+{{/* /tmp, of a size; empty for no limit. A pod that has more there is evicted, before it fills the disk of its node. */}}
+{{- define "trainyard.tmp" -}}
 - name: tmp
-  emptyDir: {}
-{{- if .Values.certificates.configMap }}
+  emptyDir: {{ with . }}{sizeLimit: {{ . | quote }}}{{ else }}{}{{ end }}
+{{- end }}
+
+{{/* From a list of the root and the size of /tmp. */}}
+{{- define "trainyard.volumes" -}}
+{{- $root := index . 0 }}
+{{- include "trainyard.tmp" (index . 1) }}
+{{- with $root.Values.certificates }}
+{{- if .configMap }}
 - name: certificates
   configMap:
-    name: {{ .Values.certificates.configMap }}
+    name: {{ .configMap }}
     items:
-      - {key: {{ .Values.certificates.key }}, path: {{ .Values.certificates.key }}}
+      - {key: {{ .key }}, path: {{ .key }}}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -18,6 +18,8 @@ metadata:
 spec:
   replicas: {{ if $root.Values.stopped }}0{{ else }}{{ $service.replicas | int }}{{ end }}
   revisionHistoryLimit: 3
+  # helm gives up a Deployment that has failed. A new version may first build its read model again.
+  progressDeadlineSeconds: 3600
   # The new pod is ready, and stands by, before the old one gives its lease away.
   strategy:
     type: RollingUpdate
@@ -70,7 +72,8 @@ spec:
             - {name: storage, mountPath: /etc/trainyard/storage, readOnly: true}
             {{- end }}
       volumes:
-        {{- include "trainyard.volumes" $root | nindent 8 }}
+        # A gateway spools submissions, of at most 264 MiB at once; the others write nothing there.
+        {{- include "trainyard.volumes" (list $root "1Gi") | nindent 8 }}
         {{- if has "first-token" $needs }}
         {{- include "trainyard.secretFile" (list "first-token" (include "trainyard.keysSecret" $root) "first-token") | nindent 8 }}
         {{- end }}

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import { services } from "@trainyard/kernel/services";
 
 export const kindsOfKeys = ["run-token-key", "first-token", "postgres"] as const;
@@ -15,9 +16,7 @@ function valuesOf(kind: KindOfKey): readonly (readonly [string, string])[] {
     case "run-token-key":
       return [[kind, randomBytes(32).toString("hex")]];
     case "first-token":
-      return [
-        [kind, `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`],
-      ];
+      return [[kind, newApiToken().text]];
     case "postgres":
       return services.map(({ name }) => [
         `postgres-${name}`,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import { readJson, readText, writeAtomically, writeJson } from "./atomic-file.ts";
 import { ClusterError, errorCode } from "../cluster-error.ts";
 import type { Home } from "./home.ts";
@@ -56,11 +57,11 @@ function newClusterId(): string {
   return randomBytes(6).toString("hex");
 }
 
-/** The first API token, `ty_<id>_<secret>`; the gateway issues it under that id at its first start. */
+/** The first API token; the gateway issues it under that id at its first start. */
 export function ensureApiToken(home: Home): string {
   const kept = readText(home.tokenFile)?.trim();
   if (kept !== undefined && kept !== "") return kept;
-  const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
+  const { text: token } = newApiToken();
   writeAtomically(home.tokenFile, `${token}\n`, { durable: true });
   return token;
 }

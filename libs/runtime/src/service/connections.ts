@@ -24,7 +24,8 @@ export const processVariables = {
   ...tracingVariables,
 };
 
-const databaseVariables = {
+/** The variables of a program that has only the database, for its zod schema. */
+export const databaseVariables = {
   TRAINYARD_POSTGRES_URL: z.string().min(1),
   /** The password, which replaces that of the URL. */
   TRAINYARD_POSTGRES_PASSWORD: z.string().min(1).optional(),
@@ -69,9 +70,13 @@ export function processOf(env: Output<typeof processVariables>): ProcessConfig {
   };
 }
 
-export function connectionsOf(env: Output<typeof connectionVariables>): ConnectionsConfig {
+export function databaseOf(env: Output<typeof databaseVariables>): DatabaseConfig {
   const password = env.TRAINYARD_POSTGRES_PASSWORD;
-  return { ...processOf(env), postgresUrl: withLogin(env.TRAINYARD_POSTGRES_URL, { password }) };
+  return { postgresUrl: withLogin(env.TRAINYARD_POSTGRES_URL, { password }) };
+}
+
+export function connectionsOf(env: Output<typeof connectionVariables>): ConnectionsConfig {
+  return { ...processOf(env), ...databaseOf(env) };
 }
 
 export function openLog(

@@ -79,17 +79,22 @@ test("the agent waits for a registry that is unavailable, and reports the wait",
   expect(contexts.progressOf(digest)).toMatchObject({ waits: false });
 });
 
-test("the reason why a run's code cannot be fetched is reported once to each run, without the signed address", async () => {
+test("the reason why a run's code cannot be fetched is reported once to each run that waits, also to a late one, without the signed address", async () => {
   const refusal = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>";
   const digest = platform.addContext(Buffer.from(refusal));
   platform.contextStatus = 403;
-  const [told, toldOther]: [string[], string[]] = [[], []];
+  const [told, toldOther, toldLate]: [string[], string[], string[]] = [[], [], []];
   const fetched = contexts.packed(digest, stopping.signal, (line) => told.push(line));
   const shared = contexts.packed(digest, stopping.signal, (line) => toldOther.push(line));
   const sentence = `the model code cannot be fetched: ${new URL(platform.url).host} answers 403 (AccessDenied: Request has expired); trying again`;
   await vi.waitFor(() => expect(platform.downloads).toBeGreaterThan(3), patient);
   expect(told).toEqual([sentence]);
   expect(toldOther).toEqual([sentence]);
+  const late = contexts.packed(digest, stopping.signal, (line) => toldLate.push(line));
+  await vi.waitFor(() => expect(toldLate).toEqual([sentence]), patient);
+  const { downloads } = platform;
+  await vi.waitFor(() => expect(platform.downloads).toBeGreaterThan(downloads), patient);
+  expect([told, toldOther, toldLate]).toEqual([[sentence], [sentence], [sentence]]);
   platform.contextStatus = 200;
-  await Promise.all([fetched, shared]);
+  await Promise.all([fetched, shared, late]);
 });

@@ -27,8 +27,13 @@ export type FetchProgress = {
   readonly waits: boolean;
 };
 
-/** Gets a sentence for the people of a run whose code could not be fetched for a while, once for each reason. */
+/**
+ * Gets a sentence for the people of a run whose code could not be fetched for a while, once for each reason, also those
+ * from before this run joined.
+ */
 export type OnWait = (sentence: string) => void;
+
+type Waiting = { readonly runs: Set<OnWait>; readonly told: Set<string> };
 
 class WrongBytes extends Error {
   override readonly name = "WrongBytes";
@@ -51,7 +56,7 @@ export class CodeArchives {
   readonly #deps: CodeArchivesDeps;
   readonly #fetching = new Map<string, Promise<string>>();
   readonly #progress = new Map<string, FetchProgress>();
-  readonly #waiting = new Map<string, Set<OnWait>>();
+  readonly #waiting = new Map<string, Waiting>();
 
   constructor(deps: CodeArchivesDeps) {
     this.#deps = deps;
@@ -82,13 +87,16 @@ export class CodeArchives {
     } catch {
       // The file is not in the cache yet.
     }
-    const waiting = this.#waiting.get(digest) ?? new Set();
-    this.#waiting.set(digest, waiting.add(onWait));
+    const waiting = this.#waiting.get(digest) ?? { runs: new Set(), told: new Set() };
+    const { runs, told } = waiting;
+    this.#waiting.set(digest, waiting);
+    runs.add(onWait);
+    for (const sentence of told) onWait(sentence);
     try {
       return await this.#fetchShared(digest, path, signal);
     } finally {
-      waiting.delete(onWait);
-      if (waiting.size === 0) this.#waiting.delete(digest);
+      runs.delete(onWait);
+      if (runs.size === 0) this.#waiting.delete(digest);
     }
   }
 
@@ -137,7 +145,6 @@ export class CodeArchives {
     const backoff = new Backoff(limits.retry, this.#deps.clock, signal);
     const { clock, toldMs = limits.contextToldMs } = this.#deps;
     const beganMs = clock.monotonicMs();
-    const told = new Set<string>();
     let wrong = 0;
     for (;;) {
       signal.throwIfAborted();
@@ -153,15 +160,18 @@ export class CodeArchives {
           throw new NoCode(`what is stored as ${digest} is something else`);
         }
         this.#deps.events.contextWaits(digest, error);
-        const why = retryReason(error);
-        if (clock.monotonicMs() - beganMs >= toldMs && !told.has(why)) {
-          told.add(why);
-          const sentence = `the model code cannot be fetched: ${why}; trying again`;
-          for (const onWait of this.#waiting.get(digest) ?? []) onWait(sentence);
-        }
+        const sentence = `the model code cannot be fetched: ${retryReason(error)}; trying again`;
+        if (clock.monotonicMs() - beganMs >= toldMs) this.#tell(digest, sentence);
         await backoff.wait();
       }
     }
+  }
+
+  #tell(digest: string, sentence: string): void {
+    const waiting = this.#waiting.get(digest);
+    if (waiting === undefined || waiting.told.has(sentence)) return;
+    waiting.told.add(sentence);
+    for (const onWait of waiting.runs) onWait(sentence);
   }
 
   async #fetch(digest: string, path: string, signal: AbortSignal): Promise<string> {

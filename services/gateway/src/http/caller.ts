@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { authidOf, localUser, type TokenLimit, userOf } from "@trainyard/access";
 import { parseRunId, parseTaskRunId } from "@trainyard/kernel";
+import { readApiToken } from "@trainyard/kernel/api-token";
 import { readRunToken, type RunGrants } from "@trainyard/runtime";
 import type { Bucket } from "../rates/rates.ts";
 import type { TokenDocument } from "../read-model/core/views/documents.ts";
@@ -147,9 +148,6 @@ export type CallerLookups = {
 
 export type TokenLookup = (id: string) => Promise<TokenDocument | undefined>;
 
-/** The form of a user's token: ty_<token id>_<secret>. */
-const userTokenPattern = /^ty_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
-
 export function digestOfSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
@@ -250,11 +248,11 @@ export function notOfTask(caller: Caller): UserCaller | TrialRunCaller {
 }
 
 async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Promise<UserCaller> {
-  const [, id, secret] = userTokenPattern.exec(token) ?? [];
-  if (id === undefined || secret === undefined) throw invalidToken();
-  const known = await lookUp(id);
+  const given = readApiToken(token);
+  if (given === null) throw invalidToken();
+  const known = await lookUp(given.id);
   if (known === undefined) throw invalidToken();
-  const shown = Buffer.from(digestOfSecret(secret), "hex");
+  const shown = Buffer.from(digestOfSecret(given.secret), "hex");
   if (!timingSafeEqual(shown, Buffer.from(known.secretDigest, "hex"))) throw invalidToken();
   return callerOfToken(known, nowMs);
 }

@@ -4,20 +4,33 @@ import { mkdir, mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { openLogDatabase } from "@trainyard/event-log/testing";
 import { freePort } from "@trainyard/testing";
 import { S3Server, testUser } from "@trainyard/testing/s3";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
+let [own, other]: readonly TestGateway[] = [];
 let server: S3Server;
 let scratch: string;
 let folder: string;
 let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  [own, other] = await Promise.all([startTestGateway(), startTestGateway()]);
+}, 60_000);
+afterAll(() => Promise.all([own, other].map((gateway) => gateway?.[Symbol.asyncDispose]())));
+
+const databaseOf = (cluster: TestGateway | undefined) => ({
+  TRAINYARD_POSTGRES_URL: cluster?.environment["TRAINYARD_POSTGRES_URL"] ?? "",
+});
 
 beforeEach(async () => {
   server = await S3Server.start({ buckets: ["code"] });
   scratch = await mkdtemp(join(tmpdir(), "trainyard-copied-"));
   folder = join(scratch, "blobs");
   environment = {
+    ...databaseOf(own),
     TRAINYARD_BLOB_DIR: folder,
     TRAINYARD_BLOB_STORAGE: "s3://code/team",
     TRAINYARD_BLOB_STORAGE_ENDPOINT: server.url,
@@ -60,8 +73,11 @@ async function run(settings?: Readonly<Record<string, string>>, ...given: readon
   return { code: child.exitCode, out: out.trimEnd().split("\n"), err };
 }
 
+const marker = "team/.trainyard-storage";
 const stored = (): readonly string[] =>
-  [...(server.buckets.get("code")?.objects.keys() ?? [])].toSorted();
+  [...(server.buckets.get("code")?.objects.keys() ?? [])]
+    .filter((key) => key !== marker)
+    .toSorted();
 
 test("a folder is copied, only what is new is copied again, and what is no blob is named", async () => {
   const code = await writeCode("code");
@@ -131,6 +147,34 @@ test("a copy that was killed is continued", async () => {
   expect(stored().filter((key) => key.includes("contexts"))).toEqual(
     keys.map((key) => `team/${key}`).toSorted(),
   );
+});
+
+test("a copy marks the bucket for its cluster before the first file, and refuses that of another cluster", async () => {
+  await writeCode("code");
+  expect((await run()).code).toBe(0);
+  expect(server.buckets.get("code")?.objects.has(marker)).toBe(true);
+  const before = stored();
+  await writeCode("theirs");
+  const refused = await run(databaseOf(other));
+  expect(refused).toMatchObject({ code: 1, out: [""] });
+  expect(refused.err).toMatch(
+    /^gateway: s3:\/\/code\/team refuses to store model code of this cluster: its object .trainyard-storage names another one, .*\n$/,
+  );
+  expect(refused.err.trim().split("\n")).toHaveLength(1);
+  expect(stored()).toEqual(before);
+  expect((await run()).out.at(-1)).toBe("nothing is left to copy");
+});
+
+test("a copy of a cluster without an event, and one without a database, are refused", async () => {
+  await writeCode("code");
+  await using database = await openLogDatabase();
+  expect(await run({ TRAINYARD_POSTGRES_URL: database.url() })).toMatchObject({
+    code: 1,
+    err: "gateway: the log has no event yet\n",
+  });
+  const none = await run({ TRAINYARD_POSTGRES_URL: "" });
+  expect(none).toMatchObject({ code: 2, err: expect.stringContaining("TRAINYARD_POSTGRES_URL") });
+  expect(stored()).toEqual([]);
 });
 
 test("wrong arguments and settings, and a store that cannot be used, are one sentence", async () => {

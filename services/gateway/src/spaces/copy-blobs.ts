@@ -10,7 +10,11 @@ import {
 } from "@trainyard/blob";
 import { type Clock, Fault } from "@trainyard/kernel";
 import {
+  databaseOf,
+  databaseVariables,
   digestOfContentKey,
+  LogIdentity,
+  openLog,
   parseEnvironment,
   storesOf,
   storesVariables,
@@ -28,7 +32,7 @@ export type CopyDeps = {
 
 export const copyUsage = "usage: copy-blobs --from FOLDER, with TRAINYARD_BLOB_STORAGE";
 
-const schema = z.object(storesVariables);
+const schema = z.object({ ...databaseVariables, ...storesVariables });
 /** Files between two lines about the progress. */
 const saidEvery = 1_000;
 const othersSaidMax = 20;
@@ -43,7 +47,10 @@ export function copiedFolder(given: readonly string[]): string | null {
   }
 }
 
-/** Returns whether every blob of the folder is in the store. Throws the Fault of a store that cannot be used. */
+/**
+ * Returns whether every blob of the folder is in the store. Throws the Fault of a store that cannot be used, or that
+ * another cluster has claimed.
+ */
 export async function copyFolder(
   folder: string,
   { environment, clock, say }: CopyDeps,
@@ -51,10 +58,16 @@ export async function copyFolder(
   const { TRAINYARD_BLOB_DIR: _stillSet, ...settings } = environment;
   const place = settings["TRAINYARD_BLOB_STORAGE"] ? blobPlace(settings) : null;
   if (place?.kind !== "store") throw new Fault(wrongSettings, copyUsage, { retry: "never" });
-  const { credentialsFile } = storesOf(parseEnvironment(schema, environment));
+  const env = parseEnvironment(schema, environment);
+  const { credentialsFile } = storesOf(env);
+  await using log = openLog(databaseOf(env), "gateway");
+  const own = new LogIdentity(log);
+  // An empty log claims nothing, so the copy could be in the place of another cluster.
+  await own.latest();
   await using opened = openObjectBlobs(place, {
     ...{ clock, writes: true, stores: { credentialsFile, kinds: storeSettings(environment) } },
     brake: new StoreBrake({ clock, restMs: 0, atOnceMax: Number.POSITIVE_INFINITY }),
+    log: own,
   });
   await opened.answers(new AbortController().signal);
   const copied = await copyBlobs({

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { deriveCommitId } from "@trainyard/event-log";
+import { readApiToken } from "@trainyard/kernel/api-token";
 import { serviceMeta } from "@trainyard/runtime";
 import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
@@ -10,20 +11,18 @@ import { issueToken } from "./tokens.ts";
  * secret is never in an event, and a cluster with a new log accepts the token that people already have.
  */
 export async function issueFirstToken(backend: Backend, file: string): Promise<void> {
-  const text = (await readFile(file, "utf8")).trim();
-  const [, id, secret] = /^ty_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/.exec(text) ?? [];
-  if (id === undefined || secret === undefined) {
+  const given = readApiToken((await readFile(file, "utf8")).trim());
+  if (given === null) {
     const expected = "ty_, 16 hexadecimal digits, _, and 43 characters of base64url (32 bytes)";
     backend.parts.logger.error({ file, expected }, "first_token_unreadable");
     return;
   }
   const identity = {
-    commitId: deriveCommitId("first token", id),
+    commitId: deriveCommitId("first token", given.id),
     meta: serviceMeta("gateway", { authid: "cluster" }),
   };
   const token = {
-    id,
-    secret,
+    ...given,
     label: "first",
     owner: "admin",
     expiresAtMs: 0,

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { TokenLimit } from "@trainyard/access";
 import { isRejection } from "@trainyard/kernel";
 import type { CommitIdentity } from "@trainyard/runtime";
@@ -67,13 +66,4 @@ export async function endedWithAncestors(
   return tokens.map((token) =>
     token.ancestors.some((id) => revoked.has(id)) ? { ...token, revoked: true } : token,
   );
-}
-
-export function newToken(id: string = randomBytes(8).toString("hex")): {
-  readonly id: string;
-  readonly secret: string;
-  readonly text: string;
-} {
-  const secret = randomBytes(32).toString("base64url");
-  return { id, secret, text: `ty_${id}_${secret}` };
 }

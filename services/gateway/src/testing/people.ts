@@ -1,7 +1,8 @@
 /** Users in tests: appended to the log with their roles, without the calls that create them. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { accessId, authidOf } from "@trainyard/access";
 import type { AnyEvent } from "@trainyard/contracts";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import { digestOfSecret } from "../http/caller.ts";
 
 import type { TestGateway } from "./test-gateway.ts";
@@ -52,11 +53,10 @@ export async function addToken(
   limits: { readonly role: string; readonly workspaces: string[] }[] = [],
   expiresAtMs = 0,
 ): Promise<string> {
-  const [id, secret] = [randomBytes(8).toString("hex"), randomBytes(32).toString("base64url")];
-  const secretDigest = createHash("sha256").update(secret).digest("hex");
+  const { id, secret, text: token } = newApiToken();
+  const secretDigest = digestOfSecret(secret);
   const data = { label: "", owner, secretDigest, expiresAtMs, ancestors: [], limits };
   const position = await gateway.append(`token-${id}`, { type: "TokenIssued", data });
-  const token = `ty_${id}_${secret}`;
   await gateway.call("GET", `/api/v1/tokens?minPosition=${position}`);
   return token;
 }

@@ -12,6 +12,7 @@ import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
 import { assert, categoryOf } from "@trainyard/kernel";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import { categoryOwners } from "@trainyard/kernel/services";
 import {
   type CommandFunctions,
@@ -25,7 +26,6 @@ import {
 import pg from "pg";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
-import { newToken } from "../spaces/tokens.ts";
 
 export type TestGateway = AsyncDisposable & {
   readonly url: string;
@@ -102,7 +102,7 @@ export async function startTestGateway(
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const checkpointDir = join(folder, "checkpoints");
   await mkdir(checkpointDir);
-  const { text: token } = newToken();
+  const { text: token } = newApiToken();
   await writeFile(join(folder, "token"), token, { mode: 0o600 });
   const hub = createMemoryBus();
   const settings = {

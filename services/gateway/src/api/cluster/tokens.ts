@@ -10,6 +10,7 @@ import {
 } from "@trainyard/access";
 import type { RequestOf } from "@trainyard/contracts";
 import { isRejection } from "@trainyard/kernel";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import { foldOf } from "@trainyard/runtime";
 import type { Backend } from "../../backend.ts";
 import { type Caller, mayUseMade } from "../../http/caller.ts";
@@ -20,7 +21,7 @@ import { notAllowed } from "../rights/guard.ts";
 import { findObject, missing } from "../rights/objects.ts";
 import { ownCommit } from "../../spaces/own-commit.ts";
 import { findPlace } from "../../spaces/spaces.ts";
-import { endedWithAncestors, issueToken, newToken } from "../../spaces/tokens.ts";
+import { endedWithAncestors, issueToken } from "../../spaces/tokens.ts";
 import { tokens, users } from "../../streams.ts";
 import { apiLimits } from "../limits.ts";
 import { listPage } from "../paging.ts";
@@ -45,7 +46,7 @@ export function tokenHandlers(backend: Backend) {
       const owner = await ownerFor(backend, request.user, context);
       const limits = await limitsFor(backend, request, context);
       // A repeat with the same idempotency key has the same token id.
-      const token = newToken(tokenIdFor(context.commitId));
+      const token = newApiToken(tokenIdFor(context.commitId));
       if ((await backend.find("token", token.id)) !== undefined) throw unseen(token.id);
       const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
       const ancestors = ancestorsFor(context.caller);

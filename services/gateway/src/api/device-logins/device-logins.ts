@@ -1,6 +1,7 @@
 /** The calls by which a program signs in as a person who confirms it on a page. */
 import { userOf } from "@trainyard/access";
 import { isLine } from "@trainyard/kernel";
+import { newApiToken } from "@trainyard/kernel/api-token";
 import type { Backend } from "../../backend.ts";
 import { callerOfPerson, callerOfToken, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
@@ -8,7 +9,7 @@ import type { RequestContext, UnaryHandlers } from "../../http/request-context.t
 import { DeviceLogins } from "../../people/device-logins.ts";
 import { deviceLoginLimits } from "../../people/limits.ts";
 import { ownCommit } from "../../spaces/own-commit.ts";
-import { findTokens, issueToken, newToken } from "../../spaces/tokens.ts";
+import { findTokens, issueToken } from "../../spaces/tokens.ts";
 
 export function deviceLoginHandlers(backend: Backend) {
   const { pool, directory } = backend.parts;
@@ -27,7 +28,7 @@ export function deviceLoginHandlers(backend: Backend) {
       const { owner, token: of, program } = await logins.finish(secret);
       const person = await personOf(backend, owner, of);
       await backend.parts.access.requireEnabled(person.user);
-      const made = newToken();
+      const made = newApiToken();
       const position = await issueToken(backend, ownCommit({ ...context, caller: person }), {
         ...made,
         label: program,
