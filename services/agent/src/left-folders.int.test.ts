@@ -1,12 +1,12 @@
-/** Folders of runs that the agent cannot remove at first. */
+/** Folders of runs that the agent cannot remove, or cannot read, at first. */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
 import { createService } from "./service.ts";
-import { folderNameOf } from "./state/layout.ts";
+import { folderNameOf, names } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders, runAt } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
@@ -73,4 +73,37 @@ test("a run's folder that cannot be removed delays no launch, and is removed onc
   await platform.ended(last);
   platform.unwant(last);
   await vi.waitFor(() => expect(existsSync(work)).toBe(false), patient);
+});
+
+test("a run whose folder an agent cannot read at its start is reported as running, and adopted once it can be read", async () => {
+  const hub = createMemoryBus();
+  await using platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  const folder = newFolder();
+  const config = agentConfig(platform.url, { TRAINYARD_AGENT_DIR: folder });
+  const start = async () => {
+    const bus = hub.connect("agent-rack");
+    const agent = await createService(config, { bus, logger: createLogger("agent", "silent") });
+    await agent.start();
+    return agent;
+  };
+  const launch = launchOf("while [ ! -e ../../end ]; do sleep 0.05; done; exit 3");
+  const path = join(folder, "runs", folderNameOf(launch));
+  const spec = join(path, names.spec);
+  {
+    await using _first = await start();
+    platform.run(launch);
+    await platform.up(launch);
+  }
+  // A read of a folder fails, also for root.
+  renameSync(spec, `${spec}.aside`);
+  mkdirSync(spec);
+  const before = platform.report?.incarnation;
+  await using _second = await start();
+  await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(before), patient);
+  const reported = platform.reported(launch.allocation);
+  expect(reported).toMatchObject({ requestId: launch.requestId, state: 2 });
+  rmdirSync(spec);
+  renameSync(`${spec}.aside`, spec);
+  mkdirSync(join(path, "end"));
+  expect((await platform.ended(launch)).exit).toMatchObject({ code: 3 });
 });

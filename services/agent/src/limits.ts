@@ -128,6 +128,8 @@ export const limits = {
   cleanUpMs: 60_000,
   /** The time limit for removing one run's folder as its user; the next clean-up continues where this one stopped. */
   removeFolderMs: 60_000,
+  /** The time after which a launch says that a folder does not answer. A busy file server needs less. */
+  folderAnswerMs: 3_000,
   /** The time from the request to stop, which the SDK reads, to SIGTERM: enough to store a checkpoint of some size. */
   stopGraceMs: 10_000,
   /**

@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type Docker from "dockerode";
+import type { Plain } from "@trainyard/contracts";
+import type { Container } from "@trainyard/contracts/agent";
 import { type Clock, Fault } from "@trainyard/kernel";
 import {
   cdiNames,
@@ -13,10 +15,11 @@ import {
   labelsOf,
 } from "../core/container-body.ts";
 import { libpodBody } from "../core/libpod-body.ts";
-import { environmentOf } from "../core/environment.ts";
+import { environmentOf, type StoragePlaces } from "../core/environment.ts";
+import { untilAnswered, waitSentence } from "../state/until-answered.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { EngineWatch } from "./engine-watch.ts";
-import { allowedSection, checkSaveRoot, storageMounts } from "./host-access.ts";
+import { allowedSection, calledFolders, checkSaveRoot, storageMounts } from "./host-access.ts";
 import { packagesRootOf } from "../servers/command.ts";
 import { isPageKind } from "../servers/kinds.ts";
 import { commandIn } from "./processes.ts";
@@ -85,18 +88,13 @@ async function orderOf(
       `the configuration has no environment.image, and agent ${settings.agent}, which runs containers, has no image of its own (TRAINYARD_AGENT_IMAGE)`,
     );
   }
-  checkSaveRoot(storages, settings);
-  const onHost = () => ({
-    allowed: allowedSection(section, settings),
-    // A mounted folder must exist, while a process makes it with its first checkpoint.
-    storageFolders: storageMounts(storages, settings),
-  });
+  const onHost = () => partsOfHost(section, storages, { folder, settings, signal });
   // Checked before the pull, which may take long, and after it, since links may have changed.
-  onHost();
+  await onHost();
   const say = (text: string): void => folder.say(text);
   const deps = { engine, socket, clock, authFile, timeoutMs, say, onProgress };
   const { env } = await ensureImage(image, section.forcePull, deps, signal);
-  const { allowed, ...mounts } = onHost();
+  const { allowed, ...mounts } = await onHost();
   const home = folder.keepsWork ? work : null;
   const inherited = pathsOf(env);
   const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, home, storages, slots, inherited };
@@ -127,6 +125,26 @@ async function orderOf(
   const cdi = settings.engine === "podman" ? cdiNames(slots) : [];
   const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
   return { socket, name, pipes, body, ...libpod };
+}
+
+/** Waits for the folders that the run needs. Throws if one is not allowed or not there. */
+async function partsOfHost(
+  section: Plain<Container>,
+  storages: StoragePlaces,
+  run: Pick<Launching, "folder"> & {
+    readonly settings: ContainerRuntimeSettings;
+    readonly signal: AbortSignal;
+  },
+) {
+  const { folder, settings, signal } = run;
+  const waits = (at: string): void => folder.say(waitSentence(at, settings.agent));
+  await untilAnswered(calledFolders(section, storages, settings), waits, signal);
+  checkSaveRoot(storages, settings);
+  return {
+    allowed: allowedSection(section, settings),
+    // A mounted folder must exist, while a process makes it with its first checkpoint.
+    storageFolders: storageMounts(storages, settings),
+  };
 }
 
 /**

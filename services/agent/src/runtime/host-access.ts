@@ -68,6 +68,17 @@ export function allowedSection(section: Plain<Container>, places: HostPlaces): P
   };
 }
 
+/** Returns the folders that the other functions call. */
+export function calledFolders(
+  { bindMounts, storageMount: mount }: Plain<Container>,
+  { checkpointRoot, tensorboardRoot, saveRoot = null }: StoragePlaces,
+  { checkpointDir }: HostPlaces,
+): readonly string[] {
+  const mounted = [...bindMounts, ...(mount ? [mount] : [])].map(({ hostPath }) => hostPath);
+  const storages = [checkpointDir, checkpointRoot, tensorboardRoot, saveRoot];
+  return [...mounted, ...storages].filter((path): path is string => path !== null && path !== "");
+}
+
 /** The folders to mount for the run's checkpoints and TensorBoard files, each once. */
 export function storageMounts(storages: StoragePlaces, places: HostPlaces): readonly string[] {
   const roots = [
@@ -149,7 +160,11 @@ function allowedPath(
   const real = isAbsolute(path) ? realPath(path) : path;
   const isOwn =
     kind === "paths" && checkpointDir !== "" && real === realPath(resolve(checkpointDir));
-  if (isOwn || access[kind].some((prefix) => isWithin(real, realPath(prefix)))) return real;
+  // Another allowed folder is called only if it may be a link to this one: its mount may hang.
+  const isAllowed =
+    access[kind].some((prefix) => isWithin(real, prefix)) ||
+    access[kind].some((prefix) => isWithin(real, realPath(prefix)));
+  if (isOwn || isAllowed) return real;
   throw refused(key, path === real ? path : `${path} (${real})`, agent, settings[kind]);
 }
 

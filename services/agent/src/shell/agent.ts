@@ -48,6 +48,7 @@ import { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { spoolsOf } from "./spools.ts";
 import { checkStored } from "./stored-checks.ts";
 import { Undelivered } from "./undelivered.ts";
+import { UnreadRuns } from "./unread-runs.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
 export type AgentIdentity = {
@@ -86,6 +87,7 @@ export class Agent implements AsyncDisposable {
   readonly #runs = new Map<string, Run>();
   /** Launches that could not be written, with their reports, until they are forgotten. They leave nothing on disk. */
   readonly #refused = new Map<string, Plain<AllocationReport>>();
+  readonly #unread: UnreadRuns;
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
   readonly #changed: WakeSignal;
@@ -118,6 +120,7 @@ export class Agent implements AsyncDisposable {
     const [runs, uptime, { events }] = [this.#runs, this.#uptime, deps];
     this.#remains = { runs, uptime, events, lost: new LostLaunches(uptime, events, deps.clock) };
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
+    this.#unread = new UnreadRuns((path) => this.#adopt(path), events);
     this.#epochs = new SchedulerEpochs(deps.folder, deps.events);
   }
 
@@ -133,7 +136,9 @@ export class Agent implements AsyncDisposable {
 
   async start(): Promise<void> {
     const { bus, identity, events } = this.#deps;
-    this.#adopt();
+    for (const name of readdirSync(this.#runsFolder)) {
+      this.#unread.read(join(this.#runsFolder, name));
+    }
     events.adopted(this.#runs.size);
     const loops = Promise.all([
       this.#reportLoop(),
@@ -181,18 +186,10 @@ export class Agent implements AsyncDisposable {
     this.#publish();
   }
 
-  #adopt(): void {
-    for (const name of readdirSync(this.#runsFolder)) {
-      const path = join(this.#runsFolder, name);
-      try {
-        const folder = RunFolder.open(path, this.#deps.clock);
-        if (folder === null) this.#remains.lost.notice(path);
-        else this.#hold(folder);
-      } catch (error) {
-        // A launch that cannot be read must not prevent the adoption of the others.
-        this.#deps.events.notAdopted(path, error);
-      }
-    }
+  #adopt(path: string): void {
+    const folder = RunFolder.open(path, this.#deps.clock);
+    if (folder === null) this.#remains.lost.notice(path);
+    else this.#hold(folder);
   }
 
   #hold(folder: RunFolder): void {
@@ -251,7 +248,8 @@ export class Agent implements AsyncDisposable {
   }
 
   #has(launch: Plain<Launch>): boolean {
-    return [this.#runs, this.#refused].some((held) => held.has(runKeyOf(launch)));
+    const all = [this.#runs, this.#refused, this.#unread];
+    return all.some((held) => held.has(runKeyOf(launch)));
   }
 
   #launch(launch: Plain<Launch>): void {
@@ -346,7 +344,11 @@ export class Agent implements AsyncDisposable {
       folder: identity.folder,
       place: identity.place,
       startedMs: identity.startedMs,
-      allocations: [...told.map((run) => run.report()), ...this.#refused.values()],
+      allocations: [
+        ...told.map((run) => run.report()),
+        ...this.#refused.values(),
+        ...this.#unread.reports(),
+      ],
       // After the reports, which read the checkpoints of their runs.
       ...this.#undelivered.count(this.#runs.values(), clock.monotonicMs()),
     };
@@ -360,11 +362,12 @@ export class Agent implements AsyncDisposable {
     const { clock, runtime, events } = this.#deps;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const running = (): ReadonlySet<string> =>
-        new Set(
-          [...this.#runs.values()].filter((run) => !run.isEnded).map(({ folder }) => folder.key),
-        );
+      const running = (): ReadonlySet<string> => {
+        const runs = [...this.#runs.values()].filter((run) => !run.isEnded);
+        return new Set([...runs.map(({ folder }) => folder.key), ...this.#unread.keys()]);
+      };
       await runtime.sweep(running).catch(events.sweepFailed);
+      this.#unread.readAgain();
       await pause(clock, limits.orphansMs, signal);
     }
   }

@@ -275,7 +275,7 @@ export class Run implements AsyncDisposable {
       // Throws if a device has disappeared since the run was placed: the run would silently train on the CPU.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
-      const storages = openStorages(this.folder, this.#deps);
+      const storages = await openStorages(this.folder, this.#deps, preparing);
       const hostSlots = this.#deps.offer.slots.length;
       const launching = { folder: this.folder, work, slots, hostSlots, storages, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import { untilAnswered, waitSentence } from "../state/until-answered.ts";
 import { makeTensorBoardFolders } from "../users/tensorboard-folders.ts";
 import {
   areTensorBoardsSent,
@@ -20,15 +21,21 @@ import { inRounds } from "./delivery.ts";
  * Returns the storages of a run; of a task only that of its saves. Where runs have users of their own, the shared
  * folders of TensorBoard files exist.
  */
-export function openStorages(
-  { owner, launch, isTask, keepsWork }: RunFolder,
-  agent: Parameters<typeof storagePlaces>[1],
-): StoragePlaces {
+export async function openStorages(
+  folder: RunFolder,
+  agent: Parameters<typeof storagePlaces>[1] & { readonly agent: string },
+  signal: AbortSignal,
+): Promise<StoragePlaces> {
+  const { owner, launch, isTask, keepsWork } = folder;
   if (isTask) {
     const none = { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
     return { ...none, saveRoot: keepsWork ? checkpointRootOf(launch, agent.checkpointDir) : null };
   }
-  if (owner !== null) makeTensorBoardFolders(agent.checkpointDir, launch.log);
+  if (owner !== null && agent.checkpointDir !== "") {
+    const waits = (at: string): void => folder.say(waitSentence(at, agent.agent));
+    await untilAnswered([agent.checkpointDir], waits, signal);
+    makeTensorBoardFolders(agent.checkpointDir, launch.log);
+  }
   return storagePlaces(launch, agent);
 }
 

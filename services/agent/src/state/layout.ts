@@ -154,6 +154,13 @@ export function folderNameOf(run: RequestedRun): string {
     .join("");
 }
 
+/** The key of the run whose folder has this name. */
+export function keyOfFolder(name: string): string {
+  const text = (codes: string): string =>
+    Buffer.from(codes.replaceAll("+", ""), "hex").toString("utf8");
+  return name.replaceAll(/(?:\+[0-9A-F]{2})+/g, text);
+}
+
 /** Null if the file does not exist, or is not JSON: then it is a torn file of another writer. */
 export function readRecord<T>(folder: string, name: string): T | null {
   try {
