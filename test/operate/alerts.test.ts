@@ -40,6 +40,15 @@ test("each alert has a runbook of five to fifteen lines, and each runbook an ale
   }
 });
 
+test("the text of each alert names what it is about: the labels that its expression keeps", () => {
+  for (const { alert, expr, annotations } of alerts) {
+    const kept = /by \(([^)]*)\)/.exec(expr)?.[1]?.split(", ");
+    const own = expr.includes("trainyard_agent_") ? ["instance"] : ["service", "instance"];
+    const labels = kept ?? (/^(?:sum|max)\(/.test(expr) ? [] : own);
+    for (const label of labels) expect(annotations.summary, alert).toContain(`$labels.${label} `);
+  }
+});
+
 test("the expressions of boards and alerts name metrics and labels that are there", async () => {
   const known = new Map<string, readonly string[]>();
   for (const { registry } of registries().values())

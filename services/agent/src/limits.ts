@@ -85,6 +85,8 @@ export const limits = {
   storedChecksFirst: 200,
   /** The most stored checkpoints of a host that a pass checks, the newest: the list has 20 MB at most. */
   storedChecksMax: 100_000,
+  /** The most reasons for a wait that the agent's log names in one outage. */
+  waitReasonsSaidMax: 8,
   /** A checkpoint that waits for this long is named in the trial's log. */
   waitsLongMs: 24 * 60 * 60 * 1_000,
   /** The time for which the agent trusts that files it sent are still in the store. */

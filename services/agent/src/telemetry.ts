@@ -50,7 +50,7 @@ export function createTelemetry(registry: Registry, logger: Logger) {
     contextWaits: (digest: string, error: unknown) =>
       logger.warn({ digest, err: error }, "context_waits"),
     linesShipped: (count: number) => lines.inc(count),
-    /** Logged as a warning only once in an outage. */
+    /** Logged as a warning only once in an outage for each reason. */
     linesWait: (allocation: string, why: unknown, again: boolean) =>
       logger[again ? "debug" : "warn"]({ allocation, err: why }, "lines_wait"),
     lineRefused(allocation: string, sequence: number) {

@@ -100,7 +100,7 @@ export async function createService(
       (await manifests.forgetGone()) ? 0 : null,
     );
     const placed = new Placed({ log, pool, clock, logger }, () => forgetting.wake());
-    const known = new KnownStorages({ executor, placed, claims, disk, brake, clock });
+    const known = new KnownStorages({ executor, placed, claims, disk, brake, clock, events });
     const renewals = new Renewals({ claims, disk, brake, clock, logger, events });
     const settings = { ...shared, claims, known, executor, manifests, pool, logger, graceMs };
     const unfinished = new Unfinished(settings);

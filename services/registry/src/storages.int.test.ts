@@ -14,6 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => registry[Symbol.asyncDispose]());
 
+/** The failures of storages that the registry has counted, by their fault. */
+async function failures(fault: string): Promise<number> {
+  const text = await (await fetch(`${registry.service.address()}/metrics`)).text();
+  const sample = new RegExp(
+    `^trainyard_registry_storage_failures_total{.*"directory".*"${fault}".* (\\d+)$`,
+    "m",
+  );
+  return Number(sample.exec(text)?.[1]);
+}
+
 const rejectedAs = (code: string) => ({ kind: "rejected", rejection: { rejected: code } });
 
 describe("a storage that two hosts see differently", () => {
@@ -35,6 +45,7 @@ describe("a storage that two hosts see differently", () => {
     const manifest = await registry.write(checkpoint, { weights: "w" });
     const seen = await unmounted(() => registry.complete(checkpoint, trial, manifest));
     expect(seen).toEqual({ kind: "unavailable" });
+    expect(await failures("storage_unreadable")).toBe(1);
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
     expect(await registry.complete(checkpoint, trial, manifest)).toMatchObject({ kind: "ok" });
     const [declared] = await registry.stage.events(`checkpoint-${checkpoint}`);
@@ -51,6 +62,13 @@ describe("a storage that two hosts see differently", () => {
     });
     expect(seen).toEqual({ kind: "unavailable" });
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
+  });
+
+  test("takes no checkpoint that was written to another storage at the path, and counts it", async () => {
+    const storageId = randomUUID();
+    const { answer } = await registry.declareIn({ trial: await registry.newTrial(), storageId });
+    expect(answer).toEqual({ kind: "unavailable" });
+    expect(await failures("storage_not_known")).toBe(1);
   });
 
   test("keeps the files of a failed checkpoint until it is mounted again", async () => {

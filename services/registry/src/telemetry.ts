@@ -14,7 +14,7 @@ export type Telemetry = {
   cleared(checkpoint: string): void;
   notCleared(checkpoint: string, error: unknown): void;
   markerNotRenewed(root: string, error: unknown): void;
-  /** A storage of this kind refused a request, or did not answer. */
+  /** A storage of this kind refused a request or did not answer, or is not the one that was expected at its place. */
   storageRefused(fault: Fault, kind: string): void;
   folderKept(checkpoint: string, why: string): void;
   versionRegistered(model: string, number: number, checkpoint: string): void;
@@ -92,19 +92,27 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
   };
 }
 
+/** The faults of a place at which this host sees another storage, or none that it can read. */
+const placeFaults = [
+  "storage_not_known",
+  "storage_not_marked",
+  "storage_of_another_log",
+  "storage_unreadable",
+];
+
 function storageEvents(
   registry: Registry,
   logger: Logger,
 ): Pick<Telemetry, "markerNotRenewed" | "storageRefused"> {
   const refusals = new Counter({
     name: "trainyard_registry_storage_failures_total",
-    help: "Requests that a storage of checkpoints refused or did not answer, by its kind and the fault",
+    help: "Requests that a storage of checkpoints refused or did not answer, or that wait for another one at its place, by its kind and the fault",
     labelNames: ["storage", "fault"],
     registers: [registry],
   });
   // A counter that begins at 1 has no increase for Prometheus.
   for (const storage of brakedKinds)
-    for (const fault of storageFaults) refusals.inc({ storage, fault }, 0);
+    for (const fault of [...storageFaults, ...placeFaults]) refusals.inc({ storage, fault }, 0);
   return {
     markerNotRenewed(root, error) {
       logger.warn({ root, err: error }, "storage_marker_not_renewed");

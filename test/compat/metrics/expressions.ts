@@ -8,7 +8,7 @@ const deploy = join(import.meta.dirname, "../../../deploy");
 type Alert = {
   readonly alert: string;
   readonly expr: string;
-  readonly annotations: { readonly runbook: string };
+  readonly annotations: { readonly runbook: string; readonly summary: string };
 };
 
 type Panel = {

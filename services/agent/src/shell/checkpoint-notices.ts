@@ -1,6 +1,7 @@
 /**
- * Says why the checkpoints of an ended run wait: once in an outage to the agent's log. The trial's log gets a line when
- * the platform refuses the run itself, and when a checkpoint has waited for a day, since then a person has to act.
+ * Says why the checkpoints of an ended run wait: each reason once in an outage to the agent's log. The trial's log gets
+ * a line when the platform refuses the run itself, and when a checkpoint has waited for a day, since then a person has
+ * to act.
  */
 import type { Clock } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
@@ -19,7 +20,8 @@ export type NoticeDeps = {
 
 export class CheckpointNotices {
   readonly #deps: NoticeDeps;
-  #isWaiting = false;
+  /** The reasons since the last delivery: an outage that is mended may uncover another. */
+  readonly #said = new Set<string>();
   #saidLost = false;
   #saidRefused = false;
   #saidLong = false;
@@ -44,8 +46,9 @@ export class CheckpointNotices {
       );
       return;
     }
-    events.checkpointsWait(allocation, why, this.#isWaiting);
-    this.#isWaiting = true;
+    const again = this.#said.has(why) || this.#said.size >= limits.waitReasonsSaidMax;
+    events.checkpointsWait(allocation, why, again);
+    if (!again) this.#said.add(why);
     if (answer.refusesCaller === true && !this.#saidRefused) {
       this.#saidRefused = true;
       tell(
@@ -56,7 +59,7 @@ export class CheckpointNotices {
   }
 
   progressed(): void {
-    this.#isWaiting = false;
+    this.#said.clear();
     this.#saidLost = false;
     this.#saidRefused = false;
   }

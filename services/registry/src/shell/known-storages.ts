@@ -18,7 +18,9 @@ import {
 import { assert, type Clock, Fault, isFault } from "@trainyard/kernel";
 import type { Executor } from "@trainyard/runtime";
 import { registryLimits } from "../limits.ts";
+import type { Telemetry } from "../telemetry.ts";
 import type { Placed } from "./placed.ts";
+import { kindOfStorage } from "./storage-kind.ts";
 import { adoptionAt } from "./storages.ts";
 
 export type KnownStoragesDeps = {
@@ -28,6 +30,7 @@ export type KnownStoragesDeps = {
   readonly disk: Pick<StorageDisk, "seen">;
   readonly brake: StoreBrake;
   readonly clock: Clock;
+  readonly events: Pick<Telemetry, "storageRefused">;
 };
 
 export class KnownStorages {
@@ -67,12 +70,12 @@ export class KnownStorages {
     let seen = await seenStore(store);
     if (seen.kind === "unmarked") {
       const known = await this.#knownAt(root);
-      if (known.length > 0) throw notKnown(root, "has lost its marker", known);
+      if (known.length > 0) throw this.#notKnown(root, "has lost its marker", known);
       seen = { kind: "marked", ...(await markStore(store, await claims.owner())) };
     }
     if (seen.kind !== "marked") {
       const detail = `the marker of ${root} is damaged: run ${adoptCommand(root)}`;
-      throw new Fault("storage_not_marked", detail, { retry: "later" });
+      throw this.#refused(root, "storage_not_marked", detail);
     }
     await this.#refuseAnothers(root, seen);
     await this.#refuseNew(root, seen.id);
@@ -112,7 +115,9 @@ export class KnownStorages {
     const seen = await this.#seen(root);
     if (seen?.kind === "marked") return this.admit(section, seen.id);
     const known = await this.#knownAt(root);
-    if (known.length > 0) throw notKnown(root, "has no readable marker on this host", known);
+    if (known.length > 0) {
+      throw this.#notKnown(root, "has no readable marker on this host", known);
+    }
   }
 
   /** Returns null if the disk does not answer: the completion needs it anyway. */
@@ -128,9 +133,7 @@ export class KnownStorages {
   async #refuseAnothers(root: string, seen: SeenStorage): Promise<void> {
     const problem = await this.#deps.claims.anotherLog(root, seen);
     if (problem === null) return;
-    throw new Fault("storage_of_another_log", `no checkpoint is stored: ${problem}`, {
-      retry: "later",
-    });
+    throw this.#refused(root, "storage_of_another_log", `no checkpoint is stored: ${problem}`);
   }
 
   async #refuseNew(root: string, id: string): Promise<void> {
@@ -138,15 +141,22 @@ export class KnownStorages {
     if (known.length === 0 || known.includes(id)) return;
     const adoption = await adoptionAt(this.#deps.executor, root);
     if (adoption.id === id || adoption.replaced.includes(id)) return;
-    throw notKnown(root, `is storage ${id} here`, known);
+    throw this.#notKnown(root, `is storage ${id} here`, known);
   }
 
   #knownAt(root: string): Promise<readonly string[]> {
     return this.#deps.placed.idsAt(root);
   }
-}
 
-function notKnown(root: string, what: string, known: readonly string[]): Fault {
-  const detail = `no checkpoint is stored: ${root} ${what}, and its checkpoints are in storage ${known.join(", ")}: mount that storage, or run ${adoptCommand(root)}`;
-  return new Fault("storage_not_known", detail, { retry: "later", fields: { root } });
+  #notKnown(root: string, what: string, known: readonly string[]): Fault {
+    const detail = `no checkpoint is stored: ${root} ${what}, and its checkpoints are in storage ${known.join(", ")}: mount that storage, or run ${adoptCommand(root)}`;
+    return this.#refused(root, "storage_not_known", detail);
+  }
+
+  /** The brake counts what a storage refuses, and this what is refused because of the storage that is there. */
+  #refused(root: string, code: string, detail: string): Fault {
+    const fault = new Fault(code, detail, { retry: "later", fields: { root } });
+    this.#deps.events.storageRefused(fault, kindOfStorage(root));
+    return fault;
+  }
 }

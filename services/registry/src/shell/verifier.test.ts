@@ -12,13 +12,17 @@ function stage() {
   const clock = new ManualClock();
   const reads: PromiseWithResolvers<Verdict>[] = [];
   const bytes: number[] = [];
+  const refused: string[] = [];
   const read = () => {
     const result = Promise.withResolvers<Verdict>();
     reads.push(result);
     return result.promise;
   };
-  const verifier = new Verifier(read, clock, { verified: (count) => void bytes.push(count) });
-  return { clock, reads, bytes, verify: () => verifier.verify(place, manifest, "d") };
+  const verifier = new Verifier(read, clock, {
+    verified: (count) => void bytes.push(count),
+    storageRefused: (_fault, kind) => void refused.push(kind),
+  });
+  return { clock, reads, bytes, refused, verify: () => verifier.verify(place, manifest, "d") };
 }
 
 describe("a verification", () => {
@@ -53,11 +57,12 @@ describe("a verification", () => {
     expect(await second).toEqual(verified);
   });
 
-  test("has no verdict while the storage cannot be read, or if the thread is lost", async () => {
-    const { reads, verify } = stage();
+  test("has no verdict while the storage cannot be read, which is counted, or if the thread is lost", async () => {
+    const { reads, refused, verify } = stage();
     const unreadable = expect(verify()).rejects.toMatchObject({ retry: "later" });
     reads[0]?.resolve({ kind: "unreadable", detail: "not there" });
     await unreadable;
+    expect(refused).toEqual(["directory"]);
     const lost = expect(verify()).rejects.toThrow("lost");
     reads[1]?.reject(new Error("lost"));
     await lost;

@@ -6,8 +6,11 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
+import { kindOfStorage } from "./storage-kind.ts";
 import { nameOf, type Place } from "./verify.ts";
 import type { Verdict } from "./verify-files.ts";
+
+type VerifierEvents = Pick<Telemetry, "verified" | "storageRefused">;
 
 type Read = (place: Place, manifest: Manifest) => Promise<Verdict>;
 
@@ -17,12 +20,12 @@ type Settled = Exclude<Verdict, { readonly kind: "unreadable" | "absent" }>;
 export class Verifier {
   readonly #read: Read;
   readonly #clock: Clock;
-  readonly #events: Pick<Telemetry, "verified">;
+  readonly #events: VerifierEvents;
   readonly #running = new Map<string, Promise<Verdict>>();
   /** The time since when a requested folder, or one of its files, was missing. */
   readonly #absentSinceMs = new Map<string, number>();
 
-  constructor(read: Read, clock: Clock, events: Pick<Telemetry, "verified">) {
+  constructor(read: Read, clock: Clock, events: VerifierEvents) {
     this.#read = read;
     this.#clock = clock;
     this.#events = events;
@@ -40,7 +43,11 @@ export class Verifier {
     if (this.#running.get(key) === running) this.#running.delete(key);
     if (verdict.kind === "absent") return this.#absent(name, verdict);
     this.#absentSinceMs.delete(name);
-    if (verdict.kind === "unreadable") throw unreadable(verdict.detail);
+    if (verdict.kind === "unreadable") {
+      const fault = unreadable(verdict.detail);
+      this.#events.storageRefused(fault, kindOfStorage(name));
+      throw fault;
+    }
     return verdict;
   }
 
