@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { authidOf, localUser } from "@trainyard/access";
 import { deriveCommitId } from "@trainyard/event-log";
 import { serviceMeta } from "@trainyard/runtime";
 import type { Backend } from "../backend.ts";
@@ -25,7 +26,8 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
     id,
     secret,
     label: "first",
-    owner: "admin",
+    // The first user makes it the service account of this name.
+    owner: authidOf(localUser),
     expiresAtMs: 0,
     ancestors: [],
     limits: [],
