@@ -175,7 +175,7 @@ test("a local folder becomes a model version in Google Cloud Storage, is exporte
     readonly checkpoint: string;
     readonly uploadedBy: string;
   };
-  expect(version.uploadedBy).toBe("admin");
+  expect(version.uploadedBy).toBe("local");
   const exported = await world.yard("model", "export", "own", "latest", "own-export");
   expect(exported, exported.err).toMatchObject({ code: 0 });
   const out = join(world.folder, "own-export");

@@ -218,7 +218,7 @@ test("the name, the description and the labels are edited in the header, and a r
   const { client } = stage.world;
   const read = () => client.call("getExperiment", { experiment });
   await page.getByText("default / default").waitFor();
-  await page.getByText("owner admin").waitFor();
+  await page.getByText("owner local").waitFor();
   const field = (name: string) => page.getByRole("textbox", { name: `${name} of experiment` });
   const button = (name: string) => page.getByRole("button", { name: `Edit the ${name} of` });
   await button("description").focus();

@@ -163,7 +163,7 @@ test("on a phone the pages have names, and signing out is a line of the menu", a
   expect(x + width).toBeLessThanOrEqual(360);
   await more.click();
   await page.getByRole("menuitem", { name: "Compare" }).waitFor();
-  await page.getByRole("menuitem", { name: "Sign out admin" }).click();
+  await page.getByRole("menuitem", { name: "Sign out local" }).click();
   await signInHeading(page).waitFor();
 });
 

@@ -76,7 +76,7 @@ export async function rowsPage<Kind extends DocumentKind>(
   await backend.reachText(asked.minPosition);
   const { pool, documents, clock, listQueries, directory } = backend.parts;
   const spec: ListSpec = list;
-  // Without users the rows have the names, and an index their order.
+  // Without users all rows have one owner.
   const columns = directory.isEmpty ? ofScope : { ...ofScope, ...namedColumns(spec) };
   const filter = inWords(() => allOf(readFilter(asked.filter), conditions));
   const order = readOrder(spec, asked.orderBy);

@@ -37,9 +37,9 @@ export class UserDirectory {
     void this.#reread(idOf(stream));
   }
 
-  /** Whether the cluster has no users. */
+  /** Whether no user but the service account `local` has a name. */
   get isEmpty(): boolean {
-    return this.#names.size === 0;
+    return this.#names.size <= 1;
   }
 
   /** Returns the name of an owner or actor that events record; the text itself if it is no user. */

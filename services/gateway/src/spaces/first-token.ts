@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { authidOf, localUser } from "@trainyard/access";
 import { deriveCommitId } from "@trainyard/event-log";
 import { readApiToken } from "@trainyard/kernel/api-token";
 import { serviceMeta } from "@trainyard/runtime";
@@ -24,7 +25,8 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
   const token = {
     ...given,
     label: "first",
-    owner: "admin",
+    // The first user makes it the service account of this name.
+    owner: authidOf(localUser),
     expiresAtMs: 0,
     ancestors: [],
     limits: [],

@@ -26,7 +26,7 @@ export function created(
       name: "example",
       description: "",
       labels: [],
-      owner: "admin",
+      owner: "user:local",
       workspace: "",
       project: "",
       ...over,

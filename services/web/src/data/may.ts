@@ -1,5 +1,5 @@
 /** Whether pages offer an action: the caller has the permission that the action's call needs. */
-import { localUser, type Owned, permissionName } from "@trainyard/access";
+import { type Owned, permissionName } from "@trainyard/access";
 import { permissionOf } from "@trainyard/client";
 import type { UnaryName } from "@trainyard/contracts";
 import { useCall } from "./calls.ts";
@@ -40,12 +40,8 @@ export function useMayOn(experiment: string): (call: UnaryName) => boolean {
   return (call) => data === undefined || may(call, data);
 }
 
-/**
- * Returns whether an object is the caller's own: only its owner opens a task. Objects from before the first user have
- * owners of other names, and are those of the account `local`.
- */
+/** Returns whether an object is the caller's own: only its owner opens a task. */
 export function useIsOwn(): (owner: string) => boolean {
   const { data } = useMe();
-  return (owner) =>
-    data?.hasUsers !== true || data.user?.id === localUser || owner === data.user?.name;
+  return (owner) => data?.hasUsers !== true || owner === data.user?.name;
 }

@@ -149,7 +149,7 @@ describe("a comparison", () => {
     expect(experiments).toMatchObject([
       {
         ...{ id: "2", name: "net 2", labels: ["night"], searcher: "random", metric: "loss" },
-        ...{ smallerIsBetter: false, workspace: "default", project: "default", owner: "admin" },
+        ...{ smallerIsBetter: false, workspace: "default", project: "default", owner: "local" },
         ...{ state: "PAUSED", config: { hyperparameters: { lr: 2 } }, codeDigest: "c0de" },
       },
       { id: "1", smallerIsBetter: true },

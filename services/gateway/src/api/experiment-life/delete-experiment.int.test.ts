@@ -127,7 +127,7 @@ searcher: {name: single, metric: loss, source_checkpoint_uuid: ${checkpoint}}`,
   expect(String(refused.body["detail"])).toContain("experiment 1 is deleted");
   const { body } = await gateway.call("GET", "/api/v1/experiments:deleted");
   expect(body["items"]).toMatchObject([
-    { id: "1", name: "iris", owner: "admin", reason: "a mistake", graceEndMs },
+    { id: "1", name: "iris", owner: "local", reason: "a mistake", graceEndMs },
   ]);
   const back = await post("1/undelete");
   expect(back).toMatchObject({ status: 200, body: { experiment: { id: "1", name: "iris" } } });

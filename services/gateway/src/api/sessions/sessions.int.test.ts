@@ -56,7 +56,7 @@ describe("a session", () => {
       await signIn({ code }),
     ]) {
       const read = await byCookie(cookieOf(opened), "GET", current);
-      expect(read).toMatchObject({ status: 200, body: { label: "first", owner: "admin" } });
+      expect(read).toMatchObject({ status: 200, body: { label: "first", owner: "local" } });
       expect(read.headers.get("cache-control")).toBe("no-store");
       const inHours = (Number(read.body["expiresAtMs"]) - Date.now()) / 3_600_000;
       expect(inHours).toBeCloseTo(httpLimits.sessionIdleHours, 1);
@@ -141,7 +141,7 @@ describe("the cookie of a session", () => {
   it("may do what its token may, including changes, from a page of this server", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const made = await byCookie(cookie, "POST", "/api/v1/tokens", {}, { label: "by cookie" });
-    expect(made).toMatchObject({ status: 200, body: { token: { owner: "admin" } } });
+    expect(made).toMatchObject({ status: 200, body: { token: { owner: "local" } } });
   });
 
   it("makes no token that outlives the session", async () => {

@@ -137,7 +137,7 @@ describe("a new task", () => {
     expect(asked).toMatchObject([
       {
         kind: "command",
-        owner: "admin",
+        owner: "user:local",
         workspace: "default",
         name: "curl https://ada:<masked>@host/",
         config: {

@@ -20,6 +20,13 @@ const api = (method: string, path: string, body?: object, token?: string) =>
 const create = (name: string, more: object = {}) =>
   api("POST", "users", { name, password: passwordForm(name), ...more });
 
+/** Returns the workspaces whose creator a filter names. */
+async function madeBy(name: string): Promise<readonly unknown[]> {
+  const filter = encodeURIComponent(`created_by = ${name} and name = old`);
+  const { body } = await api("GET", `workspaces?filter=${filter}`);
+  return (body["items"] as { createdBy: string }[]).map(({ createdBy }) => createdBy);
+}
+
 const userIn = ({ body }: CallAnswer) => body["user"] as Readonly<Record<string, unknown>>;
 
 describe("a cluster without users", () => {
@@ -37,6 +44,15 @@ describe("a cluster without users", () => {
       body: { code: "no_users" },
     });
     expect((await api("GET", "users")).body["items"]).toEqual([]);
+  });
+});
+
+describe("an object from before the first person", () => {
+  test("is owned by local, which is no user yet", async () => {
+    expect((await api("POST", "workspaces", { name: "old" })).status).toBe(200);
+    expect(await madeBy("local")).toEqual(["local"]);
+    expect((await api("GET", "sessions/current")).body["owner"]).toBe("local");
+    expect((await api("GET", "users/local")).status).toBe(404);
   });
 });
 
@@ -68,6 +84,14 @@ describe("the first person", () => {
 });
 
 describe("a user", () => {
+  test("of the name admin owns nothing from before the first user", async () => {
+    expect((await create("admin")).status).toBe(200);
+    expect(await madeBy("admin")).toEqual([]);
+    expect(await madeBy("local")).toEqual(["local"]);
+    const tokens = (await api("GET", "tokens?all=true")).body["items"] as { owner: string }[];
+    expect(new Set(tokens.map(({ owner }) => owner))).toEqual(new Set(["local"]));
+  });
+
   test("has no name that may be another user's id, which calls name alike", async () => {
     expect(await create("0A1b2c3d4e5f")).toMatchObject({
       status: 400,
