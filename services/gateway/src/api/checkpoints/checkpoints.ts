@@ -21,6 +21,7 @@ import { shownCheckpoint } from "../shown.ts";
 import { usableTask } from "../tasks/access.ts";
 import { downloadObjects } from "./download-objects.ts";
 import { refuseForeign } from "./foreign.ts";
+import { requireReadsFiles } from "./saves-of-others.ts";
 
 export function checkpointHandlers(
   backend: Backend,
@@ -45,6 +46,7 @@ export function checkpointHandlers(
       },
       planDownload: async ({ checkpoint }, context) => {
         await refuseForeign(backend, checkpoint, context.caller);
+        await requireReadsFiles(backend, checkpoint, context);
         return plan(backend, checkpoint, context);
       },
       planUpload: async (request, context) =>
@@ -52,6 +54,7 @@ export function checkpointHandlers(
       planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
       planFiles: async (request, context) => {
         await refuseForeign(backend, request.checkpoint, context.caller);
+        await requireReadsFiles(backend, request.checkpoint, context);
         return planFiles(backend, request, context);
       },
     },
@@ -275,6 +278,7 @@ async function download(
   { checkpoint, globs }: RequestOf<"downloadCheckpoint">,
   context: RequestContext,
 ) {
+  await requireReadsFiles(backend, checkpoint, context);
   const planned = await plan(backend, checkpoint, context);
   const manifest = matching(planned.manifest, globs);
   const { path, store, storageId } = planned;

@@ -7,6 +7,7 @@ import type { Backend } from "../../backend.ts";
 import { notOfTask, type TrialRunCaller, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
+import { requireReadsFiles } from "../checkpoints/saves-of-others.ts";
 import { requireFor, requireIn } from "../rights/guard.ts";
 import { findObject, isSeen } from "../rights/objects.ts";
 import { registeringRights, workspaceOfCaller } from "../rights/runs.ts";
@@ -129,6 +130,7 @@ async function register(
   const rights = caller.kind === "run" ? await registeringRights(backend, caller) : context.rights;
   const place = createModel ? await placeOfNew(backend, caller) : undefined;
   await requireRegistering(backend, request, { rights, newIn: place?.workspace ?? "" });
+  await requireReadsFiles(backend, checkpoint, { caller, rights });
   const words = newWords(given);
   const asked = { model, checkpoint, semanticVersion, words, createModel, onlyTrial };
   const message = { ...asked, ...(place === undefined ? {} : { place }) };

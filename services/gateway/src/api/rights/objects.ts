@@ -41,9 +41,13 @@ export function isSeen(rights: Rights, found: Found): boolean {
   return (
     rights.has(found.sight, found.workspace) ||
     isOwnUpload(rights, found) ||
-    (found.ofModelsIn ?? []).some((workspace) => rights.has("model_view", workspace))
+    isOfSeenModel(rights, found)
   );
 }
+
+/** Whether a checkpoint is a version of a model that the caller sees. */
+export const isOfSeenModel = (rights: Rights, { ofModelsIn = [] }: Found): boolean =>
+  ofModelsIn.some((workspace) => rights.has("model_view", workspace));
 
 /** Whether an object is a folder that the caller uploaded. */
 export const isOwnUpload = (rights: Rights, { workspace, owner }: Found): boolean =>

@@ -1,6 +1,6 @@
 import { isSameUser } from "@trainyard/access";
 import type { Backend } from "../../backend.ts";
-import { type Caller, mayUseMade, type UserCaller } from "../../http/caller.ts";
+import { type Caller, creatorOf, mayUseMade, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { TaskDocument } from "../../read-model/core/views/documents.ts";
 import { findTokens } from "../../spaces/tokens.ts";
@@ -42,12 +42,22 @@ export async function requireOpens(backend: Backend, id: string, caller: Caller)
   if (!(await access.state()).hasUsers) return;
   const found = await findObject(backend, "task", id);
   requireFor(await access.rightsOf(caller), "task_view", "task", id, found);
-  const isOwner = caller.kind === "user" && isSameUser(found?.owner ?? "", caller.owner);
-  if (isOwner && (caller.limits.length === 0 || (await hasStarted(backend, caller, id)))) return;
-  const detail = isOwner
+  const task = { id, owner: found?.owner ?? "" };
+  if (caller.kind === "user" && (await isItsOwner(backend, task, caller))) return;
+  const detail = isSameUser(task.owner, creatorOf(caller))
     ? `a limited token opens only the tasks that it started, and not task ${id}`
     : `only its owner opens task ${id}`;
   throw new Problem(403, "not_your_task", detail);
+}
+
+/** Whether a caller may do with a task what only its owner may: one with a limited token if that started the task. */
+export async function isItsOwner(
+  backend: Backend,
+  { id, owner }: Pick<TaskDocument, "id" | "owner">,
+  caller: UserCaller,
+): Promise<boolean> {
+  if (!isSameUser(owner, caller.owner)) return false;
+  return caller.limits.length === 0 || hasStarted(backend, caller, id);
 }
 
 /** Whether the caller's token started a task, or one that was created with it. */
