@@ -27,13 +27,15 @@ create index checkpoints_deleting on checkpoint_gc.checkpoints (checkpoint)
 create index checkpoints_thinning on checkpoint_gc.checkpoints (checkpoint)
   where files = 'thinning';
 
--- Validations, the first of each run and step; the finite values are the text of a JSON object.
+-- Validations, of which a step may have several, each with other metrics; the finite values are the text of a JSON
+-- object.
 create table checkpoint_gc.validations (
   trial text collate "C" not null,
   step double precision not null,
   run integer not null,
+  position double precision not null,
   scalars text not null,
-  primary key (trial, step, run)
+  primary key (trial, step, run, position)
 );
 
 -- The declarations of runs in the order of the log, each with the key of the last validation that the run recorded

@@ -73,6 +73,27 @@ test("while the validations of a run have not arrived none of its checkpoints wi
   expect(await gc.retention(stored[0] ?? "")).toEqual([]);
 });
 
+test("a step that is validated in several reports has the searcher's metric from whichever has it, also from one under way", async () => {
+  await gc.start(600);
+  const experiment = await gc.experiment([0, 1, 1]);
+  const trial = `${experiment}.1`;
+  await gc.trial(trial);
+  const report = (step: number, number: number, scalars: Readonly<Record<string, number>>) => {
+    const validation = validated(trial, step, scalars, { run: 1, reportKey: `0-${number}` });
+    return gc.stage.tell(`measurement-${trial}`, validation);
+  };
+  const stored: string[] = [];
+  for (const step of [1, 2, 3]) stored.push(await store(trial, step, `0-${2 * step}`));
+  await report(1, 1, { other: 1 });
+  await gc.settled();
+  expect(await gc.retention(stored[0] ?? "")).toEqual([]);
+  await report(1, 2, { loss: 0.1 });
+  await report(2, 3, { other: 2 });
+  await report(2, 4, { loss: 0.9 });
+  await becomes(stored[1], condemned);
+  expect(await gc.retention(stored[0] ?? "")).toEqual([]);
+});
+
 test("the last checkpoint of a lost run waits for the return of its agent and for its validation, also after the experiment's end", async () => {
   await gc.start(600);
   const experiment = await gc.experiment([0, 1, 0]);

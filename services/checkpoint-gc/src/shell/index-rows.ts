@@ -9,13 +9,18 @@ export type Change = { readonly text: string; readonly values: unknown[] };
 
 export function changesOf(stored: StoredEvent, table: TableNames): readonly Change[] {
   const [event, id] = [decodeEvent(stored), idOf(stored.stream)];
-  const change = changeOf(event, id, table);
+  const change = changeOf(event, id, stored, table);
   const facts = indexFacts(event, id).flatMap((fact) => changesByFact(fact, stored, table));
   const due = leftOf(event).map((name) => leftBy(id, table(name)));
   return [...(change === null ? [] : [change]), ...due, ...facts];
 }
 
-function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null {
+function changeOf(
+  event: AnyEvent,
+  id: string,
+  stored: StoredEvent,
+  table: TableNames,
+): Change | null {
   switch (event.type) {
     case "CheckpointCompleted": {
       const { trial, task, run, step } = event.data;
@@ -49,9 +54,9 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
       const { run, step, scalars } = event.data;
       const finite = Object.entries(scalars).filter(([, value]) => Number.isFinite(value));
       return {
-        text: `insert into ${table("validations")} (trial, step, run, scalars)
-               values ($1, $2, $3, $4) on conflict do nothing`,
-        values: [id, step, run, JSON.stringify(Object.fromEntries(finite))],
+        text: `insert into ${table("validations")} (trial, step, run, position, scalars)
+               values ($1, $2, $3, $4, $5) on conflict do nothing`,
+        values: [id, step, run, stored.position, JSON.stringify(Object.fromEntries(finite))],
       };
     }
     default:

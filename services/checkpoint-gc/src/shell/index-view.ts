@@ -15,11 +15,10 @@ export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
   readonly why: string;
 };
 
-/** A checkpoint with the validation at its step, and what its run's log says about one that is missing. */
+/** A checkpoint with the validations at its step, and what its run's log says about one that is missing. */
 type CandidateRow = Omit<Candidate, "value" | "awaits"> & {
-  readonly scalars: string | null;
-  /** Whether the validation is of the checkpoint's own run. */
-  readonly own: boolean;
+  /** The values of each, the latest first. */
+  readonly scalars: readonly string[] | null;
   readonly next_rank: number | null;
   readonly next_number: number | null;
   readonly last_validation: string | null;
@@ -117,9 +116,9 @@ export class CheckpointIndex {
 
   /**
    * Returns the checkpoints of an experiment that compete, each with the value measured at its step: all that are
-   * whole, undamaged, and not deleted by a person. A checkpoint that its own run has not validated has the reason why
-   * it may still be. The next declaration of a run is the next one in the log, except one that was recorded earlier and
-   * sent later.
+   * whole, undamaged, and not deleted by a person. A checkpoint whose own run has not measured the value has the reason
+   * why it may still arrive. The next declaration of a run is the next one in the log, except one that was recorded
+   * earlier and sent later.
    */
   async candidates(
     experiment: string,
@@ -128,35 +127,36 @@ export class CheckpointIndex {
   ): Promise<readonly Candidate[]> {
     const rows = await this.#query<CandidateRow>(
       `select c.checkpoint, c.trial, c.run, c.step, measured.scalars,
-         coalesce(measured.run = c.run, false) as own,
          next.node_rank as next_rank, next.number as next_number,
          e.last_validation, e.ended_ms, a.arrived
        from checkpoint_gc.checkpoints c
        left join lateral (
-         select scalars, run from checkpoint_gc.validations v
+         select array_agg(v.scalars order by v.position desc) as scalars,
+           v.run = c.run and bool_or(strpos(v.scalars, $2) > 0) as own
+         from checkpoint_gc.validations v
          where v.trial = c.trial and v.step = c.step and v.run <= c.run
-         order by v.run desc limit 1
+         group by v.run order by v.run desc limit 1
        ) measured on true
        left join lateral (
          select d.node_rank, d.number from checkpoint_gc.declarations o
          join checkpoint_gc.declarations d on d.trial = o.trial and d.run = o.run
            and d.position > o.position and (d.number, d.step) >= (o.number, o.step)
-         where o.checkpoint = c.checkpoint and measured.run is distinct from c.run
+         where o.checkpoint = c.checkpoint and measured.own is not true
          order by d.position limit 1
        ) next on true
        left join checkpoint_gc.run_ends e on e.trial = c.trial and e.run = c.run
        left join lateral (
          select json_object_agg(node_rank, number) as arrived from checkpoint_gc.arrived r
-         where r.trial = c.trial and r.run = c.run and measured.run is distinct from c.run
+         where r.trial = c.trial and r.run = c.run and measured.own is not true
        ) a on true
        where c.experiment = $1 and c.retention in ('kept', 'condemned')
          and not c.manual and not c.damaged and c.files = 'all'`,
-      [experiment],
+      [experiment, `${JSON.stringify(metric)}:`],
     );
     return rows.map((row) => {
       const { checkpoint, trial, run, step, scalars } = row;
-      const value = valueIn(scalars, metric);
-      const awaits = value === null && !row.own ? awaitedBy(row, nowMs) : undefined;
+      const value = valueIn(scalars ?? [], metric);
+      const awaits = value === null ? awaitedBy(row, nowMs) : undefined;
       return { checkpoint, trial, run, step, value, awaits };
     });
   }
@@ -355,10 +355,12 @@ export class CheckpointIndex {
   }
 }
 
-function valueIn(scalars: string | null, metric: string): number | null {
-  if (scalars === null) return null;
-  const value = (JSON.parse(scalars) as Readonly<Record<string, number>>)[metric];
-  return value ?? null;
+function valueIn(scalars: readonly string[], metric: string): number | null {
+  for (const text of scalars) {
+    const value = (JSON.parse(text) as Readonly<Record<string, number>>)[metric];
+    if (value !== undefined) return value;
+  }
+  return null;
 }
 
 function awaitedBy(row: CandidateRow, nowMs: number): string | undefined {

@@ -146,12 +146,13 @@ export function completed(
 export function validated(
   trial: string,
   step: number,
-  loss: number,
+  values: number | Readonly<Record<string, number>>,
   { run, reportKey }: { readonly run: number; readonly reportKey: string } = {
     ...{ run: 1, reportKey: `0-${step}` },
   },
 ): AnyEvent {
-  const data = { trial, run, step, scalars: { loss }, reportKey, nonNumeric: [] };
+  const scalars = typeof values === "number" ? { loss: values } : values;
+  const data = { trial, run, step, scalars, reportKey, nonNumeric: [] };
   return { type: "ValidationReported", data };
 }
 
