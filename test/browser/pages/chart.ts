@@ -13,7 +13,7 @@ with trainyard.init() as ctx:
     for step in range(10, 100, 10):
         position = {"epochs": step / 10, "batches": step}
         ctx.train.report_training_metrics(step, {"loss": 1 / width + 1 / step, **position})
-        losses = {"loss": 2 / width + 1 / step, "accuracy": 1 - 1 / step}
+        losses = {"loss": (2 / width + 1 / step) / 1000, "accuracy": 1 - 1 / step}
         ctx.train.report_validation_metrics(step, {**losses, **position})
 `;
 
@@ -95,6 +95,10 @@ test("the legend has each trial's state and value, highlights on focus, and isol
   await chart.getByText("showing all 27 points").waitFor();
   const entry = chart.getByRole("list", { name: "Legend" }).getByRole("button").nth(1);
   expect(await entry.innerText()).toMatch(/^trial 2\s+completed\s+0\.\d+$/);
+  // A long value leaves the name of its trial whole, also where there is little room.
+  await page.setViewportSize({ width: 1_200, height: 800 });
+  const name = entry.getByText("trial 2");
+  expect(await name.evaluate((text) => text.scrollWidth - text.clientWidth)).toBe(0);
   await entry.focus();
   expect(await entry.getAttribute("data-highlighted")).toBe("true");
   await page.keyboard.press("Enter");

@@ -92,3 +92,37 @@ test("a running experiment has its percent and the time left, and a failed one's
   await page.getByText("40 %").first().waitFor();
   await stage.world.client.call("killExperiment", { experiment: runs });
 });
+
+test("a completed experiment without its metric has its warning in the list, and no best value on its page", async ({
+  skip,
+  stage,
+}) => {
+  const { world } = stage;
+  const config = `name: silent-one
+entrypoint: "true"
+hyperparameters: { lr: 0.1 }
+searcher: { name: single, metric: loss }
+`;
+  const request = { config, context: new Uint8Array() };
+  const { experiment } = await world.client.call("createExperiment", request);
+  const submitted = experiment?.id ?? "";
+  await world.untilTrials(submitted, ([trial]) => trial?.state === "COMPLETED");
+  const page = await stage.page(skip, "/experiments?filter=silent");
+  const row = page.getByRole("row", { name: "silent-one" });
+  const sign = row.getByRole("img", { name: /^Warning: 1 trial completed without/ });
+  const isWhole = (): Promise<boolean> =>
+    sign.evaluate((element) => {
+      const cell = element.closest("[role=gridcell] > *");
+      const end = element.getBoundingClientRect().right;
+      return cell !== null && end <= cell.getBoundingClientRect().right;
+    });
+  for (const width of [1_440, 1_280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expect.poll(isWhole).toBe(true);
+  }
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  await stage.looks(page, "experiments-warning");
+  await page.goto(`${world.api}/experiments/${submitted}`);
+  const best = page.getByRole("term").filter({ hasText: "best loss" }).locator("+ dd");
+  expect(await best.innerText()).toBe("none");
+});

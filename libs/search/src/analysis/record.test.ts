@@ -30,6 +30,8 @@ describe("the best so far", () => {
       { trial: 2, value: 0.5, time: 4, atMs: 1_006, observations: 2, units: 14 },
       { trial: 2, value: 0.25, time: 8, atMs: 1_010, observations: 6, units: 39 },
     ]);
+    search.validate(2, 12, 0.5);
+    expect(recordOf(search).observations).toBe(7);
   });
 
   it("increases if larger is better", () => {

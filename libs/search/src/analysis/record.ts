@@ -60,6 +60,11 @@ export class SearchRecord {
     return this.#units;
   }
 
+  /** The number of observations of all trials so far. */
+  get observations(): number {
+    return this.#observations;
+  }
+
   add(event: SearchEvent, atMs: number): void {
     this.version += 1;
     switch (event.type) {

@@ -1,11 +1,17 @@
-/** Tests of the command that changes a retention policy, with a simulated gateway. */
+/** Tests of the commands that change a retention policy and describe a checkpoint, with a simulated gateway. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway } from "../testing/played-gateway.ts";
 
+/** The API lists no files of a checkpoint that is to be deleted. */
+const given = {
+  uuid: "fb5c04d2-8be5-409d-9327-437151f79f02",
+  ...{ trial: "5.2", run: 1, stepsCompleted: 10, state: "CONDEMNED", files: 2, bytes: "30" },
+};
 let gateway: PlayedGateway;
 
 beforeEach(async () => {
   gateway = await playGateway(({ call }) => {
+    if (call.endsWith(`/checkpoints/${given.uuid}`)) return { body: given };
     if (!call.startsWith("GET")) return { body: { position: "7" } };
     return { body: { items: [], policy: { saveExperimentBest: 1, saveTrialLatest: 3 } } };
   });
@@ -13,8 +19,8 @@ beforeEach(async () => {
 afterEach(() => gateway[Symbol.asyncDispose]());
 
 test("checkpoint gc changes the settings that are given, and keeps the others", async () => {
-  const given = ["--save-trial-best", "2", "--save-experiment-best", "0", "--reason", "disk"];
-  expect(await gateway.yard("checkpoint", "gc", "1", ...given)).toMatchObject({ code: 0 });
+  const settings = ["--save-trial-best", "2", "--save-experiment-best", "0", "--reason", "disk"];
+  expect(await gateway.yard("checkpoint", "gc", "1", ...settings)).toMatchObject({ code: 0 });
   const changes = gateway.requests.filter(({ call }) => !call.startsWith("GET"));
   expect(changes.map(({ call, body }) => [call, body])).toEqual([
     [
@@ -35,4 +41,12 @@ test("a setting of checkpoint gc that is not a number is refused with its option
   const { code, err } = await gateway.yard("checkpoint", "gc", "1", "--save-trial-latest", "all");
   expect(code).toBe(2);
   expect(err).toContain("--save-trial-latest takes a whole number");
+});
+
+test("checkpoint describe counts the files that it does not list", async () => {
+  const { lines } = await gateway.yard("checkpoint", "describe", given.uuid);
+  expect(lines).toContain("state TO BE DELETED");
+  expect(lines.at(-1)).toBe(
+    "files 2, with 30 bytes; they are listed while the checkpoint is complete",
+  );
 });

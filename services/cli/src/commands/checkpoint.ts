@@ -76,6 +76,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   }
   // The SDK stores the versions of its environment in the metadata, beside the script's own entries.
   const { trainyard_versions: versions, ...metadata } = checkpoint.metadata ?? {};
+  const isListed = checkpoint.manifest.length > 0 || checkpoint.files === 0;
   output.fields([
     ["checkpoint", checkpoint.uuid],
     [
@@ -101,13 +102,19 @@ async function describe({ client, output }: Context, args: readonly string[]): P
       reason === "" ? holderText(holder) : `${holderText(holder)}: ${reason}`,
     ]),
     ...(await retentionOf({ client, output }, checkpoint)),
+    ["files", isListed ? "" : unlistedText(checkpoint)],
   ]);
+  if (!isListed) return;
   output.table(checkpoint.manifest, [
     { title: "FILE", value: ({ path }) => path },
     { title: "BYTES", value: ({ bytes }) => String(bytes), right: true },
     { title: "SHA-256", value: ({ sha256 }) => sha256 },
   ]);
 }
+
+/** The API lists the files of a complete checkpoint only. */
+const unlistedText = ({ files, bytes }: Plain<Checkpoint>): string =>
+  `${files}, with ${bytes} bytes; they are listed while the checkpoint is complete`;
 
 /** Names the versions of Python, the SDK and the frameworks that wrote the checkpoint; empty if it names none. */
 function versionsOf(versions: unknown): string {

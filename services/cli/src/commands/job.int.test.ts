@@ -34,7 +34,7 @@ const runs = [
     ahead: 2,
     blockers: ["7.1#1", "7.2#1"],
     preemptions: 0,
-    startsWhen: "8 slots of research become free",
+    startsWhen: "when runs of research end, or its quota is raised",
   },
 ];
 
@@ -95,7 +95,7 @@ test("a job is explained with the reason, the blockers, and the condition on whi
     "limit quota of research: 16 slots",
     "runs ahead 2",
     "slots held by 7.1#1, 7.2#1",
-    "starts when 8 slots of research become free",
+    "starts when runs of research end, or its quota is raised",
   ]);
   const { out } = await gateway.yard("job", "explain", "12", "-o", "json");
   expect(JSON.parse(out)).toMatchObject({ job: { job: "12" }, runs: [{}, { reason: "quota" }] });

@@ -149,7 +149,7 @@ function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])
     ["limit", run.limit],
     ["runs ahead", String(run.ahead)],
     ["slots held by", run.blockers.join(", ")],
-    ["starts when", run.startsWhen],
+    ["starts", run.startsWhen],
   ];
 }
 

@@ -69,8 +69,11 @@ describe("the analysis of a search", () => {
     expect(again.body).toEqual(body);
     expect(body).toMatchObject({ trials: 40, trialsBest: 5 });
     expect(body).toMatchObject({ items: [{ hyperparameter: "lr" }, { hyperparameter: "noise" }] });
-    const { items } = (await gateway.call("GET", best)).body as { items: unknown[] };
-    expect(items).toHaveLength(40);
+    const { items, validations } = (await gateway.call("GET", best)).body as {
+      items: unknown[];
+      validations: number;
+    };
+    expect([items.length, validations]).toEqual([40, 40]);
     expect(items[39]).toMatchObject({ trial: "1.40", time: 1, observations: 40, units: 40 });
   });
 

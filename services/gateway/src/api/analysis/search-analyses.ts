@@ -116,7 +116,7 @@ function shownBest(experiment: string, record: SearchRecord): Plain<GetBestSoFar
     ...best,
     trial: trialId(experiment, best.trial),
   }));
-  return { metric, smallerIsBetter, items };
+  return { metric, smallerIsBetter, items, validations: record.observations };
 }
 
 function shownPareto(

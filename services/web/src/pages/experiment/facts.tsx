@@ -38,7 +38,9 @@ export function Facts({ experiment, children }: Props): JSX.Element {
           <FailedTrials experiment={experiment} />
         </Fact>
         <Fact name={`best ${metric}`}>
-          {bestValue === undefined ? "none yet" : number(bestValue)}
+          {bestValue === undefined
+            ? `none${endedAtMs === undefined ? " yet" : ""}`
+            : number(bestValue)}
         </Fact>
         <Fact name="created">{time(createdAtMs)}</Fact>
         {endedAtMs !== undefined && <Fact name="ended">{time(endedAtMs)}</Fact>}

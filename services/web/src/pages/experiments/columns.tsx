@@ -71,7 +71,8 @@ export function columnsOf(context: CellContext): readonly Column<Row>[] {
       ),
     ),
     shown(
-      plain("state", "State", 128, ({ state }) => state, { min: 108 }),
+      // The longest states have a sign of a warning beside them.
+      plain("state", "State", 140, ({ state }) => state, { min: 128 }),
       (row) => (
         <span>
           <StateBadge state={experimentState(row)} title={row.reason} />

@@ -134,6 +134,15 @@ test("the time in which it ran counts without pauses, and gives the estimated en
   expect(paused.trial).not.toHaveProperty("estimatedEndAtMs");
 });
 
+test("a validation between two reports of progress leaves the estimated end as it is", () => {
+  // The run starts at 6 s, and has trained a fifth at 7 s.
+  const at = [...single(), reported(20)];
+  expect(after(...at).experiment).toMatchObject({ estimatedEndAtMs: 11_000 });
+  const { experiment, trial } = after(...at, observed(5), observed(6));
+  expect(experiment).toMatchObject({ progress: 0.2, estimatedEndAtMs: 11_000 });
+  expect(trial).toMatchObject({ progress: 0.2, estimatedEndAtMs: 11_000 });
+});
+
 test("a suspended trial of a halving search has nothing left until it is promoted", () => {
   const halving = {
     name: "asha",
@@ -186,7 +195,7 @@ test("a trial that completed without the searcher's metric has a warning, and on
   const nan: At = ["measurement-1.1", validation({ step: 2, loss: Number.NaN })];
   const ended = after(...single(), good, nan, trialEnded(TrialOutcome.COMPLETED));
   expect(ended.experiment).toMatchObject({
-    warning: "1 trial reported a loss that is NaN or infinite",
+    warning: "1 trial reported NaN or infinite values of loss",
   });
   expect(after(...single(), good, nan).experiment).toMatchObject({ warning: "" });
   expect(after(...single(), good, trialEnded(TrialOutcome.COMPLETED)).trial).toMatchObject({

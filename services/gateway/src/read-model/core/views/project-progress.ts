@@ -66,8 +66,11 @@ export const progressProjections: Projections = {
     if (from > 0) documents.update("experiment", data.experiment, () => ({ startTimes: others }));
     changePlace(id, timeMs, documents, () => newPlace(from));
   },
-  ObservationRecorded: ({ id, data, timeMs }, documents) =>
-    observe(id, timeMs, documents, { type: "ObservationRecorded", data }),
+  ObservationRecorded({ id, data, timeMs }, documents) {
+    // Without max_time only a report of progress tells how far a trial is, and at which rate it trains.
+    if (documents.get("experiment", id)?.units?.plan.timed === false) return;
+    observe(id, timeMs, documents, { type: "ObservationRecorded", data });
+  },
   TrialSuspended: ({ id, data, timeMs }, documents) =>
     observe(id, timeMs, documents, { type: "TrialSuspended", data }),
   TrialResumed: ({ id, data, timeMs }, documents) =>

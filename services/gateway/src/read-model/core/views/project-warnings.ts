@@ -56,7 +56,7 @@ function warn(id: string, documents: DocumentSet): void {
       : [`${trials(warned.missing)} completed without a value of ${metric}`]),
     ...(warned.notFinite === 0
       ? []
-      : [`${trials(warned.notFinite)} reported a ${metric} that is NaN or infinite`]),
+      : [`${trials(warned.notFinite)} reported NaN or infinite values of ${metric}`]),
   ];
   const warning = parts.join("; ");
   if (kind === before && warning === experiment.warning) return;
