@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway } from "../../testing/test-gateway.t
 
 const [saved, versioned, trained] = [randomUUID(), randomUUID(), randomUUID()];
 
-const file = { path: ".netrc", bytes: 3, sha256: "0".repeat(64) };
+const file = { path: ".netrc", bytes: 3, sha256: "0".repeat(64), partSha256: [], md5: "" };
 
 let gateway: TestGateway;
 let registry: AsyncDisposable;
