@@ -22,6 +22,7 @@ export type Admitted<Caller> = {
   readonly place: HeldBody;
   readonly arrivals: Arrivals;
   readonly requestId: string;
+  readonly peer: string;
 };
 
 /** Admits each call by its metadata. Health and reflection need no token, and their messages are small. */
@@ -134,9 +135,10 @@ class ArrivingCall<Caller> {
   /** Returns null if the call is over meanwhile. Throws the problem if it is refused. */
   async admit(name: string, metadata: Metadata): Promise<Admitted<Caller> | null> {
     const { admit, enter, nameOf, bodies, messageBytesMax } = this.#deps;
+    const peer = this.#stream.session?.socket.remoteAddress ?? "";
     const caller = await admit(name, {
       authorization: textOf(metadata, "authorization"),
-      peer: this.#stream.session?.socket.remoteAddress ?? "",
+      peer,
       forwardedFor: textOf(metadata, "x-forwarded-for"),
     });
     if (this.#isOver) return null;
@@ -144,7 +146,7 @@ class ArrivingCall<Caller> {
     this.#place = place;
     const owner = { name: nameOf(caller), cut: () => this.#cut() };
     const arrivals = this.#watch(messageBytesMax, (bytes) => bodies.reserve(bytes, owner));
-    return { caller, place, arrivals, requestId: this.requestId };
+    return { caller, place, arrivals, requestId: this.requestId, peer };
   }
 
   ended(): void {

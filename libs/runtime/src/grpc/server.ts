@@ -184,7 +184,7 @@ function begun<Caller>(
 ): Begun<Caller> {
   const own = admitted.get(call.metadata);
   assert(own !== undefined, "a call without an admission is refused before");
-  const { caller, requestId } = own;
+  const { caller, requestId, peer } = own;
   const gone = new AbortController();
   call.once("cancelled", () => gone.abort());
   if (call.cancelled) gone.abort();
@@ -200,6 +200,7 @@ function begun<Caller>(
   const request = methodKind === "server_streaming" ? own.arrivals.take() : undefined;
   const context: GrpcContext<Caller> = {
     caller,
+    peer,
     requestId,
     reading: (read) => (request === undefined ? read() : request.during(read)),
     traceparent: span.traceparent,

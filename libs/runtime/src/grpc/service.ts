@@ -20,6 +20,8 @@ export type GrpcProblem = Pick<Problem, "status" | "code" | "message"> &
 
 export type GrpcContext<Caller> = {
   readonly caller: Caller;
+  /** The address of the connection, perhaps a proxy's. */
+  readonly peer: string;
   readonly traceparent: string;
   /** Aborts when the caller disconnects, its deadline has passed, or the server drains. */
   readonly signal: AbortSignal;

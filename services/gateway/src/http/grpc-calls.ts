@@ -11,6 +11,7 @@ import {
 } from "@trainyard/contracts";
 import type { Route } from "@trainyard/contracts/routes";
 import type { AnyHandler, GrpcContext } from "@trainyard/runtime/grpc";
+import type { AccessDeps } from "./access.ts";
 import type { Caller } from "./caller.ts";
 import {
   type Call,
@@ -26,7 +27,8 @@ import { Problem } from "./problem.ts";
 
 type Asked = GrpcContext<Caller>;
 
-export type GrpcDeps = CallDeps & { readonly messages: MessageReader };
+export type GrpcDeps = CallDeps &
+  Pick<AccessDeps, "proxies"> & { readonly messages: MessageReader };
 
 /** Returns the handler of a call, whose requests are bytes. */
 export function handlerOfCall(route: Route, deps: GrpcDeps): AnyHandler<Caller> {
@@ -43,7 +45,7 @@ export function handlerOfCall(route: Route, deps: GrpcDeps): AnyHandler<Caller> 
 
 /** Returns a call with its message. Throws a Problem of 400 for a malformed one. */
 export async function callOf<Name extends CallName>(
-  { messages }: GrpcDeps,
+  { messages, proxies }: GrpcDeps,
   route: Route,
   bytes: Uint8Array,
   asked: Asked,
@@ -56,10 +58,13 @@ export async function callOf<Name extends CallName>(
   );
   const digest = (): string =>
     createHash("sha256").update(`grpc\n${route.call}\n${own}`).digest("hex");
-  return { route, message, context: contextOf(asked), key: { text, digest } };
+  return { route, message, context: contextOf(asked, proxies), key: { text, digest } };
 }
 
-function contextOf({ caller, traceparent, signal, metadata }: Asked): CallContext {
+function contextOf(
+  { caller, peer, traceparent, signal, metadata }: Asked,
+  proxies: AccessDeps["proxies"],
+): CallContext {
   return {
     caller,
     commitId: randomUUID(),
@@ -67,7 +72,7 @@ function contextOf({ caller, traceparent, signal, metadata }: Asked): CallContex
     signal,
     lastEventId: metadata("last-event-id"),
     ifMatch: metadata("if-match"),
-    address: "",
+    address: proxies.clientOf(peer, metadata("x-forwarded-for")),
     origin: "",
     cookie: null,
   };

@@ -16,7 +16,7 @@ export type RequestContext = {
   readonly lastEventId: string | undefined;
   /** The value of the header If-Match. */
   readonly ifMatch: string | undefined;
-  /** The network address of the request's client; empty over gRPC. */
+  /** The network address of the request's client. */
   readonly address: string;
   /** The scheme and the host under which the caller reached the platform, as http://host:port; empty over gRPC. */
   readonly origin: string;

@@ -10,6 +10,14 @@ test("an address behind trusted proxies is the last one that none of them has", 
   expect(proxies.clientOf("10.1.2.3", "10.7.7.7")).toBe("10.7.7.7");
 });
 
+test("an address with a port, as some proxies write it, is that address", () => {
+  expect(proxies.clientOf("10.1.2.3", "203.0.113.5:40312")).toBe("203.0.113.5");
+  expect(proxies.clientOf("10.1.2.3", "203.0.113.5:40312, 10.9.9.9:80")).toBe("203.0.113.5");
+  expect(proxies.clientOf("fd00::1", "[2001:db8::5]:40312")).toBe("2001:db8::5");
+  expect(proxies.clientOf("fd00::1", "[2001:db8::5]")).toBe("2001:db8::5");
+  expect(proxies.clientOf("fd00::1", "2001:db8::5:80")).toBe("2001:db8::5:80");
+});
+
 test("an address that a client has made up does not count", () => {
   expect(proxies.clientOf("203.0.113.5", "198.51.100.1")).toBe("203.0.113.5");
   expect(proxies.clientOf("10.1.2.3", "198.51.100.1, 203.0.113.5")).toBe("203.0.113.5");

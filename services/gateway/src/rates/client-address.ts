@@ -22,7 +22,7 @@ export class TrustedProxies {
    */
   clientOf(peer: string, forwardedFor: string | undefined): string {
     let client = peer;
-    const named = (forwardedFor ?? "").split(",").map((text) => text.trim());
+    const named = (forwardedFor ?? "").split(",").map((text) => withoutPort(text.trim()));
     for (const next of named.toReversed()) {
       if (!this.#has(client) || !ipaddr.isValid(next)) break;
       client = next;
@@ -37,6 +37,12 @@ export class TrustedProxies {
       ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
     );
   }
+}
+
+/** Returns an address without the port that proxies such as Azure's write behind it. */
+function withoutPort(text: string): string {
+  const [, inBrackets, ofIpv4] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
+  return inBrackets ?? ofIpv4 ?? text;
 }
 
 /** Returns what counts as one client: an address of IPv4, and the /64 of one of IPv6. */

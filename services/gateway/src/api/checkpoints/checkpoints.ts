@@ -21,7 +21,7 @@ import { shownCheckpoint } from "../shown.ts";
 import { usableTask } from "../tasks/access.ts";
 import { downloadObjects } from "./download-objects.ts";
 import { refuseForeign } from "./foreign.ts";
-import { requireReadsFiles } from "./saves-of-others.ts";
+import { refusalOfFiles, requireReadsFiles } from "./saves-of-others.ts";
 
 export function checkpointHandlers(
   backend: Backend,
@@ -97,6 +97,7 @@ async function getCheckpoint(backend: Backend, id: string, context: RequestConte
   const [document = found] = await withSeenPins(backend, rights, [found]);
   const checkpoint = { ...shownCheckpoint(document), ...(await originOf(backend, document)) };
   if (!hasFiles.has(checkpoint.state)) return checkpoint;
+  if ((await refusalOfFiles(backend, id, context)) !== null) return checkpoint;
   const { manifest, storageId } = await plan(backend, id, context);
   return { ...checkpoint, manifest, ...(storageId && { storageId }) };
 }

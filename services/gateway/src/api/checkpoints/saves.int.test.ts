@@ -8,6 +8,8 @@ import { startTestGateway, type TestGateway } from "../../testing/test-gateway.t
 
 const [saved, versioned, trained] = [randomUUID(), randomUUID(), randomUUID()];
 
+const file = { path: ".netrc", bytes: 3, sha256: "0".repeat(64), partSha256: [], md5: "" };
+
 let gateway: TestGateway;
 let registry: AsyncDisposable;
 
@@ -21,7 +23,7 @@ beforeAll(async () => {
   await gateway.call("POST", "/api/v1/workspaces", { body: { name: "lab" } });
   registry = await gateway.serving("registry", {
     PlanCheckpointDownload: async ({ checkpoint }) => ({
-      ...{ checkpoint, path: "", store: "s3://a/b", manifest: [] },
+      ...{ checkpoint, path: "", store: "s3://a/b", manifest: [file] },
     }),
     PlanFiles: async () => ({ files: [] }),
     RegisterVersion: async () => reject("reached", ""),
@@ -31,7 +33,18 @@ beforeAll(async () => {
   const task = taskCreated({ kind: "notebook", owner: "user:ow", workspace: "lab", tokenId: "" });
   await gateway.append("task-t1", task, requested(1, 0));
   await gateway.append(`checkpoint-${trained}`, declared({ trial: "1.1" }));
-  await gateway.append(`checkpoint-${saved}`, declared({ trial: "", task: "t1" }));
+  await gateway.append(`checkpoint-${saved}`, declared({ trial: "", task: "t1" }), {
+    type: "CheckpointCompleted",
+    data: {
+      trial: "",
+      task: "t1",
+      run: 1,
+      step: 1,
+      files: 1,
+      bytes: 3,
+      manifestDigest: "0".repeat(64),
+    },
+  });
   const by = "user:ow";
   await gateway.append("model-mine", {
     type: "ModelCreated",
@@ -77,6 +90,9 @@ test("the folder of a task is read by its owner, by those who control all tasks 
   expect(await reading(other.token, trained)).toEqual(all("read"));
   // The list of saves, and what a version gives away, are for all who see them.
   expect((await gateway.call("GET", "/api/v1/tasks/t1/checkpoints", other)).status).toBe(200);
+  const shownTo = async ({ token }: { readonly token: string }) =>
+    (await gateway.call("GET", `/api/v1/checkpoints/${saved}`, { token })).body["manifest"];
+  expect([await shownTo(owner), await shownTo(other)]).toMatchObject([[file], []]);
   expect((await reading(other.token, versioned)).slice(0, 3)).toEqual(all("read").slice(0, 3));
 });
 

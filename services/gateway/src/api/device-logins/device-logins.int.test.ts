@@ -1,9 +1,13 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { StartDeviceLoginRequestSchema, StartedDeviceLoginSchema } from "@trainyard/contracts/api";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authidOf } from "@trainyard/access";
 import { digestOfSecret } from "../../http/caller.ts";
 import { DeviceLogins } from "../../people/device-logins.ts";
 import { deviceLoginLimits } from "../../people/limits.ts";
+import { GrpcConnection } from "../../testing/grpc-call.ts";
+import { bytesOf } from "../../testing/grpc-routes.ts";
 import { addUser, type TestUser } from "../../testing/people.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
 
@@ -52,6 +56,17 @@ const answer = (code: string, confirm: boolean) =>
   asAda("POST", `${path}/${code}:answer`, { confirm });
 
 describe("a sign-in of a program", () => {
+  test("shows the program's address to the person who confirms it, also of a program that asks over gRPC", async () => {
+    using connection = new GrpcConnection(gateway.grpcUrl);
+    const { messages } = await connection.call(
+      "/trainyard.api.v1.DeviceLoginService/StartDeviceLogin",
+      { messages: [bytesOf(StartDeviceLoginRequestSchema, { program: "yard 0.1.0 on laptop" })] },
+    );
+    const { code } = fromBinary(StartedDeviceLoginSchema, messages[0] ?? new Uint8Array());
+    const shown = await asAda("GET", `${path}/${code}`);
+    expect(shown.body).toMatchObject({ code, address: "127.0.0.1" });
+  });
+
   test("gives a token of the person who confirmed it, once", async () => {
     const { code, secret, path: page } = await start();
     expect(page).toBe(`/device?code=${code}`);

@@ -10,6 +10,8 @@ import { revisionOf } from "../../http/etag.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { jobHandlers } from "../jobs/jobs.ts";
+import { requireFor } from "../rights/guard.ts";
+import { findObject } from "../rights/objects.ts";
 import { retentionHandlers } from "../retention/retention.ts";
 import { shownExperiment } from "../shown.ts";
 
@@ -40,6 +42,8 @@ async function changed(backend: Backend, update: Update, context: RequestContext
     const detail = "If-Match is only for name, description, notes and labels: leave it out";
     throw new Problem(400, "invalid_request", detail);
   }
+  // Everybody who edits an experiment changes its words. The others have calls of their own, with this permission.
+  await requireControl(backend, experiment, context);
   if (part === "queue") {
     const { priority, weight, maxSlots } = update;
     const asked = { job: experiment, priority, weight, maxSlots };
@@ -48,6 +52,16 @@ async function changed(backend: Backend, update: Update, context: RequestContext
   const zero = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 0 };
   const asked = { experiment, ...zero, ...gcPolicy, reason: update.reason };
   return Number((await retentionHandlers(backend).setRetentionPolicy(asked, context)).position);
+}
+
+async function requireControl(
+  backend: Backend,
+  experiment: string,
+  { rights }: RequestContext,
+): Promise<void> {
+  if (rights.everywhere("experiment_control")) return;
+  const found = await findObject(backend, "experiment", experiment);
+  requireFor(rights, "experiment_control", "experiment", experiment, found);
 }
 
 async function describe(

@@ -1,12 +1,15 @@
 /** The calls of people about checkpoints and their retention. The registry pins; checkpoint-gc deletes and explains. */
-import type { Rights } from "@trainyard/access";
+import { isSameUser, type Rights } from "@trainyard/access";
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import type { RetentionSettings, RetentionVerdict } from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { notFound } from "../../http/problem.ts";
+import { creatorOf } from "../../http/caller.ts";
 import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import { requireFor } from "../rights/guard.ts";
 import { HiddenNames } from "../rights/masks.ts";
+import { findObject } from "../rights/objects.ts";
 import { pageSize } from "../paging.ts";
 
 export function retentionHandlers(backend: Backend) {
@@ -25,7 +28,9 @@ export function retentionHandlers(backend: Backend) {
     // The pin undoes the deletion: checkpoint-gc spares a pinned checkpoint.
     undeleteCheckpoint: ({ checkpoint, reason }, context) => pin(checkpoint, reason, true, context),
     unpinCheckpoint: async ({ checkpoint, holder: name }, context) => {
-      const request = { checkpoint, holder: backend.parts.directory.authidOf(name) };
+      const holder = backend.parts.directory.authidOf(name);
+      await refusePinOfOther(backend, checkpoint, holder, context);
+      const request = { checkpoint, holder };
       return positionOf(
         backend,
         await backend.command("registry", "UnpinCheckpoint", request, context),
@@ -127,4 +132,20 @@ function withGiven(
 
 function positionOf(backend: Backend, { position }: { readonly position: number }) {
   return { position: String(position || backend.position) };
+}
+
+/**
+ * Throws a Problem of 403 for another person's pin unless the caller may delete the checkpoint: without the pin its
+ * policy may.
+ */
+async function refusePinOfOther(
+  backend: Backend,
+  checkpoint: string,
+  holder: string,
+  { caller, rights }: RequestContext,
+): Promise<void> {
+  if (holder === "" || isSameUser(holder, creatorOf(caller))) return;
+  if (rights.everywhere("experiment_control")) return;
+  const found = await findObject(backend, "checkpoint", checkpoint);
+  requireFor(rights, "experiment_control", "checkpoint", checkpoint, found);
 }

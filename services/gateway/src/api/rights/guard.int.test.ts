@@ -55,6 +55,22 @@ describe("the guard", () => {
     expect(kill.body["detail"]).toContain("experiment_control");
   });
 
+  test("an editor changes the words of another's experiment, and neither its retention nor its place in the queue", async () => {
+    const change = async (body: object, { token } = editor) => {
+      const { status, body: answer } = await gateway.call("PATCH", "/api/v1/experiments/1", {
+        body,
+        token,
+      });
+      return status === 403 ? String(answer["detail"]) : status;
+    };
+    // No service answers here: what the guard lets pass is answered with 503.
+    expect(await change({ name: "ours" })).toBe(503);
+    for (const part of [{ gcPolicy: { saveTrialBest: 0 } }, { priority: 1 }, { maxSlots: 1 }]) {
+      expect(await change(part)).toContain("experiment_control");
+      expect(await change(part, admin)).toBe(503);
+    }
+  });
+
   test("a folder that a person uploaded is read by it, and changed only with the permission somewhere", async () => {
     const checkpoint = "bbbbbbbb-0000-4000-8000-000000000001";
     const of = { trial: "", run: 0, step: 0 };
