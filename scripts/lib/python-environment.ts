@@ -38,9 +38,6 @@ export function pythonEnvironment(): PythonEnvironment {
   return { python: null, why: "PyTorch is not in .cache/python, which npm test makes with pip" };
 }
 
-export const torchRequired = (): boolean =>
-  (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("torch");
-
 /** Returns the environment; makes it first if it is missing or has other packages. */
 export async function makePythonEnvironment(
   say: (line: string) => void,

@@ -2,10 +2,10 @@
 // tests whose names match the text, a regular expression. The last line is `N passed, N failed`. The lines before it
 // count skipped tests with their reasons.
 import { parseArgs } from "node:util";
+import { isRequired, needs } from "@trainyard/testing/needs";
 import { startVitest } from "vitest/node";
-import { needs } from "../../test/world/torch.ts";
 import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
-import { makePythonEnvironment, torchRequired } from "../lib/python-environment.ts";
+import { makePythonEnvironment } from "../lib/python-environment.ts";
 import { makeRuff } from "../lib/python-tools.ts";
 import { root } from "../lib/root.ts";
 
@@ -16,7 +16,7 @@ endWithParent();
 endWithRunner();
 const environment = await makePythonEnvironment(say);
 if (environment.python === null) say(environment.why);
-if (environment.python === null && torchRequired()) {
+if (environment.python === null && isRequired("torch")) {
   say("TRAINYARD_REQUIRE asks for torch: without it no test is run");
   process.exit(1);
 }

@@ -6,9 +6,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { eventually } from "../world/eventually.ts";
-import { notRun } from "../world/torch.ts";
 import { World } from "../world/world.ts";
 
 let stack: AsyncDisposableStack;

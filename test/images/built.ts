@@ -1,11 +1,12 @@
 /** Images of this checkout in a Podman of a test's own, on bases that are made of this host's files. */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { checkout } from "@trainyard/local-cluster";
 import { baseTar, imageTar } from "@trainyard/service-agent/testing/image";
 import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
+import { absent, missingPrograms } from "@trainyard/testing/needs";
 
 export type BuiltImage = { readonly name: string; readonly id: string };
 
@@ -16,13 +17,8 @@ export const base = "localhost/trainyard-base:1";
  * error.
  */
 export function imagesProblem(): string | null {
-  const hasBuildah = spawnSync("sh", ["-c", "command -v buildah"]).status === 0;
-  const problem = podmanProblem() ?? (hasBuildah ? null : "buildah");
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("podman");
-  if (problem !== null && required) {
-    throw new Error(`TRAINYARD_REQUIRE names podman, but there is no ${problem}`);
-  }
-  return problem;
+  const hasBuildah = missingPrograms("buildah").length === 0;
+  return podmanProblem() ?? (hasBuildah ? null : absent("podman", "buildah"));
 }
 
 /** Starts Podman with the bases. */

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Podman } from "@trainyard/service-agent/testing/podman";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeAll, test as plain } from "vitest";
-import { notRun } from "../world/torch.ts";
 import { type BuiltImage, build, imagesProblem, startPodman } from "./built.ts";
 
 export let podman: Podman;

@@ -3,8 +3,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { checkout } from "@trainyard/local-cluster";
 import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
+import { notRun } from "@trainyard/testing/needs";
 import { expect, test } from "vitest";
-import { notRun } from "../world/torch.ts";
 
 test("deploy/images/training builds on an existing image, and contains the SDK", async ({
   skip,

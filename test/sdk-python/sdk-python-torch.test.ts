@@ -3,9 +3,10 @@
 // files. The files run before the tests are named, so that PyTorch need not be imported just to list them.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { notRun } from "@trainyard/testing/needs";
 import { describe, expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
-import { needTorch, notRun } from "../world/torch.ts";
+import { needTorch } from "../world/torch.ts";
 import { type ModuleEnd, runForks, testsFolder } from "./python-module.ts";
 
 const atATime = 2;

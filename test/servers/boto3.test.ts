@@ -3,10 +3,10 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { notRun } from "@trainyard/testing/needs";
 import { S3Server } from "@trainyard/testing/s3";
 import { expect, test } from "vitest";
 import { makeBoto3 } from "../../scripts/lib/boto3-environment.ts";
-import { notRun } from "../world/torch.ts";
 
 const program = join(import.meta.dirname, "boto3_client.py");
 

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { pythonFormat, pythonLint } from "../../scripts/gates/python-lint.ts";
 import { pythonTypes } from "../../scripts/gates/python-types.ts";
 import { ruff } from "../../scripts/lib/python-tools.ts";
-import { needTorch, notRun } from "../world/torch.ts";
+import { needTorch } from "../world/torch.ts";
 
 // The limit of Pyright, which reads the declarations of PyTorch: some seconds, and more on a busy machine.
 const typesMs = 600_000;

@@ -1,26 +1,22 @@
 /** Debian's Prometheus, which scrapes the processes of a cluster, and promtool. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkout } from "@trainyard/local-cluster";
 import { parseEnvFile } from "@trainyard/runtime/environment";
 import { freePort } from "@trainyard/testing";
+import { absent, missingPrograms, notRun, type Skip } from "@trainyard/testing/needs";
 import { eventually } from "./eventually.ts";
-import { notRun } from "./torch.ts";
 import type { World } from "./world.ts";
 
 export const alertsFolder = join(checkout, "deploy", "prometheus");
 
-export const hasPrometheus = (): boolean =>
-  ["prometheus", "promtool"].every((name) => spawnSync(name, ["--version"]).status === 0);
+export const hasPrometheus = (): boolean => missingPrograms("prometheus", "promtool").length === 0;
 
 /** Without Prometheus here the test is skipped, or fails with TRAINYARD_REQUIRE=prometheus. */
-export function needPrometheus(skip: (note: string) => never): void {
-  if (hasPrometheus()) return;
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("prometheus");
-  if (required) throw new Error("TRAINYARD_REQUIRE names prometheus, but there is none");
-  notRun(skip, "Prometheus, from the distribution");
+export function needPrometheus(skip: Skip): void {
+  if (!hasPrometheus()) notRun(skip, absent("prometheus", "Prometheus, from the distribution"));
 }
 
 export type Sample = {

@@ -8,6 +8,7 @@ import type { RequestedRun } from "@trainyard/contracts/agent";
 import { livingProcess } from "@trainyard/kernel/process-identity";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
@@ -15,7 +16,6 @@ import { folderNameOf } from "./state/layout.ts";
 import { RunFolder } from "./state/run-folder.ts";
 import { agentConfig, nowhere } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
-import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);

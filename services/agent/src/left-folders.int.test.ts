@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, expect, test, vi } from "vitest";
 import { createService } from "./service.ts";
 import { folderNameOf, names } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders, runAt } from "./testing/examples.ts";
-import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);

@@ -14,6 +14,7 @@ import {
 } from "@trainyard/kernel/process-identity";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
@@ -23,7 +24,6 @@ import { type ProcessMechanism, runGroupOf } from "./state/run-group.ts";
 import { holdingHere } from "./supervisor/python.ts";
 import { agentConfig, nowhere } from "./testing/agent-config.ts";
 import { launchOf, packed, removeFolders } from "./testing/examples.ts";
-import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);

@@ -3,13 +3,13 @@ import { permissionsOf } from "@trainyard/bus/server";
 import { createMemoryBus, startNats } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, expect, test, vi } from "vitest";
 import { EngineWatch } from "./runtime/engine-watch.ts";
 import { createService } from "./service.ts";
 import { agentConfig, nowhere } from "./testing/agent-config.ts";
 import { removeFolders } from "./testing/examples.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
-import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 const patient = { timeout: 10_000, interval: 20 };

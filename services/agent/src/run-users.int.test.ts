@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentService, createService } from "./service.ts";
 import { checkAccounts } from "./shell/open-users.ts";
@@ -20,7 +21,6 @@ import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders, taskOf } from "./testing/examples.ts";
 import { HolderClient } from "./testing/holder-client.ts";
-import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);

@@ -1,9 +1,9 @@
 /** Packages that pip installs in a task that keeps its work: in its folder, on top of its Python, and saved. */
 import { spawnSync } from "node:child_process";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { AgentStage } from "./testing/agent-stage.ts";
 import { configured, removeFolders, taskOf } from "./testing/examples.ts";
-import { notRun } from "./testing/needs.ts";
 import { ownVariables } from "./testing/agent-config.ts";
 
 afterAll(removeFolders);

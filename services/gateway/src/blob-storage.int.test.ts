@@ -136,9 +136,10 @@ test("a store that is away is a 503 that names it", async () => {
   await server.listen();
 });
 
-test("a gateway whose bucket does not exist starts, and is not ready with the reason", async () => {
+test("a gateway whose bucket does not exist starts, answers what needs no bucket, and is not ready with the reason", async () => {
   const wrong = { ...variables, TRAINYARD_BLOB_STORAGE: "s3://nowhere" };
   await using another = await startTestGateway(wrong);
+  expect((await another.call("GET", "/api/v1/experiments")).status).toBe(200);
   const answer = await fetch(`${another.url}/readyz`);
   expect([answer.status, await answer.text()]).toEqual([
     503,

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { notRun } from "../../world/torch.ts";
+import { absent, notRun } from "@trainyard/testing/needs";
 
 type Found = { readonly program: string } | { readonly program: null; readonly why: string };
 
@@ -67,9 +67,5 @@ export function findChromium(environment: NodeJS.ProcessEnv = process.env): Foun
 export function needChromium(skip: (note: string) => never): string {
   const found = findChromium();
   if (found.program !== null) return found.program;
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("browser");
-  if (required) {
-    throw new Error(`TRAINYARD_REQUIRE names browser, but no Chromium was found: ${found.why}`);
-  }
-  return notRun(skip, found.why);
+  return notRun(skip, absent("browser", found.why));
 }

@@ -3,9 +3,10 @@
  * settings that docs/integrate/grafana.md prints, and reads the answers by the board's selectors, which are programs of
  * jq. Grafana itself does not run here.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { absent, missingPrograms, notRun, type Skip } from "@trainyard/testing/needs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { root } from "../../../scripts/lib/root.ts";
@@ -54,11 +55,8 @@ function source() {
 }
 
 /** Without jq the test is skipped, or fails with TRAINYARD_REQUIRE=jq. */
-function needJq(skip: (why: string) => never): void {
-  if (spawnSync("jq", ["--version"]).status === 0) return;
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("jq");
-  if (required) throw new Error("TRAINYARD_REQUIRE names jq, but there is none");
-  skip("jq, from the distribution");
+function needJq(skip: Skip): void {
+  if (missingPrograms("jq").length > 0) notRun(skip, absent("jq", "jq, from the distribution"));
 }
 
 /** Returns the text with the values of the board's variables. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkout } from "@trainyard/local-cluster";
 import { hasNginx, runNginx } from "@trainyard/testing";
+import { absent, notRun, type Skip } from "@trainyard/testing/needs";
 import { eventually } from "../../world/eventually.ts";
 import { newPorts, type Ports, Replica, settingsOf } from "../../world/replica.ts";
 import { world } from "./cluster.ts";
@@ -42,13 +43,9 @@ function directives(ports: Readonly<Record<string, readonly [Ports, Ports, Ports
 export async function stageOf(
   services: readonly ("gateway" | "metrics" | "logs")[],
   stack: AsyncDisposableStack,
-  skip: (why: string) => never,
+  skip: Skip,
 ) {
-  if (!hasNginx()) {
-    const isRequired = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("nginx");
-    if (isRequired) throw new Error("TRAINYARD_REQUIRE names nginx, but there is none");
-    skip("nginx, from the distribution");
-  }
+  if (!hasNginx()) notRun(skip, absent("nginx", "nginx, from the distribution"));
   const portsOf = async (service: string): Promise<[Ports, Ports, Ports]> => {
     const own = settingsOf(world, service);
     const first = {

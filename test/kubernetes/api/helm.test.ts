@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { notRun } from "../../world/torch.ts";
-import { type Called, type Cluster, needPrograms, startCluster } from "./testing/cluster.ts";
+import { needPrograms } from "../programs.ts";
+import { type Called, type Cluster, startCluster } from "./testing/cluster.ts";
 import { endJobs } from "./testing/jobs.ts";
 import { writeTinyChart } from "./testing/tiny-chart.ts";
 

@@ -1,7 +1,8 @@
 // kubectl is the judge. With TRAINYARD_KUBECONFIG the same tests run on another cluster.
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { notRun } from "../../world/torch.ts";
-import { type Cluster, needPrograms, startCluster } from "./testing/cluster.ts";
+import { needPrograms } from "../programs.ts";
+import { type Cluster, startCluster } from "./testing/cluster.ts";
 import { configMap, deployment } from "./testing/objects.ts";
 
 let cluster: Cluster;

@@ -1,8 +1,9 @@
 // Values that a server must refuse, each with the words that name the field. kubectl sends all of them at once, and
 // with TRAINYARD_KUBECONFIG another cluster says what it thinks of them.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { needPrograms } from "../programs.ts";
 import type { Fields, KubeObject } from "./object-store.ts";
-import { type Cluster, needPrograms, startCluster } from "./testing/cluster.ts";
+import { type Cluster, startCluster } from "./testing/cluster.ts";
 import { configMap, deployment } from "./testing/objects.ts";
 
 let cluster: Cluster;

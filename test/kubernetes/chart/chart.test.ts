@@ -5,8 +5,9 @@ import { services } from "@trainyard/kernel/services";
 import { checkout } from "@trainyard/local-cluster";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { needHelm } from "../programs.ts";
 import { cases } from "./cases.ts";
-import { chart, lint, manifestsOf, needHelm, template } from "./helm.ts";
+import { chart, lint, manifestsOf, template } from "./helm.ts";
 import { keysOf, keysSet, type Schema, walk } from "./schema-paths.ts";
 
 const textOf = (file: string): string => readFileSync(join(chart, file), "utf8");

@@ -2,13 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  type Called,
-  type Cluster,
-  needPrograms,
-  run,
-  startCluster,
-} from "../api/testing/cluster.ts";
+import { needPrograms } from "../programs.ts";
+import { type Called, type Cluster, run, startCluster } from "../api/testing/cluster.ts";
 import { endJobs } from "../api/testing/jobs.ts";
 import type { KubeObject } from "../api/object-store.ts";
 import { cases, required } from "./cases.ts";

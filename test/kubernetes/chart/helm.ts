@@ -1,10 +1,9 @@
 /** The chart as helm renders it. */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { checkout } from "@trainyard/local-cluster";
 import { parseAllDocuments } from "yaml";
-import { notRun } from "../../world/torch.ts";
 import type { Case } from "./cases.ts";
 import type { Manifest } from "./manifests.ts";
 
@@ -14,16 +13,6 @@ export const release = "ty";
 export const namespace = "ml";
 
 const call = promisify(execFile);
-
-const hasHelm = spawnSync("helm", ["version"]).status === 0;
-
-/** Without helm here the test is skipped, or fails with TRAINYARD_REQUIRE=helm. */
-export function needHelm(skip: (note: string) => never): void {
-  if (hasHelm) return;
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("helm");
-  if (required) throw new Error("TRAINYARD_REQUIRE names helm, but there is none");
-  notRun(skip, "helm (.ci/run installs it)");
-}
 
 /** Returns what `helm template` writes. Throws helm's words. */
 export async function template(given: Case, space: string = namespace): Promise<string> {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { checkout } from "@trainyard/local-cluster";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { needHelm } from "../programs.ts";
 import { required } from "./cases.ts";
-import { chart, manifestsOf, needHelm, template } from "./helm.ts";
+import { chart, manifestsOf, template } from "./helm.ts";
 import { ofKind } from "./manifests.ts";
 import { objectsOf } from "./rendered.ts";
 

@@ -13,9 +13,10 @@ import { checkout } from "@trainyard/local-cluster";
 import { freePort, startTestPostgres } from "@trainyard/testing";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { expect, test } from "vitest";
+import { needHelm } from "../programs.ts";
 import { eventually } from "../../world/eventually.ts";
 import { environmentOf, type Secrets } from "./environment.ts";
-import { manifestsOf, needHelm, template } from "./helm.ts";
+import { manifestsOf, template } from "./helm.ts";
 import { type Pod, podsOf } from "./manifests.ts";
 
 const token = `ty_${"0123456789abcdef"}_${"A".repeat(43)}`;

@@ -1,7 +1,8 @@
 /** Values that cannot work are refused, each in one sentence that names the value. */
 import { expect, test } from "vitest";
+import { needHelm } from "../programs.ts";
 import { required } from "./cases.ts";
-import { needHelm, template } from "./helm.ts";
+import { template } from "./helm.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
 const { postgres, storage } = required;

@@ -1,7 +1,8 @@
 /** The chart from one release to the next: what changes, and in which order. */
 import { expect, test } from "vitest";
+import { needHelm } from "../programs.ts";
 import { required } from "./cases.ts";
-import { manifestsOf, needHelm, release, template } from "./helm.ts";
+import { manifestsOf, release, template } from "./helm.ts";
 import { type Labels, type Manifest, named, ofKind, podsOf, type Workload } from "./manifests.ts";
 
 const objectsWith = async (values: object): Promise<readonly Manifest[]> =>

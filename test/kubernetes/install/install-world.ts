@@ -14,6 +14,7 @@ import pg from "pg";
 import { imageOf } from "../../images/built.ts";
 import type { KubeObject } from "../api/object-store.ts";
 import { Objects, type Pod } from "../controllers/kinds.ts";
+import { isDeleted, isReady } from "../controllers/pod-facts.ts";
 import { PodCluster } from "../nodes/index.ts";
 import { Page } from "./page.ts";
 
@@ -82,11 +83,7 @@ export class InstallWorld implements AsyncDisposable {
   readyPods(): Pods {
     const ready = this.#objects
       .list("pods", namespace)
-      .filter(
-        ({ metadata, status }) =>
-          metadata.deletionTimestamp === undefined &&
-          status?.conditions?.some((one) => one.type === "Ready" && one.status === "True"),
-      );
+      .filter((pod) => isReady(pod) && !isDeleted(pod));
     return Object.fromEntries(ready.map((pod) => [componentOf(pod), pod.metadata.uid ?? ""]));
   }
 

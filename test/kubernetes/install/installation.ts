@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { services } from "@trainyard/kernel/services";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeAll, expect, test as plain } from "vitest";
+import { programsProblem } from "../programs.ts";
 import { imageOf, imagesProblem } from "../../images/built.ts";
 import { podman } from "../../images/images.ts";
 import { eventually } from "../../world/eventually.ts";
-import { notRun } from "../../world/torch.ts";
-import { programsProblem } from "../api/testing/cluster.ts";
 import { podsProblem } from "../nodes/index.ts";
 import { InstallWorld, namespace, type Pods } from "./install-world.ts";
 

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { needPrograms } from "../programs.ts";
 import { eventually } from "../../world/eventually.ts";
-import { needPrograms, run } from "../api/testing/cluster.ts";
+import { run } from "../api/testing/cluster.ts";
 import { type PodWorld, sharedWorld } from "./testing/pod-world.ts";
 import { writeWebChart } from "./testing/web-chart.ts";
 

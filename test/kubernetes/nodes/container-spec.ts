@@ -7,7 +7,7 @@ import { join, normalize } from "node:path";
 import type { Pod } from "../controllers/kinds.ts";
 import type { Container, VolumeMount } from "../controllers/pod-kinds.ts";
 import { ConfigError, expanded } from "./environment.ts";
-import { quantity } from "./quantity.ts";
+import { quantity } from "../api/validation/quantity.ts";
 import type { ContainerSpec, ImageFacts } from "./podman-api.ts";
 
 export type Places = {

@@ -5,7 +5,7 @@
  */
 import type { Objects, Pod, Service } from "../controllers/kinds.ts";
 import type { Container, EnvVar, KeyRef, Labels } from "../controllers/pod-kinds.ts";
-import { quantity } from "./quantity.ts";
+import { quantity } from "../api/validation/quantity.ts";
 
 /** The container cannot be configured: its reason is CreateContainerConfigError. */
 export class ConfigError extends Error {}

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { notRun } from "@trainyard/testing/needs";
 import { expect, test } from "vitest";
 import { PodNetwork } from "./pod-network.ts";
 import { networkProblem } from "./index.ts";
-import { notRun } from "../../world/torch.ts";
 
 const exists = (bridge: string): boolean => spawnSync("ip", ["link", "show", bridge]).status === 0;
 

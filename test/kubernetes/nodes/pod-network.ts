@@ -10,6 +10,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import process from "node:process";
+import { absent } from "@trainyard/testing/needs";
 
 const prefix = "tykb";
 /** Ranges of 4,096 addresses from 10.200.0.0 on. */
@@ -29,9 +30,7 @@ export type PodAddress = {
 /** The reason why no network can be made here; null if it can. With TRAINYARD_REQUIRE=podman it is an error. */
 export function networkProblem(): string | null {
   const problem = lackingTool();
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("podman");
-  if (problem === null || !required) return problem;
-  throw new Error(`TRAINYARD_REQUIRE names podman, but there is not: ${problem}`);
+  return problem === null ? null : absent("podman", problem);
 }
 
 function lackingTool(): string | null {

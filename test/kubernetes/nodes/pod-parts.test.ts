@@ -10,7 +10,7 @@ import { readLog } from "./container-log.ts";
 import { containerSpec } from "./container-spec.ts";
 import { environmentOf, expanded } from "./environment.ts";
 import { podStatus } from "./pod-status.ts";
-import { quantity } from "./quantity.ts";
+import { quantity } from "../api/validation/quantity.ts";
 import { lacking } from "./unsupported.ts";
 import { writeFiles } from "./volume-files.ts";
 import { makeVolumes } from "./volumes.ts";

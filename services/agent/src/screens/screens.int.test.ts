@@ -3,11 +3,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toHolder } from "@trainyard/terminal";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { AgentStage } from "../testing/agent-stage.ts";
 import { newFolder, removeFolders, taskOf } from "../testing/examples.ts";
 import { HolderClient } from "../testing/holder-client.ts";
-import { notRun } from "../testing/needs.ts";
 import { newTerminal, type Shown, shownBy, ViewersTerminal, write } from "../testing/screen.ts";
 
 afterAll(removeFolders);

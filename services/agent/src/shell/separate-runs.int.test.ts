@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { notRun } from "@trainyard/testing/needs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ProcessOrder } from "../runtime/start-order.ts";
 import { names } from "../state/layout.ts";
@@ -21,7 +22,6 @@ import { RunFolder } from "../state/run-folder.ts";
 import { holdingHere } from "../supervisor/python.ts";
 import { ownVariables } from "../testing/agent-config.ts";
 import { launchOf } from "../testing/examples.ts";
-import { notRun } from "../testing/needs.ts";
 import { Starter } from "./supervisors.ts";
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { notRun } from "@trainyard/testing/needs";
 import { expect, test, vi } from "vitest";
-import { notRun } from "../testing/needs.ts";
 import { holdingHere } from "../supervisor/python.ts";
 import { cgroupOf } from "./cgroup.ts";
 

@@ -2,13 +2,13 @@
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { absent, notRun } from "@trainyard/testing/needs";
 import type { PageKind } from "../servers/kinds.ts";
 import { NoPackages, packageFolders, Packages } from "../servers/packages.ts";
 import { lockFolder } from "../state/folder-lock.ts";
 import { python } from "../supervisor/python.ts";
 import { ownVariables } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
-import { notRun } from "./needs.ts";
 
 /** The folder in which the packages stay for the next tests. */
 export const sharedPackages = join(import.meta.dirname, "../../../../.cache/packages");
@@ -39,9 +39,7 @@ export async function needPackages(
       await packages.build(kind, tag, () => {});
     } catch (error) {
       if (!(error instanceof NoPackages)) throw error;
-      const isRequired = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("jupyter");
-      if (isRequired) throw new Error(`TRAINYARD_REQUIRE names jupyter, but: ${error.message}`);
-      notRun(skip, error.message);
+      notRun(skip, absent("jupyter", error.message));
     }
     const root = join(agentFolder, "packages");
     mkdirSync(root, { recursive: true });

@@ -7,11 +7,11 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
+import { absent, missingPrograms, notRun } from "@trainyard/testing/needs";
 import { engineAt, inTime } from "../runtime/engine.ts";
 import { markOfRun } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 import { imageTar } from "./image.ts";
-import { notRun } from "./needs.ts";
 
 export const testImage = "localhost/trainyard-test:1";
 
@@ -32,15 +32,11 @@ events_logger = "file"
  * is an error.
  */
 export function podmanProblem(): string | null {
-  const missing = ["podman", "runc", "catatonit", "mkfifo"].filter(
-    (name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0,
-  );
+  const missing = missingPrograms("podman", "runc", "catatonit", "mkfifo");
   const isRoot = process.getuid?.() === 0;
   if (missing.length === 0 && isRoot) return null;
-  const why = isRoot ? `no ${missing.join(", ")}` : "root, who may run containers of a test";
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("podman");
-  if (required) throw new Error(`TRAINYARD_REQUIRE names podman, but: ${why}`);
-  return why;
+  const why = isRoot ? missing.join(", ") : "root, who may run containers of a test";
+  return absent("podman", why);
 }
 
 /** Skips a test if Podman is missing; it is the test's first line. */

@@ -18,6 +18,7 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { RequestedRun } from "@trainyard/contracts/agent";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentService, createService } from "../service.ts";
 import { folderNameOf } from "../state/layout.ts";
@@ -25,7 +26,6 @@ import { readRunFile, removeRunFile, writeRunFile } from "../state/run-file.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { agentConfig } from "../testing/agent-config.ts";
 import { handmade, launchOf, newFolder, removeFolders } from "../testing/examples.ts";
-import { notRun } from "../testing/needs.ts";
 import { ScriptedPlatform } from "../testing/scripted-platform.ts";
 
 afterAll(removeFolders);

@@ -1,10 +1,10 @@
 /** The folder of a task with a user of its own: only that user saves it, reads it and gets it back. */
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { AgentStage } from "../testing/agent-stage.ts";
 import { configured, removeFolders, taskOf } from "../testing/examples.ts";
-import { notRun } from "../testing/needs.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });

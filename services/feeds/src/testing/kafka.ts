@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { hasKcat, type MockKafka, startMockKafka } from "@trainyard/testing";
+import { absent, notRun, type Skip } from "@trainyard/testing/needs";
 
 /** The partitions of a topic of the mock brokers. */
 export const mockPartitions = 4;
@@ -19,11 +20,9 @@ export type Received = {
 };
 
 /** Starts mock brokers. Without kcat the test is skipped, or fails with TRAINYARD_REQUIRE=kafka. */
-export async function mockKafka(skip: (why: string) => never): Promise<MockKafka> {
+export async function mockKafka(skip: Skip): Promise<MockKafka> {
   if (hasKcat()) return await startMockKafka();
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("kafka");
-  if (required) throw new Error("TRAINYARD_REQUIRE names kafka, but there is no kcat");
-  return skip("kcat, from the distribution");
+  return notRun(skip, absent("kafka", "kcat, from the distribution"));
 }
 
 /**

@@ -19,7 +19,7 @@ let environment: Readonly<Record<string, string>>;
 beforeAll(async () => {
   [own, other] = await Promise.all([startTestGateway(), startTestGateway()]);
 }, 60_000);
-afterAll(() => Promise.all([own, other].map((gateway) => gateway?.[Symbol.asyncDispose]())));
+afterAll(() => Promise.all([own, other].map(async (gateway) => gateway?.[Symbol.asyncDispose]())));
 
 const databaseOf = (cluster: TestGateway | undefined) => ({
   TRAINYARD_POSTGRES_URL: cluster?.environment["TRAINYARD_POSTGRES_URL"] ?? "",

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, hasNginx, type RunningNginx, runNginx } from "@trainyard/testing";
+import { absent, notRun, type Skip } from "@trainyard/testing/needs";
 
 export type Nginx = RunningNginx & { readonly port: number };
 
@@ -14,16 +15,10 @@ export const documented = {
 const guide = join(import.meta.dirname, "../../../../docs/operate/deploy.md");
 
 /** Starts it. Without nginx here the test is skipped with the reason, or fails with TRAINYARD_REQUIRE=nginx. */
-export async function startNginx(gateway: number, skip: (why: string) => never): Promise<Nginx> {
-  if (!hasNginx()) return missing(skip);
+export async function startNginx(gateway: number, skip: Skip): Promise<Nginx> {
+  if (!hasNginx()) notRun(skip, absent("nginx", "nginx, from the distribution"));
   const port = await freePort();
   return { port, ...(await runNginx(directives(port, gateway), port)) };
-}
-
-function missing(skip: (why: string) => never): never {
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("nginx");
-  if (required) throw new Error("TRAINYARD_REQUIRE names nginx, but there is none");
-  return skip("nginx, from the distribution");
 }
 
 function directives(port: number, gateway: number): string {

@@ -1,8 +1,7 @@
 // The cluster that a suite is run on: the strict server, or any cluster whose kubeconfig TRAINYARD_KUBECONFIG names, so
 // that the server can be judged by the same tests.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { notRun } from "../../../world/torch.ts";
 import { type ApiServer, type ApiServerOptions, startApiServer } from "../start-server.ts";
 
 export type Called = { code: number; stdout: string; stderr: string };
@@ -18,24 +17,6 @@ export type Cluster = AsyncDisposable & {
   /** A new namespace, which goes with the cluster. */
   namespace(): Promise<string>;
 };
-
-/** The programs that are not here; null if they are. With TRAINYARD_REQUIRE=helm a missing one is an error. */
-export function programsProblem(): string | null {
-  const missing = ["kubectl", "helm"].filter(
-    (name) => spawnSync(name, ["version", "--client"]).error !== undefined,
-  );
-  if (missing.length === 0) return null;
-  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("helm");
-  if (required)
-    throw new Error(`TRAINYARD_REQUIRE names helm, but there is no ${missing.join(", no ")}`);
-  return `${missing.join(" and ")} (.ci/run installs them)`;
-}
-
-/** Without the programs here a test is skipped. */
-export function needPrograms(skip: (note: string) => never): void {
-  const problem = programsProblem();
-  if (problem !== null) notRun(skip, problem);
-}
 
 export async function startCluster(options: ApiServerOptions = {}): Promise<Cluster> {
   const given = process.env["TRAINYARD_KUBECONFIG"];

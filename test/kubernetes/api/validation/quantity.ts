@@ -37,6 +37,13 @@ export const canonicalQuantity = (text: string): string | null => {
 /** A quantity in billionths, to compare two. */
 export const nanoOf = (text: string): bigint => parseNano(text)?.nano ?? 0n;
 
+/** Throws for a text that is no quantity. */
+export const quantity = (given: string | number): number => {
+  const parsed = parseNano(String(given));
+  if (parsed === null) throw new Error(`${given} is no quantity`);
+  return Number(parsed.nano) / Number(NANO);
+};
+
 type Form = "binary" | "decimal" | "exponent";
 
 const parseNano = (text: string): { nano: bigint; form: Form } | null => {

@@ -1,10 +1,11 @@
 /** A store with controllers and a node, and a Podman of the test's own with its small image. */
 import { setTimeout as after } from "node:timers/promises";
 import { Podman, testImage } from "@trainyard/service-agent/testing/podman";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, beforeAll, expect } from "vitest";
-import { notRun } from "../../../world/torch.ts";
 import type { KubeObject } from "../../api/object-store.ts";
 import { type Kinds, Objects, type Plural } from "../../controllers/kinds.ts";
+import { isReady } from "../../controllers/pod-facts.ts";
 import type { PodSpec } from "../../controllers/pod-kinds.ts";
 import { PodCluster, podsProblem } from "../index.ts";
 
@@ -132,9 +133,7 @@ export class PodWorld implements AsyncDisposable {
   }
 
   async ready(name: string): Promise<Kinds["pods"]> {
-    return await this.until("pods", name, ({ status }) =>
-      (status?.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is === "True"),
-    );
+    return await this.until("pods", name, isReady);
   }
 
   async log(name: string, more: { previous?: boolean; follow?: boolean } = {}): Promise<string> {
