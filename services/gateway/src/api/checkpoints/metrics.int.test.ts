@@ -16,7 +16,7 @@ const validated = (
 test("a checkpoint has the metrics of all validations of its step, the latest value of each", async () => {
   await using gateway = await startTestGateway();
   const checkpoint = randomUUID();
-  await gateway.append("experiment-1", created());
+  await gateway.append("experiment-1", created({}));
   await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
   await gateway.append(
     "measurement-1.1",
