@@ -10,6 +10,8 @@ create table checkpoint_gc.checkpoints (
   trial text collate "C" not null,
   run integer not null,
   step double precision not null,
+  -- The position in the log at which the checkpoint became complete.
+  position double precision not null,
   retention text not null check (retention in ('kept', 'condemned', 'deleting', 'deleted')),
   grace_end_ms double precision not null,
   -- True if a person deletes the checkpoint: no policy keeps it.

@@ -29,9 +29,9 @@ function changeOf(
       if (experiment === undefined) return null;
       return {
         text: `insert into ${table("checkpoints")}
-               (checkpoint, experiment, trial, run, step, retention, grace_end_ms)
-               values ($1, $2, $3, $4, $5, 'kept', 0) on conflict do nothing`,
-        values: [id, experiment, trial, run, step],
+               (checkpoint, experiment, trial, run, step, position, retention, grace_end_ms)
+               values ($1, $2, $3, $4, $5, $6, 'kept', 0) on conflict do nothing`,
+        values: [id, experiment, trial, run, step, stored.position],
       };
     }
     case "CheckpointCondemned":

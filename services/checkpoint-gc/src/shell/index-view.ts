@@ -115,10 +115,10 @@ export class CheckpointIndex {
   }
 
   /**
-   * Returns the checkpoints of an experiment that compete, each with the value measured at its step: all that are
-   * whole, undamaged, and not deleted by a person. A checkpoint whose own run has not measured the value has the reason
-   * why it may still arrive. The next declaration of a run is the next one in the log, except one that was recorded
-   * earlier and sent later.
+   * Returns the checkpoints of an experiment that compete, each with the value measured at its step, in the order in
+   * which they became complete: all that are whole, undamaged, and not deleted by a person. A checkpoint whose own run
+   * has not measured the value has the reason why it may still arrive. The next declaration of a run is the next one in
+   * the log, except one that was recorded earlier and sent later.
    */
   async candidates(
     experiment: string,
@@ -150,7 +150,8 @@ export class CheckpointIndex {
          where r.trial = c.trial and r.run = c.run and measured.own is not true
        ) a on true
        where c.experiment = $1 and c.retention in ('kept', 'condemned')
-         and not c.manual and not c.damaged and c.files = 'all'`,
+         and not c.manual and not c.damaged and c.files = 'all'
+       order by c.position`,
       [experiment, `${JSON.stringify(metric)}:`],
     );
     return rows.map((row) => {
@@ -169,7 +170,8 @@ export class CheckpointIndex {
     const rows = await this.#query<Pick<Candidate, "checkpoint" | "run" | "step">>(
       `select checkpoint, run, step from checkpoint_gc.checkpoints
        where experiment = $1 and retention in ('kept', 'condemned')
-         and not manual and not damaged and files = 'all'`,
+         and not manual and not damaged and files = 'all'
+       order by position`,
       [task],
     );
     return rows.map((row) => ({ ...row, trial: task, value: null }));

@@ -100,7 +100,7 @@ export class Oracle {
       if (other.value === null || one.value === null) return false;
       if (other.value !== one.value) return other.value < one.value === this.#smaller;
       if (other.step !== one.step) return other.step < one.step;
-      return other.checkpoint < checkpoint;
+      return other.trial === one.trial ? other.run > one.run : other.trial < one.trial;
     };
     if (one.value !== null && count(whole, isBetter) < best) return "it is the experiment's best";
     if (one.value !== null && count(own, isBetter) < trialBest) return "it is its trial's best";

@@ -51,6 +51,15 @@ describe("the policy gives up", () => {
     expect(given([at(1, 5, null), at(1, 5, null, 2)], [0, 0, 1])).toEqual(["1@5"]);
   });
 
+  test.each([
+    ["a", "b"],
+    ["b", "a"],
+  ])("the one stored earlier, of two of a run at the same step: %s before %s", (earlier, later) => {
+    const [first, last] = [earlier, later].map((id) => ({ ...at(1, 5, 0.5), checkpoint: id }));
+    const candidates = [at(1, 4, 0.6), first, last].filter((one) => one !== undefined);
+    expect(given(candidates, [0, 1, 1])).toEqual(["1@4", earlier]);
+  });
+
   test("the checkpoint with more steps, of two with equal values", () => {
     expect(given([at(1, 2, 1), at(1, 1, 1)], [1, 0, 0])).toEqual(["1@2"]);
   });

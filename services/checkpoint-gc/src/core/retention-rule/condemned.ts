@@ -44,7 +44,10 @@ export type Standing = {
   readonly competitors: readonly Competitor[];
 };
 
-/** Returns the checkpoints that are given up, each with some that outrank it, by value and by steps. */
+/**
+ * Returns the checkpoints that are given up, each with some that outrank it, by value and by steps. The candidates are
+ * in the order in which they became complete.
+ */
 export function condemned(
   candidates: readonly Candidate[],
   policy: Policy,
@@ -56,20 +59,25 @@ export function condemned(
   return new Map(given.map(([checkpoint, { competitors }]) => [checkpoint, competitors]));
 }
 
-/** Returns the result of the rankings for every candidate, also for those that are kept. Takes O(n log n). */
+/**
+ * Returns the result of the rankings for every candidate, also for those that are kept. The candidates are in the order
+ * in which they became complete. Takes O(n log n).
+ */
 export function standings(
   candidates: readonly Candidate[],
   policy: Policy,
   smallerIsBetter: boolean,
 ): ReadonlyMap<string, Standing> {
-  const validated = candidates
+  // The later one comes first of two that are equal otherwise, such as two of a run at the same step.
+  const newestFirst = candidates.toReversed();
+  const validated = newestFirst
     .filter(({ value }) => value !== null)
     .sort((a, b) => byValue(a, b, smallerIsBetter));
   const best: Ranking = new Map(
     validated.map(({ checkpoint }, at) => [checkpoint, { ranked: validated, at }]),
   );
   const bestOfTrial = ranksByTrial(validated);
-  const latestOfTrial = ranksByTrial(candidates.toSorted(byAge));
+  const latestOfTrial = ranksByTrial(newestFirst.sort(byAge));
   return new Map(
     candidates.map(({ checkpoint, trial, value, awaits }) => {
       const latest = latestOfTrial.get(checkpoint);
@@ -128,16 +136,14 @@ function trialsOf(ranked: readonly Candidate[]): readonly (readonly Candidate[])
 function byValue(a: Candidate, b: Candidate, smallerIsBetter: boolean): number {
   const difference = (a.value ?? 0) - (b.value ?? 0);
   if (difference !== 0) return smallerIsBetter ? difference : -difference;
-  return a.step - b.step || byId(a, b);
+  if (a.step !== b.step) return a.step - b.step;
+  if (a.trial !== b.trial) return a.trial < b.trial ? -1 : 1;
+  return b.run - a.run;
 }
 
 /** Orders by age, latest first: more steps first; at the same step, the newest run first. */
 function byAge(a: Candidate, b: Candidate): number {
-  return b.step - a.step || b.run - a.run || byId(a, b);
-}
-
-function byId(a: Candidate, b: Candidate): number {
-  return a.checkpoint < b.checkpoint ? -1 : 1;
+  return b.step - a.step || b.run - a.run;
 }
 
 /** Returns the competitors to name: the first of the ranking by value, then the first of the ranking by steps. */

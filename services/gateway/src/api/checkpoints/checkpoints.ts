@@ -116,16 +116,17 @@ async function originOf(
     documents.get(pool, "trial", trial),
     documents.get(pool, "experiment", experiment),
   ]);
-  const known = [...(ofTrial?.recent ?? []), ...(ofTrial?.records ?? [])];
-  const metrics = await valuesOf(
-    backend,
-    trial,
-    known.find(({ step }) => step === stepsCompleted),
-  );
+  const ofStep = [...(ofTrial?.recent ?? []), ...(ofTrial?.records ?? [])]
+    .filter(({ step }) => step === stepsCompleted)
+    .toSorted((a, b) => a.at - b.at);
+  // A step may have several validations, each with other metrics.
+  const values = await Promise.all(ofStep.map((record) => valuesOf(backend, trial, record)));
+  const kept = values.filter((one) => one !== undefined);
+  const metrics = Object.fromEntries(kept.flatMap((one) => Object.entries(one)));
   return {
     codeDigest: ofExperiment?.contextDigest ?? "",
     ...(ofTrial?.hyperparameters && { hyperparameters: ofTrial.hyperparameters }),
-    ...(metrics && { metrics }),
+    ...(kept.length > 0 && { metrics }),
   };
 }
 
