@@ -68,6 +68,45 @@ test("the expressions of boards and alerts name metrics and labels that are ther
   }
 });
 
+/** The metrics that each replica shows alike, so that their sum over replicas is wrong. */
+const alike =
+  /trainyard_(?:parked_events|view_|read_model_|registry_open_|subscriptions|subscription_lag_)/;
+
+test("a board sums nothing that all replicas show alike, and keeps the method beside a route", () => {
+  for (const { of, expression } of expressions()) {
+    for (const [summed] of expression.matchAll(/\bsum(?: by \([^)]*\))? ?\(.*/g))
+      expect(summed, of).not.toMatch(alike);
+    const [, labels = "method"] = /by \(([^)]*\broute\b[^)]*)\)/.exec(expression) ?? [];
+    expect(labels, of).toContain("method");
+  }
+});
+
+/** The units of an expression, by the last part of its metric's name. */
+function unitsOf(expr: string): readonly string[] {
+  const isRate = expr.includes("rate(");
+  if (expr.startsWith("60 * ")) return ["cpm"];
+  if (expr.includes("process_cpu_seconds") || expr.includes("_bytes / ")) return ["percentunit"];
+  if (expr.includes("_bytes")) return [isRate ? "Bps" : "bytes"];
+  if (expr.includes("_seconds_count")) return ["reqps"];
+  if (/_seconds\b|_seconds_bucket/.test(expr)) return ["s"];
+  return isRate ? ["ops", "reqps"] : ["short"];
+}
+
+test("each panel has the unit of its expressions, begins at 0 and names its lines", () => {
+  for (const { panels, templating } of boards) {
+    if (templating.list[0]?.query !== "prometheus") continue;
+    for (const { title, fieldConfig, targets } of panels) {
+      const { unit, min } = fieldConfig.defaults;
+      expect(min, title).toBe(0);
+      expect(title.endsWith("per minute"), title).toBe(unit === "cpm");
+      for (const { expr, legendFormat } of targets) {
+        expect(legendFormat, title).toMatch(/\S/);
+        expect(unitsOf(expr), `${title}: ${expr}`).toContain(unit);
+      }
+    }
+  }
+});
+
 test("each board has an id, a source of data to choose, and panels that do not overlap", () => {
   expect(boards.map(({ file }) => file).toSorted()).toEqual([
     ...["cluster.json", "delivery.json", "experiment.json", "searches.json", "storage.json"],

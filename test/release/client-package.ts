@@ -38,7 +38,8 @@ let problems: { readonly node: string; readonly browser: string };
 beforeAll(async () => {
   project = join(built.folder, "project");
   mkdirSync(project);
-  write("package.json", JSON.stringify({ type: "module" }));
+  await npm("init", "-y");
+  await npm("pkg", "set", "type=module");
   const { typescript } = catalog();
   const tarballs = ["client", "contracts", "kernel"].map((name) =>
     join(built.out, `trainyard-${name}-${version}.tgz`),

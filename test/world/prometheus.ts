@@ -31,12 +31,15 @@ export type Prometheus = AsyncDisposable & {
   firing(): Promise<readonly Readonly<Record<string, string>>[]>;
 };
 
-/** Starts it with the alerts of deploy/prometheus, which here fire at once, and a scrape each second. */
+/**
+ * Starts it with the alerts of deploy/prometheus and a scrape each second. They fire here at once, count what happened
+ * in the last seconds, and a wait of some seconds is a long one.
+ */
 export async function startPrometheus(world: World): Promise<Prometheus> {
   const folder = join(world.folder, "prometheus");
   mkdirSync(folder, { recursive: true });
   const alerts = readFileSync(join(alertsFolder, "alerts.yaml"), "utf8");
-  writeFileSync(join(folder, "alerts.yaml"), alerts.replace(/for: \d+m/g, "for: 0s"));
+  writeFileSync(join(folder, "alerts.yaml"), hurried(alerts));
   const scraped = { job_name: "trainyard", honor_labels: true, static_configs: targetsOf(world) };
   const second = { scrape_interval: "1s", scrape_timeout: "1s", evaluation_interval: "1s" };
   const config = { global: second, rule_files: ["alerts.yaml"], scrape_configs: [scraped] };
@@ -83,6 +86,12 @@ export async function startPrometheus(world: World): Promise<Prometheus> {
     },
   };
 }
+
+const hurried = (alerts: string): string =>
+  alerts
+    .replace(/for: \d+m/g, "for: 0s")
+    .replace(/\[\d+m\]/g, "[10s]")
+    .replace(/> (?:900|86400)\b/g, "> 3");
 
 /** The processes that the cluster has given a port, by the files of their environments. */
 function targetsOf({ home }: World) {

@@ -20,12 +20,18 @@ export type StandingDeps = {
   readonly sinks: readonly string[];
 };
 
-/** A place counts only for the subscription that stored it; the sinks of the operator have the life 0. */
+/**
+ * A place counts only for the subscription that stored it; the sinks of the operator have the life 0. That of a webhook
+ * is before its earliest event that waits for an answer.
+ */
 const standings = `
 select s.delivery, count(*)::float8 as count,
   case when disabled is not null then 'disabled' when stopped is not null then 'stopped' else 'active' end as state,
-  min(coalesce(p.position, s.after))::float8 as position
+  min(least(coalesce(p.position, s.after), w.position - 1))::float8 as position
 from feeds.subscriptions s left join feeds.progress p on p.name = s.name and p.life = s.life
+left join (
+  select webhook, min(position) as position from feeds.deliveries where state = 'WAITING' group by 1
+) w on w.webhook = s.name
 group by 1, 3
 union all
 select name, 1, 'active', position from feeds.progress where life = 0 and name = any($1)`;

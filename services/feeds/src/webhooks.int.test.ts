@@ -1,8 +1,11 @@
 import { Writable } from "node:stream";
 import { newEventId } from "@trainyard/event-log";
 import fc from "fast-check";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createRegistry } from "@trainyard/runtime";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { subscriptionGauges } from "./subscription-metrics.ts";
 import { answers, PlayedReceivers } from "./testing/played-receivers.ts";
 import { TestFeeds } from "./testing/test-feeds.ts";
 
@@ -188,6 +191,29 @@ test("a webhook that answers 410 stops until a person enables it, and then gets 
     expect(items).toHaveLength(2);
   }, soon);
 }, 30_000);
+
+test("a webhook is as far behind as the earliest event that its receiver has not taken", async () => {
+  const url = "https://failing.example/hook";
+  await create("failing", { url });
+  outgoing.plays(url, answers(500));
+  const position = await happen();
+  const registry = createRegistry("feeds");
+  const query = async (text: string, values: unknown[]) => ({
+    rows: await feeds.stage.sql(text, values),
+  });
+  const log = { head: () => feeds.stage.head(), readAll: async () => [] };
+  const deps = { pool: { query }, log, clock: systemClock, sinks: [] };
+  subscriptionGauges(registry, deps as unknown as Parameters<typeof subscriptionGauges>[1]); // pg's overloads
+  const lagEvents = async () =>
+    Number(/lag_events\{delivery="webhook".*\} (\d+)/.exec(await registry.metrics())?.[1]);
+  const head = await feeds.stage.tell("agent-a", { type: "AgentDrained", data: { reason: "" } });
+  await vi.waitFor(async () => {
+    expect((await listed("failing")).items[0]?.attempts).toHaveLength(1);
+    expect((await feeds.facts("failing"))?.position).toBeGreaterThanOrEqual(head);
+  }, soon);
+  expect(await lagEvents()).toBeGreaterThanOrEqual(head - position + 1);
+  await feeds.stage.ask("feeds", "DeleteSubscription", { name: "failing" });
+});
 
 test("a changed webhook is sent to its new address, and a deleted one leaves nothing behind", async () => {
   await create("changed", { url: "https://old.example/hook", headers: { "x-a": "1" } });

@@ -16,7 +16,8 @@ type Panel = {
   readonly title: string;
   readonly datasource: { readonly uid: string };
   readonly gridPos: { readonly x: number; readonly y: number };
-  readonly targets: readonly { readonly expr: string }[];
+  readonly fieldConfig: { readonly defaults: { readonly unit: string; readonly min?: number } };
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
 };
 
 type Board = {

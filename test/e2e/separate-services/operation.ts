@@ -1,6 +1,8 @@
 /** Prometheus reads a running cluster: expressions of boards and alerts have data, and alerts fire in their states. */
-import { readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeStorageMarker } from "@trainyard/blob";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { spokenProtocol } from "@trainyard/contracts/agent";
 import { createPostgresLog, newEventId } from "@trainyard/event-log";
@@ -163,5 +165,69 @@ test("a lost link, an unready service, a free lease, a silent process, a parked 
   } finally {
     for (const one of mend) await one();
   }
+  await expect.poll(all, soon).toEqual(states.map(() => false));
+});
+
+const waiting = `
+name: waits in a pool without agents
+entrypoint: python3 train.py
+searcher: { name: single, metric: loss }
+resources: { resource_pool: empty }
+`;
+
+async function waitForAgents(): Promise<() => Promise<unknown>> {
+  await world.client.call("createPool", { name: "empty" });
+  const id = await world.submit(waiting, world.code("steps"));
+  return async () => {
+    await world.client.call("killExperiment", { experiment: id });
+    await world.end(id);
+    await world.client.call("removePool", { name: "empty" });
+  };
+}
+
+async function subscribeAndNotRead(): Promise<() => Promise<unknown>> {
+  await world.client.call("createSubscription", { name: "unread", delivery: "pull", after: "0" });
+  return () => world.client.call("deleteSubscription", { name: "unread" });
+}
+
+/** Gives a storage to another cluster while a run stores there, until the run has ended. */
+async function takeStorage(): Promise<() => Promise<unknown>> {
+  const root = join(world.folder, "taken");
+  const own = `checkpoint_storage: { type: directory, container_path: "${root}" }\n`;
+  const id = await world.submitPaused(`${config}${own}`, world.code("steps"));
+  mkdirSync(root, { recursive: true });
+  const mark = { id: randomUUID() };
+  const owner = { log: randomUUID(), witness: { position: 1, id: randomUUID() } };
+  await writeStorageMarker(root, { ...mark, owner });
+  await world.client.call("activateExperiment", { experiment: id });
+  return async () => {
+    await writeStorageMarker(root, mark);
+    expect(await world.end(id)).toBe("COMPLETED");
+  };
+}
+
+test("a run without agents, a subscription that nobody reads, a storage of another cluster and what waits for it each fire, and end when they are mended", async ({
+  skip,
+}) => {
+  needPrometheus(skip);
+  const states = [
+    fires("TrainyardRunWaitsLong", "reason", "no_agents"),
+    fires("TrainyardSubscriptionBehind", "delivery", "pull"),
+    fires("TrainyardStorageFails", "fault", "storage_of_another_log"),
+    fires("TrainyardCheckpointsWait", "severity", "warning"),
+  ];
+  // The failures of the storage become rarer while the checkpoints wait.
+  const fired = new Set<number>();
+  const mend: (() => Promise<unknown>)[] = [];
+  try {
+    for (const cause of [waitForAgents, subscribeAndNotRead, takeStorage]) mend.push(await cause());
+    await vi.waitFor(async () => {
+      for (const [index, isFiring] of states.entries()) if (await isFiring()) fired.add(index);
+      expect(fired.size).toBe(states.length);
+    }, soon);
+  } finally {
+    for (const one of mend) await one();
+  }
+  const all = () => Promise.all(states.map((isFiring) => isFiring()));
   await expect.poll(all, soon).toEqual(states.map(() => false));
 });
