@@ -8,8 +8,8 @@ export const boardsFilter =
 type Board = Pick<Plain<Task>, "state" | "sources" | "owner">;
 
 /**
- * Returns the caller's own TensorBoard of exactly these experiments and trials, a running one first; undefined for none.
- * Only its owner opens a task.
+ * Returns the caller's own TensorBoard of exactly these experiments and trials, a running one first; undefined for
+ * none. Only its owner opens a task.
  */
 export function boardOf<Found extends Board>(
   boards: readonly Found[],

@@ -40,7 +40,7 @@ const exitOf = ({ exitCode }: Row): string => (exitCode === undefined ? "" : Str
 
 const pageName = (port: number): string => (port === 0 ? "Open" : String(port));
 
-/** The columns of the list; ages are as of `nowMs`, and `open` opens the page of a port, which only the owner may. */
+/** The columns of the list; ages are as of `nowMs`, and `open` opens the page of a port of one's own task. */
 export function taskColumns(
   nowMs: number,
   open: OpenTaskPage,
