@@ -92,6 +92,7 @@ test("yard login stores the embedded cluster only after it has taken the token, 
   const clusters = { lab: { url: gateway.url, token: "secret" } };
   expect(readLogins()).toEqual({ current: "lab", clusters });
   expect(await login("logout")).toMatchObject({ code: 0 });
+  expect(await login("logout")).toMatchObject({ code: 2, err: "There is no login to forget.\n" });
   expect(await login("logout", "lab")).toMatchObject({ code: 2 });
 });
 

@@ -77,6 +77,7 @@ async function logout(
   const name = named ?? current;
   const login = Object.hasOwn(clusters, name) ? clusters[name] : undefined;
   if (login === undefined) {
+    if (name === "") throw new UsageError("There is no login to forget.");
     throw new UsageError(`There is no login with the name ${JSON.stringify(name)}.`);
   }
   const { [name]: _forgotten, ...rest } = clusters;

@@ -79,7 +79,9 @@ test("a new user's random password is alone on stdout, and one from stdin is not
     { name: "ci", kind: "service" },
   ]);
   expect((await gateway.yard("user", "create", "ci", "--service", "--stdin")).code).toBe(2);
-  expect((await gateway.yard("user", "reset", "ada")).out).toBe("random words\n");
+  const reset = await gateway.yard("user", "reset", "ada");
+  expect(reset.out).toBe("random words\n");
+  expect(reset.err).toBe("the new password of ada is not shown again:\n");
 });
 
 test("the first user comes with a note about the tokens that exist", async () => {

@@ -99,12 +99,12 @@ async function create(
   }
   if (output.json) output.message(CreateUserResponseSchema, answer);
   else if (answer.password === "") output.line(`created user ${name}`);
-  else tellPassword(output, `created user ${name}`, answer.password);
+  else tellPassword(output, `created user ${name}, whose password`, answer.password);
 }
 
 /** Prints a password to stdout alone, so that a program can store it. */
-function tellPassword(output: Context["output"], sentence: string, password: string): void {
-  output.note(`${sentence}, whose password is not shown again:`);
+function tellPassword(output: Context["output"], subject: string, password: string): void {
+  output.note(`${subject} is not shown again:`);
   output.line(password);
 }
 
@@ -193,7 +193,7 @@ async function reset({ client, output }: Context, args: readonly string[]): Prom
   const user = argument(args, 0);
   const answer = await client.call("resetPassword", { user });
   if (output.json) output.message(ResetPasswordResponseSchema, answer);
-  else tellPassword(output, `user ${printable(user)} has a new password`, answer.password);
+  else tellPassword(output, `the new password of ${printable(user)}`, answer.password);
 }
 
 async function changePassword(

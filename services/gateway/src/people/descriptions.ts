@@ -5,7 +5,8 @@ import { peopleLimits } from "./limits.ts";
 import { keyOfName } from "./user-rows.ts";
 
 const { nameCharactersMax, displayNameCharactersMax, emailCharactersMax } = peopleLimits;
-const namePattern = new RegExp(`^[A-Za-z0-9._@+-]{1,${nameCharactersMax}}$`);
+// Paths have names, so none is "..", and so have command lines, where "-x" is an option.
+const namePattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,${nameCharactersMax - 1}}$`);
 
 /** Whether a name may be a user's id: calls name users by both, and a name takes precedence. */
 export const isLikeId = (name: string): boolean => /^[0-9a-f]{12}$/i.test(name);
@@ -21,7 +22,7 @@ export function requireName(name: string): void {
     throw new Problem(409, "user_exists", detail);
   }
   if (namePattern.test(name)) return;
-  const detail = `the name of a user has 1 to ${nameCharactersMax} letters of a to z, digits and . _ @ + -`;
+  const detail = `the name of a user has 1 to ${nameCharactersMax} letters of a to z, digits and . _ @ + -, and begins with a letter or a digit`;
   throw new Problem(400, "invalid_request", detail);
 }
 

@@ -33,7 +33,7 @@ export async function findWorkspace(backend: Backend, name: string): Promise<Spa
 
 /** Returns the Problem for a workspace that does not exist, or that the caller may not see. */
 export function noSuchWorkspace(name: string): Problem {
-  const detail = `there is no workspace ${shown(name)}: create it with yard workspace create`;
+  const detail = `there is no workspace ${shown(name)} that you may see: name one of yard workspace list, or create it with yard workspace create`;
   return new Problem(404, "workspace_not_found", detail);
 }
 

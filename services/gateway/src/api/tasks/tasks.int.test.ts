@@ -197,7 +197,7 @@ describe("a new task", () => {
     ],
     [
       { kind: "shell", config: "workspace: nowhere" },
-      'workspace: there is no workspace "nowhere": create it with yard workspace create',
+      'workspace: there is no workspace "nowhere" that you may see: name one of yard workspace list, or create it with yard workspace create',
     ],
     [
       { kind: "shell", config: "environment: {environment_variables: ['A_TOKEN=<masked>']}" },

@@ -204,6 +204,10 @@ describe("a user", () => {
       name: "Eddy",
     });
     expect((await api("PATCH", "users/eddy", { name: "ADA" })).status).toBe(409);
+    expect(await api("PATCH", "users/local", { name: "old" })).toMatchObject({
+      status: 409,
+      body: { code: "built_in", detail: expect.stringContaining("local keeps its name") },
+    });
     expect((await api("POST", "users", { name: "ed2" }, ed.token)).status).toBe(403);
   });
 
@@ -220,6 +224,8 @@ describe("a user", () => {
   test.each<[string, object, number, string]>([
     ["a name with spaces", { name: "a b" }, 400, "1 to 100 letters"],
     ["an empty name", { name: "" }, 400, "1 to 100 letters"],
+    ["the name ..", { name: ".." }, 400, "begins with a letter or a digit"],
+    ["the name of an option", { name: "-x" }, 400, "begins with a letter or a digit"],
     ["a long name", { name: "x".repeat(101) }, 400, "1 to 100 letters"],
     ["another kind", { name: "x", kind: "robot" }, 400, "person or service"],
     ["a typed password", { name: "x", password: "hunter2" }, 400, "128 hexadecimal digits"],

@@ -1,3 +1,4 @@
+import { localUser } from "@trainyard/access";
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isLine } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
@@ -114,7 +115,13 @@ async function updateUser(
       throw notAllowed("user_admin", "");
     }
   }
-  if (name !== user.name) requireName(name);
+  if (name !== user.name) {
+    requireName(name);
+    if (id === localUser) {
+      const detail = `the service account ${localUser} keeps its name, by which older objects are found`;
+      throw new Problem(409, "built_in", detail);
+    }
+  }
   requireDescription({ displayName, email });
   if (!(await describeRow(backend.parts.pool, { id, name, displayName, email }))) {
     const detail = `there is a user ${JSON.stringify(name)} already`;

@@ -32,6 +32,7 @@ test.each([
   ["Zoë Müller", "ZoeMuller"],
   ["ada@example.net", "ada@example.net"],
   ["张伟", "user"],
+  ["..@-ada", "ada"],
   [7, "user"],
   ["a".repeat(300), "a".repeat(90)],
 ])("the claimed name %j becomes a name that a user may have", (name, cleaned) => {

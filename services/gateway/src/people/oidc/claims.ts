@@ -42,6 +42,7 @@ export function nameIn(claims: Claims, claim: string): string {
   const name = text
     .normalize("NFKD")
     .replace(/[^A-Za-z0-9._@+-]/g, "")
+    .replace(/^[^A-Za-z0-9]+/, "")
     .slice(0, 90);
   return name === "" ? "user" : name;
 }

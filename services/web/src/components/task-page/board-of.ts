@@ -5,17 +5,23 @@ import type { Task } from "@trainyard/contracts/api";
 export const boardsFilter =
   "kind = tensorboard and (state = RUNNING or state = STARTING or state = QUEUED)";
 
-type Board = Pick<Plain<Task>, "state" | "sources">;
+type Board = Pick<Plain<Task>, "state" | "sources" | "owner">;
 
-/** Returns the TensorBoard of exactly these experiments and trials, a running one first; undefined for none. */
+/**
+ * Returns the caller's own TensorBoard of exactly these experiments and trials, a running one first; undefined for
+ * none. Only its owner opens a task.
+ */
 export function boardOf<Found extends Board>(
   boards: readonly Found[],
   shown: readonly string[],
+  isOwn: (owner: string) => boolean,
 ): Found | undefined {
   const wanted = new Set(shown);
   const own = boards.filter(
-    ({ sources }) =>
-      new Set(sources).size === wanted.size && sources.every((one) => wanted.has(one)),
+    ({ sources, owner }) =>
+      isOwn(owner) &&
+      new Set(sources).size === wanted.size &&
+      sources.every((one) => wanted.has(one)),
   );
   return own.find(({ state }) => state === "RUNNING") ?? own[0];
 }

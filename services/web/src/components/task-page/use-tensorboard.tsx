@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
 import { useChange } from "../../data/calls.ts";
 import { client } from "../../data/client.ts";
-import { useMayAnywhere } from "../../data/may.ts";
+import { useIsOwn, useMayAnywhere } from "../../data/may.ts";
 import type { Verb } from "../page/verbs.tsx";
 import { useSay } from "../toasts.tsx";
 import { boardOf, boardsFilter } from "./board-of.ts";
@@ -25,10 +25,11 @@ export function useTensorBoard(...sources: readonly string[]): {
   const navigate = useNavigate();
   const say = useSay();
   const [isBusy, setBusy] = useState(false);
+  const isOwn = useIsOwn();
   const mayStart = useMayAnywhere()("createTask");
   const show = async (): Promise<void> => {
     const asked = { filter: boardsFilter, pageSize: boardsMax };
-    const found = boardOf((await client.call("listTasks", asked)).items, sources);
+    const found = boardOf((await client.call("listTasks", asked)).items, sources, isOwn);
     if (found?.state === "RUNNING") {
       open(found, 0);
       return;

@@ -40,8 +40,13 @@ const exitOf = ({ exitCode }: Row): string => (exitCode === undefined ? "" : Str
 
 const pageName = (port: number): string => (port === 0 ? "Open" : String(port));
 
-/** The columns of the list; ages are as of `nowMs`, and `open` opens the page of a port. */
-export function taskColumns(nowMs: number, open: OpenTaskPage): readonly Column<Row>[] {
+/** The columns of the list; ages are as of `nowMs`, and `open` opens the page of a port of one's own task. */
+export function taskColumns(
+  nowMs: number,
+  open: OpenTaskPage,
+  isOwn: (owner: string) => boolean,
+): readonly Column<Row>[] {
+  const ports = (task: Row) => (isOwn(task.owner) ? pagePorts(task) : []);
   return [
     {
       ...plain("id", "Task", 72, ({ id }) => id),
@@ -61,10 +66,10 @@ export function taskColumns(nowMs: number, open: OpenTaskPage): readonly Column<
       ),
     },
     {
-      ...plain("pages", "Pages", 112, (task) => pagePorts(task).map(pageName).join(", ")),
+      ...plain("pages", "Pages", 112, (task) => ports(task).map(pageName).join(", ")),
       cell: (task) => (
         <span className={styles["pages"]}>
-          {pagePorts(task).map((port) => (
+          {ports(task).map((port) => (
             <Button
               key={port}
               look="link"

@@ -9,7 +9,7 @@ import { nextSort, readSort, sortText, Table } from "../../components/table/inde
 import { useTaskPage } from "../../components/task-page/use-task-page.tsx";
 import { useList } from "../../data/calls.ts";
 import { useNow } from "../../data/clock.ts";
-import { useMayAnywhere } from "../../data/may.ts";
+import { useIsOwn, useMayAnywhere } from "../../data/may.ts";
 import { initialLayout, taskColumns } from "./columns.tsx";
 import { NotebookDialog } from "./notebook-dialog.tsx";
 import styles from "./page.module.css";
@@ -36,6 +36,7 @@ export function TasksPage(): JSX.Element {
   const rows = tasks.data?.pages.flatMap(({ items }) => items) ?? [];
   const fault = filterFault(tasks.error);
   const page = useTaskPage();
+  const isOwn = useIsOwn();
   const [isStarting, setStarting] = useState(false);
   const verbs = useMayAnywhere()("createTask")
     ? [{ title: "Start a notebook", run: () => setStarting(true) }]
@@ -55,7 +56,7 @@ export function TasksPage(): JSX.Element {
       {isStarting && <NotebookDialog onClose={() => setStarting(false)} />}
       <Table
         label="Tasks"
-        columns={taskColumns(nowMs, page.open)}
+        columns={taskColumns(nowMs, page.open, isOwn)}
         layout={initialLayout}
         rows={rows}
         idOf={({ id }) => id}
