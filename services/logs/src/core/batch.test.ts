@@ -38,6 +38,28 @@ test("a line of a process without a rank has no rank", () => {
   ]);
 });
 
+describe("a token that a program prints", () => {
+  const ofRun = `ty1.1ede961c.dDIjMQ.47.01a22e7e-b050-72df-b63b-ad19004f4be8.${"aZ-_9".repeat(8)}abc`;
+  const ofPerson = `ty_0123456789abcdef_${"Qx-_4".repeat(8)}abc`;
+  const stored = (text: string) => {
+    const rows = parse(line("t12#2", 7, text));
+    return isRejection(rows) ? rows : rows[0]?.text;
+  };
+
+  test("is stored without its secret: everybody who sees the log could use it", () => {
+    expect(stored(`TRAINYARD_TOKEN=${ofRun}`)).toBe("TRAINYARD_TOKEN=ty1.<masked>");
+    expect(stored(`{"a":"${ofRun}","b":"${ofPerson}"}`)).toBe(
+      '{"a":"ty1.<masked>","b":"ty_0123456789abcdef_<masked>"}',
+    );
+  });
+
+  test("is known by its whole form: other texts are stored as they are", () => {
+    for (const text of ["ty1.abc", "ty_0123456789abcdef_short", "party1.x ty_model", ""]) {
+      expect(stored(text)).toBe(text);
+    }
+  });
+});
+
 test("an empty batch is valid", () => {
   expect(parse()).toEqual([]);
 });

@@ -8,6 +8,7 @@ import {
 } from "@trainyard/contracts/commands";
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
 import { levelOf } from "./level.ts";
+import { withoutTokens } from "./masked-tokens.ts";
 import { type LineOwner, ownerOf } from "./owner.ts";
 
 /** One stored line. */
@@ -66,7 +67,8 @@ export function unprovenRun(
 }
 
 function rowOf(owner: LineOwner, line: Plain<LogLine>): LineRow {
-  const { nodeRank, sequence, atMs, source, continued, text, rank = null } = line;
+  const { nodeRank, sequence, atMs, source, continued, rank = null } = line;
+  const text = withoutTokens(line.text);
   const said = { atMs, source, continued, text, rank, level: levelOf(text) };
   return { ...owner, nodeRank, sequence, ...said };
 }
