@@ -7,13 +7,13 @@ import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
+import { notRun } from "@trainyard/testing/needs";
 import { afterAll, expect, test, vi } from "vitest";
 import { createService } from "./service.ts";
 import { agentConfig } from "./testing/agent-config.ts";
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
 import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
-import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
