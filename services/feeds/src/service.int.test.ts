@@ -52,6 +52,17 @@ test("a subscription gets the events that its filter selects, from its place on"
   }, soon);
 });
 
+test("a name with U+0000 is that of no subscription", async () => {
+  const page = { name: "a\0b", delivery: "", tokenId: "", owner: "", pageSize: 0, pageToken: "" };
+  expect(await feeds.stage.ask("feeds", "ListSubscriptions", page)).toMatchObject({
+    kind: "ok",
+    reply: { items: [] },
+  });
+  expect(await feeds.stage.ask("feeds", "EnableSubscription", { name: "a\0b" })).toMatchObject(
+    rejectedAs("subscription_not_found"),
+  );
+});
+
 test("workspace and labels are those at delivery", async () => {
   await feeds.create({
     name: "nightly",

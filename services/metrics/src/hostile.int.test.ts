@@ -186,6 +186,8 @@ test("a group with U+0000, which PostgreSQL stores in no text, is refused", asyn
     after: "",
   });
   expect(await asked).toMatchObject(refusal);
+  const ofSystem = { limit: 10, trial, group, after: "" };
+  expect(await metrics.stage.ask("metrics", "QuerySystemPoints", ofSystem)).toMatchObject(refusal);
   const streamed = { limit: 10, experiment: "17", trial: "", group, after: 0 };
   expect(await metrics.stage.ask("metrics", "QueryStreamedPoints", streamed)).toMatchObject(
     refusal,

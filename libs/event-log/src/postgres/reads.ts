@@ -55,6 +55,7 @@ export class Reader {
   }
 
   async read(stream: string, afterVersion: number, limit: number): Promise<Events> {
+    if (hasNul(stream)) return [];
     const doing = `reading ${stream}`;
     const [name, text] = (await this.#manyPartitions())
       ? ["read_from_many", readFromManyStatement]
@@ -78,6 +79,7 @@ export class Reader {
   }
 
   async lastVersion(stream: string): Promise<number> {
+    if (hasNul(stream)) return 0;
     const text = "select version from log.events where stream = $1 order by version desc limit 1";
     const doing = `looking up the last version of ${stream}`;
     const rows = await this.rows<[number]>("last_version", text, [stream], doing);
@@ -234,3 +236,6 @@ export class Reader {
     }));
   }
 }
+
+/** Whether a name has U+0000, which PostgreSQL stores in no text and refuses to look for. */
+const hasNul = (stream: string): boolean => stream.includes("\0");

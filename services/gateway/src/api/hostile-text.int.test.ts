@@ -228,3 +228,8 @@ test("random bytes never cause a 500", async () => {
   );
   await expectWhole();
 });
+
+test("a page token of the deletion hold that is no checkpoint is refused", async () => {
+  const answer = await gateway.call("GET", "/api/v1/storages:hold?pageToken=%00");
+  expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+});

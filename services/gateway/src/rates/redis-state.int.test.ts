@@ -2,7 +2,8 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { redisForTest } from "../testing/redis.ts";
 import { RedisState } from "./redis-state.ts";
 import { sharedStateContract } from "./shared-state-contract.ts";
-import { vi } from "vitest";
+import { Redis } from "ioredis";
+import { expect, test, vi } from "vitest";
 
 sharedStateContract("a Redis", systemClock, async (stack, skip) => {
   const { port } = stack.use(await redisForTest(skip));
@@ -13,4 +14,22 @@ sharedStateContract("a Redis", systemClock, async (stack, skip) => {
     await vi.waitFor(() => state.take("first", { perSecond: 10, burst: 10 }), 20_000);
   }
   return [one, other];
+});
+
+test("a bucket in Redis with a value of another clock or program counts as full", async ({
+  skip,
+}) => {
+  await using stack = new AsyncDisposableStack();
+  const { port } = stack.use(await redisForTest(skip));
+  const url = `redis://127.0.0.1:${port}`;
+  const state = stack.use(new RedisState(url, () => {}));
+  const client = stack.adopt(new Redis(url), (opened) => opened.disconnect());
+  const rate = { perSecond: 10, burst: 10 };
+  await vi.waitFor(() => state.take("first", rate), 20_000);
+  const inAnHour = (Date.now() + 3_600_000) * 1_000;
+  for (const value of [String(inAnHour), "no number", "-1"]) {
+    await client.set("trainyard:rate:bucket", value);
+    expect(await state.take("bucket", rate)).toMatchObject({ isTaken: true });
+    expect(await client.pttl("trainyard:rate:bucket")).toBeLessThanOrEqual(1_000);
+  }
 });

@@ -9,7 +9,9 @@ const take = `
 local token, empty = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local missing = math.min(math.max(0, (redis.call('GET', KEYS[1]) or 0) - now), empty)
+local full = tonumber(redis.call('GET', KEYS[1]) or 0) or 0
+local missing = math.max(0, full - now)
+if missing > empty then missing = 0 end
 if missing + token > empty then return {0, missing} end
 missing = missing + token
 redis.call('SET', KEYS[1], string.format('%.0f', now + missing), 'PX', math.ceil(missing / 1000))

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { leftIn, nextInMicros, type Rate, type Taken, takeToken } from "./token-bucket.ts";
+import {
+  leftIn,
+  microsOfToken,
+  nextInMicros,
+  type Rate,
+  type Taken,
+  takeToken,
+} from "./token-bucket.ts";
 
 const rates = fc.record({
   perSecond: fc.integer({ min: 1, max: 1_000_000 }),
@@ -81,6 +88,16 @@ test("a clock that goes back leaves at worst an empty bucket", () => {
       const full = called(rate, [beginning]).at(-1)?.fullInMicros ?? 0;
       const taken = takeToken(rate, beginning + full, beginning - back);
       expect(nextInMicros(rate, taken)).toBeLessThanOrEqual(Math.ceil(1_000_000 / rate.perSecond));
+    }),
+  );
+});
+
+test("a time that no call can have left, as after a clock went back further, counts as a full bucket", () => {
+  fc.assert(
+    fc.property(rates, fc.integer({ min: 1 }), (rate, beyond) => {
+      const empty = rate.burst * microsOfToken(rate);
+      const taken = takeToken(rate, beginning + empty + beyond, beginning);
+      expect([taken.isTaken, leftIn(rate, taken)]).toEqual([true, rate.burst - 1]);
     }),
   );
 });

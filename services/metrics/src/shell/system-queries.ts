@@ -5,6 +5,7 @@ import type { CommandTable } from "@trainyard/runtime";
 import type { Extent } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
 import type { PointStore } from "./point-store.ts";
+import { noSuchGroup } from "./queries.ts";
 import type { SystemCursor, SystemTable, TotalCursor } from "./system-table.ts";
 
 type RunExtent = Extent & { readonly run: number };
@@ -18,6 +19,7 @@ export function systemQueryCommands({ store, system }: SystemQueryDeps) {
   return {
     QuerySystemPoints: async ({ trial, group, after, limit }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+      if (group.includes("\0")) return noSuchGroup();
       const cursor = after === "" ? null : decodeSystemCursor(after);
       if (after !== "" && cursor === null) {
         return reject("invalid_request", `invalid page token ${after} for system points`);

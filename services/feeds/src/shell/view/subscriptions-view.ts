@@ -81,6 +81,8 @@ export class SubscriptionsView {
 
   /** Returns the subscriptions by name, all or the named one. */
   async list(name = ""): Promise<readonly Subscription[]> {
+    // PostgreSQL stores U+0000 in no text, and refuses to look for it.
+    if (name.includes("\0")) return [];
     const { rows } = await this.#pool.query<Row>(
       `select * from feeds.subscriptions where $1 = '' or name = $1 order by name`,
       [name],

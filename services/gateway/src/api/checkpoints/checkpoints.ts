@@ -21,7 +21,7 @@ import { shownCheckpoint } from "../shown.ts";
 import { usableTask } from "../tasks/access.ts";
 import { downloadObjects } from "./download-objects.ts";
 import { refuseForeign } from "./foreign.ts";
-import { refusalOfFiles, requireReadsFiles } from "./saves-of-others.ts";
+import { refusalOfFiles, requireReadsFiles } from "./save-files.ts";
 
 export function checkpointHandlers(
   backend: Backend,

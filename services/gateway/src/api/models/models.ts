@@ -7,7 +7,7 @@ import type { Backend } from "../../backend.ts";
 import { notOfTask, type TrialRunCaller, type UserCaller } from "../../http/caller.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
-import { requireReadsFiles } from "../checkpoints/saves-of-others.ts";
+import { requireReadsFiles } from "../checkpoints/save-files.ts";
 import { requireFor, requireIn } from "../rights/guard.ts";
 import { findObject, isSeen } from "../rights/objects.ts";
 import { registeringRights, workspaceOfCaller } from "../rights/runs.ts";

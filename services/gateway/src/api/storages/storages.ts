@@ -1,4 +1,6 @@
+import { isCheckpointId } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
+import { Problem } from "../../http/problem.ts";
 import { pageSize } from "../paging.ts";
 import type { UnaryHandlers } from "../../http/request-context.ts";
 
@@ -30,6 +32,9 @@ export function storageHandlers(backend: Backend) {
       };
     },
     getDeletionHold: async ({ pageSize: asked, pageToken: after }, context) => {
+      if (after !== "" && !isCheckpointId(after)) {
+        throw new Problem(400, "invalid_request", "invalid page_token");
+      }
       const request = { after, limit: pageSize(asked) };
       const answer = await backend.command("registry", "GetDeletionHold", request, context);
       const { held, position, sinceMs, event, noticedBy, detail, unfinished, more } = answer;
