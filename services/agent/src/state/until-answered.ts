@@ -6,8 +6,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { limits } from "../limits.ts";
+import { pythonIn } from "../supervisor/python.ts";
 
-const script = `[ -d "$1" ] && : < "$1"`;
+const script = `
+import os, sys
+try:
+    os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
+except OSError:
+    pass
+`;
 
 export const waitSentence = (folder: string, agent: string): string =>
   `the launch waits for ${folder}, which does not answer on agent ${agent}`;
@@ -27,7 +34,8 @@ async function answered(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  const child = spawn("/bin/sh", ["-c", script, "sh", folder], { cwd: "/", stdio: "ignore" });
+  const [python, ...parameters] = pythonIn("-c", script, folder);
+  const child = spawn(python, parameters, { cwd: "/", stdio: "ignore" });
   child.unref();
   const late = setTimeout(onWait, limits.folderAnswerMs, folder);
   try {
