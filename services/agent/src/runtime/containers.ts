@@ -16,7 +16,7 @@ import {
 } from "../core/container-body.ts";
 import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf, type StoragePlaces } from "../core/environment.ts";
-import { untilAnswered, waitSentence } from "../state/until-answered.ts";
+import { untilAnswered, waitSentence } from "./until-answered.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { allowedSection, calledFolders, checkSaveRoot, storageMounts } from "./host-access.ts";

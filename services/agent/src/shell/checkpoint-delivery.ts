@@ -22,7 +22,7 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
-import { untilAnswered } from "../state/until-answered.ts";
+import { untilAnswered } from "../runtime/until-answered.ts";
 import { abandonedCode } from "../core/checkpoint-refusals.ts";
 import {
   type Abandoned,

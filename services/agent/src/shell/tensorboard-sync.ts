@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { untilAnswered, waitSentence } from "../state/until-answered.ts";
+import { untilAnswered, waitSentence } from "../runtime/until-answered.ts";
 import { makeTensorBoardFolders } from "../users/tensorboard-folders.ts";
 import {
   areTensorBoardsSent,

@@ -6,15 +6,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { limits } from "../limits.ts";
-import { pythonIn } from "../supervisor/python.ts";
 
-const script = `
-import os, sys
-try:
-    os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
-except OSError:
-    pass
-`;
+const script =
+  "const fs = require('fs'); fs.openSync(process.argv[1], fs.constants.O_RDONLY | fs.constants.O_DIRECTORY)";
 
 export const waitSentence = (folder: string, agent: string): string =>
   `the launch waits for ${folder}, which does not answer on agent ${agent}`;
@@ -34,8 +28,8 @@ async function answered(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  const [python, ...parameters] = pythonIn("-c", script, folder);
-  const child = spawn(python, parameters, { cwd: "/", stdio: "ignore" });
+  const options = { cwd: "/", env: {}, stdio: "ignore" } as const;
+  const child = spawn(process.execPath, ["-e", script, "--", folder], options);
   child.unref();
   const late = setTimeout(onWait, limits.folderAnswerMs, folder);
   try {
