@@ -6,6 +6,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, expect, test } from "vitest";
 import { limits } from "../limits.ts";
 import { newFolder, removeFolders } from "../testing/examples.ts";
+import { pythonIn } from "../supervisor/python.ts";
 import { containerRuntime } from "./containers.ts";
 
 afterAll(removeFolders);
@@ -46,6 +47,7 @@ test("a container that cannot be removed delays no other, and the engine's messa
     access: { paths: [], devices: [], capabilities: [] },
     metricsUrl: "",
     sdkPath: null,
+    python: pythonIn(),
     checkpointDir: "",
     clock: systemClock,
   });

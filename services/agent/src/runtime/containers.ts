@@ -16,7 +16,7 @@ import {
 } from "../core/container-body.ts";
 import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf, type StoragePlaces } from "../core/environment.ts";
-import { untilAnswered, waitSentence } from "../state/until-answered.ts";
+import { type Python, untilAnswered, waitSentence } from "./until-answered.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { allowedSection, calledFolders, checkSaveRoot, storageMounts } from "./host-access.ts";
@@ -39,6 +39,7 @@ export type ContainerRuntimeSettings = ContainerSettings & {
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly sdkPath: string | null;
+  readonly python: Python;
   /** The agent's own checkpoint folder; empty for none. */
   readonly checkpointDir: string;
   /** The name of the agent. */
@@ -138,7 +139,7 @@ async function partsOfHost(
 ) {
   const { folder, settings, signal } = run;
   const waits = (at: string): void => folder.say(waitSentence(at, settings.agent));
-  await untilAnswered(calledFolders(section, storages, settings), waits, signal);
+  await untilAnswered(settings.python, calledFolders(section, storages, settings), waits, signal);
   checkSaveRoot(storages, settings);
   return {
     allowed: allowedSection(section, settings),

@@ -22,7 +22,7 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
-import { untilAnswered } from "../state/until-answered.ts";
+import { untilAnswered } from "../runtime/until-answered.ts";
 import { abandonedCode } from "../core/checkpoint-refusals.ts";
 import {
   type Abandoned,
@@ -40,6 +40,7 @@ import type { SdkHost } from "./sdk-program.ts";
 import { idOfRun, inRounds, pathOfRun } from "./delivery.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { isDiskFull } from "../state/layout.ts";
+import { pythonIn } from "../supervisor/python.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 import { markPlace, removeCheckpoint, storagePlace } from "./storage-place.ts";
 
@@ -250,7 +251,7 @@ async function removeFiles(
     : checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
     if (path === null) return;
-    if (!isStaged) await untilAnswered([dirname(path)], () => {}, signal);
+    if (!isStaged) await untilAnswered(pythonIn(), [dirname(path)], () => {}, signal);
     const place = isStaged
       ? { trusted: folder.path, below: relative(folder.path, staging) }
       : storagePlace(dirname(path), checkpointDir);
@@ -375,7 +376,7 @@ async function storageIdOf(
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   if (path === null) return undefined;
   const root = dirname(path);
-  await untilAnswered([root], () => {}, signal);
+  await untilAnswered(pythonIn(), [root], () => {}, signal);
   if (!existsSync(path)) return undefined;
   // The run chose the folder, so the agent writes no marker there for a run with a user of its own.
   if (folder.owner !== null) {

@@ -74,6 +74,7 @@ async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string)
     apiUrl: container.apiUrl ?? config.apiUrl,
     metricsUrl: container.metricsUrl ?? config.metricsUrl,
     sdkPath,
+    python: pythonIn(),
     checkpointDir: config.checkpointDir,
     agent: config.name,
     folder,

@@ -6,7 +6,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { untilAnswered, waitSentence } from "../state/until-answered.ts";
+import { untilAnswered, waitSentence } from "../runtime/until-answered.ts";
+import { pythonIn } from "../supervisor/python.ts";
 import { makeTensorBoardFolders } from "../users/tensorboard-folders.ts";
 import {
   areTensorBoardsSent,
@@ -33,7 +34,7 @@ export async function openStorages(
   }
   if (owner !== null && agent.checkpointDir !== "") {
     const waits = (at: string): void => folder.say(waitSentence(at, agent.agent));
-    await untilAnswered([agent.checkpointDir], waits, signal);
+    await untilAnswered(pythonIn(), [agent.checkpointDir], waits, signal);
     makeTensorBoardFolders(agent.checkpointDir, launch.log);
   }
   return storagePlaces(launch, agent);

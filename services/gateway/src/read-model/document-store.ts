@@ -45,7 +45,7 @@ export function documentsView(
   const spec: ViewSpec = {
     schema: "gateway",
     view: "documents",
-    version: 7,
+    version: 8,
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables]
       .map((name) => ({ name, ...mayBeRemoved(name) }))
       .concat({ name: removedTable, mayBeGone: "true" }),

@@ -48,6 +48,32 @@ test("a trial whose every validation is better than the one before keeps a bound
   expect(JSON.stringify(trial()).length).toBeLessThan(64 * 1024);
 });
 
+test("the latest and the best values of a trial are of all validations of their step", () => {
+  const { documents, trial } = trialWith();
+  const report = (position: number, step: number, scalars: Readonly<Record<string, number>>) =>
+    recordValidation(
+      documents,
+      trial(),
+      { step, scalars, position },
+      { metric, smallerIsBetter: true },
+    );
+  report(1, 5, { first: 1 });
+  report(2, 5, { loss: 0.5 });
+  report(3, 5, { last: 3 });
+  const values = { first: 1, loss: 0.5, last: 3 };
+  expect(trial()).toMatchObject({ bestValue: 0.5, latest: { values }, best: { values } });
+  report(4, 6, { loss: 0.7 });
+  report(5, 6, { last: 4 });
+  expect(trial().latest?.values).toEqual({ loss: 0.7, last: 4 });
+  expect(trial().best?.values).toEqual(values);
+  supersedeValidations(documents, trial(), metric, 5);
+  expect(trial()).toMatchObject({
+    bestValue: 0.5,
+    latest: { values },
+    best: { values: { loss: 0.5 } },
+  });
+});
+
 test("after a rollback of a trial with many records the best is one of at most a few steps before", () => {
   const { documents, trial, report } = trialWith();
   for (let step = 1; step <= 3_000; step += 1) report(step, 1 / step);

@@ -23,14 +23,19 @@ type Scalars = Readonly<Record<string, number>>;
 
 type Validation = { readonly step: number; readonly scalars: Scalars; readonly position: number };
 
-/** Adds a validation to a trial. A value that is not finite is never the best. */
+/**
+ * Adds a validation to a trial. A value that is not finite is never the best. A step may have several validations, each
+ * with other metrics: the latest and the best one have the values of all.
+ */
 export function recordValidation(
   documents: DocumentSet,
   trial: Validated,
-  { step, scalars, position }: Validation,
+  { step, scalars: reported, position }: Validation,
   { metric, smallerIsBetter }: { readonly metric: string; readonly smallerIsBetter: boolean },
 ): void {
-  const value = Object.hasOwn(scalars, metric) ? (scalars[metric] ?? Number.NaN) : Number.NaN;
+  const value = Object.hasOwn(reported, metric) ? (reported[metric] ?? Number.NaN) : Number.NaN;
+  const before = trial.recent.at(-1)?.step === step ? trial.latest?.values : undefined;
+  const scalars = before === undefined ? reported : withOthers(reported, before);
   const record: ValidationRecord = { step, value, at: position };
   const best = trial.records.at(-1);
   const isBetter =
@@ -39,10 +44,12 @@ export function recordValidation(
   const records = isBetter ? bounded([...trial.records, record]) : trial.records;
   const recent = [...trial.recent, record].slice(-recentMax);
   const values = firstValues(position, scalars);
+  const isOfBest = !isBetter && best?.step === step && trial.best !== undefined;
   documents.update("trial", trial.id, () => ({
     ...{ records, recent, latest: values },
     stepsCompleted: Math.max(trial.stepsCompleted, step),
     ...(isBetter ? { best: values, bestValue: value } : {}),
+    ...(isOfBest ? { best: withMore(trial.best, reported) } : {}),
   }));
   const id = validationKey(trial.id, position);
   documents.put({ kind: "validation", id, parent: trial.id, ordinal: position, doc: { scalars } });
@@ -103,6 +110,14 @@ export function firstValues(at: number, scalars: Scalars): FirstValues {
   const isWhole = first < 0;
   return { at, values: isWhole ? scalars : Object.fromEntries(all.slice(0, first)), isWhole };
 }
+
+function withMore(best: FirstValues, more: Scalars): FirstValues {
+  const { values, isWhole } = firstValues(best.at, withOthers(best.values, more));
+  return { at: best.at, values, isWhole: isWhole && best.isWhole };
+}
+
+/** Adds the values of another validation of the same step behind the own ones, which win. */
+const withOthers = (own: Scalars, others: Scalars): Scalars => ({ ...own, ...others, ...own });
 
 /** The longest number in JSON. */
 const numberBytes = 26;
