@@ -8,7 +8,7 @@ import trainyard
 
 with trainyard.init() as ctx:
     lr = ctx.info.hparams["lr"]
-    ctx.train.report_validation_metrics(1, {"loss": 1 - lr, "accuracy": lr, "batches": 1, "epochs": 1})
+    ctx.train.report_validation_metrics(1, {"loss": (1 - lr) / 3000, "accuracy": lr, "batches": 1, "epochs": 1})
     with ctx.checkpoint.store_path({"steps_completed": 1}) as (path, _):
         (path / "step.txt").write_text("1")
 `;
@@ -61,6 +61,12 @@ test("deleted checkpoints are hidden and counted, and the address says when they
   ];
   const rightOf = (box: typeof text) => (box?.x ?? 0) + (box?.width ?? 0);
   expect(rightOf(text)).toBeLessThanOrEqual(rightOf(cell));
+  const loss = page.getByRole("gridcell", { name: /^0\.000\d+$/ }).first();
+  const isWhole = (): Promise<boolean> =>
+    loss.evaluate(({ children }) =>
+      [...children].every((one) => one.scrollWidth <= one.clientWidth),
+    );
+  expect(await isWhole()).toBe(true);
   await stage.looks(page, "experiment-checkpoints-hidden");
   await page.getByRole("button", { name: "Show 2 deleted" }).click();
   await page.getByRole("button", { name: "Hide 2 deleted" }).waitFor();
@@ -83,8 +89,8 @@ test("trials come sorted by the metric, with one name, and another order is kept
   expect(await best.getAttribute("aria-sort")).toBe("ascending");
   const names = () => grid.getByRole("link").allTextContents();
   expect((await names()).toSorted()).toEqual(["trial 1", "trial 2", "trial 3", "trial 4"]);
-  await row(1).getByText("0.7", { exact: true }).first().waitFor();
-  await row(4).getByText("0.9", { exact: true }).first().waitFor();
+  await row(1).getByText("0.000233333", { exact: true }).first().waitFor();
+  await row(4).getByText("0.0003", { exact: true }).first().waitFor();
   const titles = await grid.getByRole("columnheader").allTextContents();
   expect(titles).toContain("accuracy");
   expect(titles).not.toContain("batches");

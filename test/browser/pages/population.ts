@@ -58,3 +58,18 @@ test("a population is drawn over each member's own time, with a legend, and hype
   await page.getByRole("columnheader", { name: "Hyperparameters" }).waitFor();
   await page.getByRole("columnheader", { name: "Starts from" }).waitFor();
 });
+
+test("the page of a copied member says in one sentence from which trial it started and what it changes", async ({
+  skip,
+  stage,
+  population: experiment,
+}) => {
+  const page = await stage.page(skip, "/");
+  const { items } = await stage.world.client.call("listTrials", { experiment, pageSize: 100 });
+  const copy = items.find(({ sourceTrial }) => sourceTrial !== "")?.id ?? "";
+  await page.goto(`${stage.world.api}/trials/${copy}`);
+  const decided = page.getByRole("list").filter({ hasText: "started from trial" });
+  await decided.getByText(/^started from trial \d: .* → /).waitFor();
+  expect(await decided.getByText("changes", { exact: true }).count()).toBe(0);
+  await stage.looks(page, "trial-copy");
+});

@@ -75,6 +75,9 @@ test("a running experiment has its percent and the time left, and a failed one's
     await held.filter({ hasText: "1 new, show" }).waitFor();
   });
   await stage.looks(page, "home-held");
+  // A failure is in the list with its reason, and in no other.
+  const ended = page.getByRole("region", { name: "Ended last" });
+  expect(await ended.getByRole("row", { name: "breaks" }).count()).toBe(0);
   await page.goto(`${stage.world.api}/experiments/${runs}`);
   await page.getByText(/^about \d+[smh]$/).waitFor();
   await page.goto(`${stage.world.api}/experiments?filter=breaks`);

@@ -1,9 +1,8 @@
 /**
  * Stores the reports of a request:
  *
- *   reports ─► which of them count? ─► validations: an event each ─► all: rows, in a shared insert ─► answer, live
- *   copies
- *                               └► the others are refused
+ *   reports ─► which of them count? ─► validations: an event each ─► all: rows, one insert ─► answer, live copies
+ *                                 └► the others are refused
  *
  * An acknowledged report is in the table and, if it is a validation or an alert, in the log. The event comes first: its
  * commit guards the trial's stream, so the log's order alone decides whether a validation still counts when a later run

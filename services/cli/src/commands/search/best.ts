@@ -25,5 +25,6 @@ async function best({ client, output }: Context, args: readonly string[]): Promi
     { title: "VALIDATIONS", value: ({ observations }) => String(observations), right: true },
     { title: "UNITS", value: ({ units }) => number(units), right: true },
   ]);
-  if (answer.items.length === 0) output.note("no trial has reported the metric yet");
+  if (answer.items.length === 0)
+    output.note("no trial without a failure has reported the metric yet");
 }

@@ -27,7 +27,7 @@ import { type SearchWant, stopOf } from "../foreign/search.ts";
 import type { TrialCommand } from "../trial/commands.ts";
 import type { LastEnd, Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
-import { noHostText, type TryDelays, tryDelayMs } from "../trial/tries.ts";
+import { afterRestarts, noHostText, type TryDelays, tryDelayMs } from "../trial/tries.ts";
 
 /**
  * The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted or
@@ -166,7 +166,7 @@ function triesEnd(
   }
   if (!countsAsRestart || restarts < plan.maxRestarts) return null;
   const notes = [
-    ...(restarts === 0 ? [] : [`after ${restarts} restart${restarts === 1 ? "" : "s"}`]),
+    ...(restarts === 0 ? [] : [afterRestarts(restarts)]),
     ...(fault === Fault.SCRIPT
       ? []
       : [`blamed on hosts or platform, which excuses ${limits.excusedMax} failures of a trial`]),

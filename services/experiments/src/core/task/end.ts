@@ -10,7 +10,7 @@
  */
 import { RunEndWhy, StopWhy, TaskOutcome } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
-import { afterLack, noHostText } from "../trial/tries.ts";
+import { afterLack, afterRestarts, noHostText } from "../trial/tries.ts";
 import type { EndTaskRun } from "./commands.ts";
 import type { TaskState } from "./state.ts";
 
@@ -49,7 +49,7 @@ export function afterRun(state: TaskState, ended: EndTaskRun, row: number): Afte
   }
   if (launchFailure?.platformAway === true && row <= limits.lostTriesMax) return again;
   if (tries.restarts < plan.maxRestarts) return { next: "run", countsAsRestart: true };
-  const after = tries.restarts === 0 ? "" : ` (after ${tries.restarts} restarts)`;
+  const after = tries.restarts === 0 ? "" : ` (${afterRestarts(tries.restarts)})`;
   return failed(`run ${run}: ${message || "it failed"}${after}`);
 }
 

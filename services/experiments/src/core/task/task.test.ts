@@ -113,6 +113,15 @@ describe("a run of a task", () => {
     expect(last).toEqual(taskEnded(TaskOutcome.FAILED, reason, { exitCode: 3, restarts: 2 }));
   });
 
+  test("that was restarted once ends its task with the singular", () => {
+    const once = taskCreated({ ...repeatedConfig, max_restarts: 1 });
+    const events = [once, taskRun(1, { preemptible: true }), started] as TaskEvent[];
+    const [, last] = decide([...events, ...decide(events, failing)], { ...failing, run: 2 });
+    expect(last).toMatchObject({
+      data: { reason: "run 2: node 0 exited with code 3 (after 1 restart)" },
+    });
+  });
+
   test.each([StopWhy.PREEMPTED, StopWhy.DRAIN])(
     "that was stopped for others (%i) is queued again without counting, if the task is preemptible",
     (stopWhy) => {

@@ -97,6 +97,10 @@ export function afterLack(
   return { ...tries, row, lacking, hasNoHost };
 }
 
+/** Returns "after 1 restart" or "after 2 restarts". */
+export const afterRestarts = (restarts: number): string =>
+  `after ${restarts} restart${restarts === 1 ? "" : "s"}`;
+
 /** Returns why a run that hosts lack something for is not tried again. */
 export function noHostText({ lacking }: Tries, what: string): string {
   return `no agent that could hold the run has what it needs (${lacking.join(", ")}); ${what}`;

@@ -155,7 +155,7 @@ function columnsOf(
       right: true,
     },
     {
-      ...plain("value", metric, 80, ({ uuid }) => number(verdicts.get(uuid)?.value)),
+      ...plain("value", metric, 104, ({ uuid }) => number(verdicts.get(uuid)?.value)),
       right: true,
     },
     {

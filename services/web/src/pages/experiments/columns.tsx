@@ -72,7 +72,7 @@ export function columnsOf(context: CellContext): readonly Column<Row>[] {
     ),
     shown(
       // The longest states have a sign of a warning beside them.
-      plain("state", "State", 140, ({ state }) => state, { min: 128 }),
+      plain("state", "State", 140, ({ state }) => state, { min: 124 }),
       (row) => (
         <span>
           <StateBadge state={experimentState(row)} title={row.reason} />

@@ -18,7 +18,8 @@ import { Part, type Row, rowsMax, Waiting } from "./part.tsx";
 
 const running = "state = ACTIVE";
 const failed = "state = ERROR";
-const ended = "ended_at : *";
+/** The failed ones are shown with their reasons. */
+const ended = "ended_at : * and not state = ERROR";
 
 /** All that Home shows. Rows keep their places while the pointer or the focus is among them. */
 export function HomePage(): JSX.Element {
@@ -65,7 +66,7 @@ export function HomePage(): JSX.Element {
               title="Ended last"
               read={recent}
               filter={ended}
-              empty="Nothing has ended."
+              empty="Nothing has ended without a failure."
               used={used}
             >
               {(row) => <Best row={row} />}

@@ -68,7 +68,10 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
           <li>
             <time>{time(proposed.atMs)}</time>
             <p>Its hyperparameters were {wordsOf(origin)}.</p>
-            <FactList facts={shownPairs(trial.proposalEvidence)} />
+            {/* The first decision about a copy says what it changes. */}
+            {found.startFromTrial === undefined && (
+              <FactList facts={shownPairs(trial.proposalEvidence)} />
+            )}
           </li>
         )}
         {decisionsLeftOut > 0 && <li>{decisionsLeftOut} earlier decisions are left out.</li>}
