@@ -19,8 +19,7 @@ import type { GatewayConfig } from "../../config.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
-import { findNewPlace } from "../rights/new-place.ts";
-import { findObject } from "../rights/objects.ts";
+import { findNewPlace, workspaceLike } from "../rights/new-place.ts";
 import { type CheckedContext, checkContext, inPieces } from "../experiments/context-archive.ts";
 import { refuseMasked } from "../experiments/submitted.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
@@ -93,8 +92,7 @@ async function ofSource(
 ): Promise<string> {
   if (source === undefined) return "";
   // The id of a trial begins with that of its experiment.
-  const found = await findObject(backend, "trial", source);
-  return found !== undefined && rights.has("task_create", found.workspace) ? found.workspace : "";
+  return workspaceLike(backend, "trial", source, { rights, permission: "task_create" });
 }
 
 /** Returns the name of the task's workspace; an empty one is the default one. */
