@@ -203,7 +203,10 @@ function defineRole(state: AccessState, command: Of<"define role">): AccessEvent
   }
   const unknown = permissions.find((permission) => !isPermission(permission));
   if (unknown !== undefined) {
-    return reject("no_such_permission", `${shown(unknown)} is no permission`);
+    return reject(
+      "no_such_permission",
+      `${shown(unknown)} is no permission: yard role list shows those that there are`,
+    );
   }
   if (permissions.length === 0) return reject("invalid_request", "a role permits something");
   const known = state.roles.get(role);

@@ -57,6 +57,8 @@ class PeopleTest(unittest.TestCase):
         self.answers["PATCH /api/v1/users/u1"] = {"user": ADA}
         self.answers["POST /api/v1/users/u1/reset"] = {"password": "others"}
         ada = self.client.create_user("ada", email="a@x", admin=True)
+        with self.assertRaisesRegex(ValueError, "at least 8 characters"):
+            self.client.create_user("bo", "1234567")
         self.assertEqual(ada.password, "random words")
         self.assertNotIn("random words", repr(ada))
         self.client.create_user("bo", "correct horse")

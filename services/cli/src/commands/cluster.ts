@@ -8,7 +8,7 @@ import { outputOf } from "../context.ts";
 import type { Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
 import { doctor } from "./cluster-doctor.ts";
-import { signInLink } from "./ui.ts";
+import { webWords } from "./ui.ts";
 
 type UpOptions = {
   readonly agents?: number;
@@ -125,9 +125,9 @@ async function showLink(output: Output): Promise<void> {
   const access = clusterAccess();
   if (access === null) return;
   const client = clientAt({ url: access.api, token: access.token });
-  const { link, until } = await signInLink(client, access.api);
-  output.line(`\nWeb UI: ${link}`);
-  output.note(`the link works once, until ${until}; "yard ui" prints another`);
+  const { address, note } = await webWords(client, access.api);
+  output.line(`\nWeb UI: ${address}`);
+  output.note(note);
 }
 
 /**

@@ -45,7 +45,11 @@ export function addRoleCommands(program: Command): void {
   withHolder(role.command("take").argument("<role>"))
     .description("take it from a user or a group")
     .action(withPlatform<Holder>(take));
-  withHolder(role.command("holders"))
+  role
+    .command("holders")
+    .option("--user <user>", "roles of the user itself; --group lists those of its groups")
+    .option("--group <group>")
+    .option("--workspace <workspace>", "roles there; all that you may see if absent")
     .description("who has which role, as far as you may see it")
     .action(withPlatform<Holder>(holders));
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { playGateway } from "../testing/played-gateway.ts";
+import { Client } from "@trainyard/client";
+import { playGateway, problem } from "../testing/played-gateway.ts";
+import { webWords } from "./ui.ts";
 
 test("yard ui prints a link with a new sign-in code after the #, and the time of its expiry", async () => {
   const expiresAtMs = Date.UTC(2026, 0, 1, 12);
@@ -15,5 +17,14 @@ test("yard ui prints a link with a new sign-in code after the #, and the time of
   expect(JSON.parse(json.out)).toEqual({
     link: expect.stringMatching(/#code=abc$/),
     expiresAtMs,
+  });
+});
+
+test("the address of a cluster whose token was revoked or disabled is said without a link, and how to sign in", async () => {
+  const refusal = "this user is disabled: ask an admin";
+  await using gateway = await playGateway(() => problem(401, "user_disabled", refusal));
+  expect(await webWords(new Client({ url: gateway.url, token: "t" }), gateway.url)).toEqual({
+    address: gateway.url,
+    note: `sign in with your name and password: the token of this host gives no link, since ${refusal}`,
   });
 });

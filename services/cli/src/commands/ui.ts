@@ -1,4 +1,4 @@
-import type { Client } from "@trainyard/client";
+import { ApiError, type Client } from "@trainyard/client";
 import type { Command } from "commander";
 import { requireAccess } from "../connection.ts";
 import { type Context, withPlatform } from "../context.ts";
@@ -29,4 +29,22 @@ export async function signInLink(client: Client, url: string): Promise<SignInLin
   const { code, expiresAtMs } = await client.call("createSessionCode", {});
   const until = new Date(expiresAtMs).toTimeString().slice(0, 5);
   return { link: `${url.replace(/\/+$/, "")}/#code=${code}`, expiresAtMs, until };
+}
+
+/**
+ * Returns the address of the Web UI that a started cluster prints, and what to do there. It is a link, except if the
+ * token of the host was revoked or its account disabled.
+ */
+export async function webWords(
+  client: Client,
+  url: string,
+): Promise<{ readonly address: string; readonly note: string }> {
+  try {
+    const { link, until } = await signInLink(client, url);
+    return { address: link, note: `the link works once, until ${until}; "yard ui" prints another` };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.problem.status !== 401) throw error;
+    const note = `sign in with your name and password: the token of this host gives no link, since ${error.problem.detail}`;
+    return { address: url, note };
+  }
 }

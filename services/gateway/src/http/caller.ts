@@ -260,7 +260,12 @@ async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Pr
 /** Returns the caller of a token. Throws a Problem of 401 if the token is unknown, revoked or expired. */
 export function callerOfToken(known: TokenDocument | undefined, nowMs: number): UserCaller {
   if (known === undefined) throw invalidToken();
-  if (known.revoked) throw new Problem(401, "token_revoked", "this token was revoked");
+  if (known.revoked)
+    throw new Problem(
+      401,
+      "token_revoked",
+      "this token was revoked; sign in again, or create a new one",
+    );
   const { id, owner, expiresAtMs, ancestors, limits } = known;
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     const expired = new Date(expiresAtMs).toISOString();

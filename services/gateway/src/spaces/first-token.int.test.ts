@@ -1,7 +1,9 @@
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { startTestGateway } from "../testing/test-gateway.ts";
 
-test("the first token is issued once; a later start keeps it, even if it was revoked", async () => {
+test("the first token is issued once; a later start keeps it, even if it was revoked, and issues another one of the file", async () => {
   await using gateway = await startTestGateway();
   const again = await gateway.startAnother();
   const authorization = `Bearer ${gateway.token}`;
@@ -13,4 +15,9 @@ test("the first token is issued once; a later start keeps it, even if it was rev
   const later = await gateway.startAnother();
   const refused = await fetch(`${later}/api/v1/tokens`, { headers: { authorization } });
   expect(refused.status).toBe(401);
+  const renewed = `ty_0123456789abcdef_${"s".repeat(43)}`;
+  await writeFile(join(dirname(gateway.blobDir), "token"), renewed);
+  await gateway.startAnother();
+  const me = await gateway.call("GET", "/api/v1/sessions/current", { token: renewed });
+  expect(me).toMatchObject({ status: 200, body: { owner: "local" } });
 });

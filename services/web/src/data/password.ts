@@ -16,3 +16,12 @@ export async function sentPassword(
   const digest = await subtle.digest("SHA-512", new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+
+/** The gateway sees only the hash of a new password, so the length is checked where it is typed. */
+const charactersMin = 8;
+
+/** Returns why a password that is being typed cannot be a new one; undefined if it can, or while nothing is typed. */
+export function newPasswordFault(password: string): string | undefined {
+  const isShort = password !== "" && [...password].length < charactersMin;
+  return isShort ? `A password has at least ${charactersMin} characters.` : undefined;
+}

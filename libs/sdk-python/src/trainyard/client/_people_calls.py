@@ -35,11 +35,15 @@ class PeopleCalls(ClusterReads):
         service: bool = False,
     ) -> User:
         """Creates a person or a ``service`` account. Without a ``password`` a person gets a random one, which the
-        returned user has. The first person is a cluster admin. Raises ApiError ``user_exists`` for a taken name.
+        returned user has. The first person is a cluster admin. Raises ApiError ``user_exists`` for a taken name, and
+        ValueError for a password of fewer than 8 characters.
         """
         from ._device_login import sent_password
         from ._people import User
 
+        # The gateway sees only the hash.
+        if 0 < len(password) < 8:
+            raise ValueError("a password has at least 8 characters")
         body: dict[str, Any] = {"name": name, "displayName": display_name, "email": email}
         body["kind"] = "service" if service else "person"
         body["password"] = sent_password(password) if password else ""

@@ -160,7 +160,7 @@ async function problemOf(
   if (read !== null && isRejection(read)) return read;
   // The check comes before the secrets are stored, which would replace those of the present subscription.
   if ((await stateOf(deps, name)) !== null) {
-    const detail = `there is a subscription ${name} already: delete it first, or choose another name`;
+    const detail = `there is a subscription ${name} already: choose another name, or delete it if it is yours`;
     return reject("subscription_exists", detail);
   }
   const { subscriptionsMax: most } = feedsLimits;

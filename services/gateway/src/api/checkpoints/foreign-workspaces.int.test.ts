@@ -115,6 +115,20 @@ describe("the run of a trial", () => {
   });
 });
 
+test("a model that a person creates by a registration is in the workspace of the checkpoint, or in the default one", async () => {
+  const editor = await addUser(gateway, "ed", { role: "editor", workspace: "vision" });
+  const viewer = await addUser(
+    gateway,
+    "vi",
+    { role: "viewer", workspace: "vision" },
+    { role: "editor", workspace: "default" },
+  );
+  const body = { checkpoint: near, createModel: true };
+  const created = async ({ token }: { readonly token: string }) =>
+    (await gateway.call("POST", "/api/v1/models/newer/versions", { body, token })).body["detail"];
+  expect([await created(editor), await created(viewer)]).toEqual(["in vision", "in default"]);
+});
+
 test("the run of a task reads the checkpoints that its owner may see at that moment", async () => {
   expect((await plan(near, taskRun)).status).toBe(200);
   expect((await plan(far, taskRun)).status).toBe(404);

@@ -15,7 +15,7 @@ import { defaultSpace } from "../../read-model/core/views/project-space.ts";
 import { versionKey } from "../../read-model/core/views/documents.ts";
 import { readContent } from "../../spaces/contents.ts";
 import { findWorkspace } from "../../spaces/spaces.ts";
-import { findNewPlace, type NewPlace } from "../rights/new-place.ts";
+import { findNewPlace, type NewPlace, workspaceLike } from "../rights/new-place.ts";
 import { shownModel, shownVersion } from "../shown.ts";
 import {
   bestVersions,
@@ -128,7 +128,7 @@ async function register(
   const caller = notOfTask(context.caller);
   const onlyTrial = caller.kind === "run" ? caller.trial : "";
   const rights = caller.kind === "run" ? await registeringRights(backend, caller) : context.rights;
-  const place = createModel ? await placeOfNew(backend, caller) : undefined;
+  const place = createModel ? await placeOfNew(backend, caller, checkpoint, rights) : undefined;
   await requireRegistering(backend, request, { rights, newIn: place?.workspace ?? "" });
   await requireReadsFiles(backend, checkpoint, { caller, rights });
   const words = newWords(given);
@@ -142,8 +142,15 @@ async function register(
 async function placeOfNew(
   backend: Backend,
   caller: UserCaller | TrialRunCaller,
+  checkpoint: string,
+  rights: Rights,
 ): Promise<Plain<Place>> {
-  const { id, name } = await findWorkspace(backend, await workspaceOfCaller(backend, caller));
+  const isPerson = caller.kind === "user" && caller.run === null;
+  const permission = "model_edit";
+  const workspace = isPerson
+    ? await workspaceLike(backend, "checkpoint", checkpoint, { rights, permission })
+    : await workspaceOfCaller(backend, caller);
+  const { id, name } = await findWorkspace(backend, workspace);
   const project = { project: defaultSpace, projectId: defaultSpace };
   return { workspace: name, workspaceId: id, ...project };
 }

@@ -19,7 +19,7 @@ import type { GatewayConfig } from "../../config.ts";
 import { Problem, problemOf } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { namingContents, storeContent } from "../../spaces/contents.ts";
-import { findNewPlace } from "../rights/new-place.ts";
+import { findNewPlace, workspaceLike } from "../rights/new-place.ts";
 import { type CheckedContext, checkContext, inPieces } from "../experiments/context-archive.ts";
 import { refuseMasked } from "../experiments/submitted.ts";
 import { refuseStorage } from "../experiments/create-experiment.ts";
@@ -47,7 +47,9 @@ export async function createTask(
   const { config, warnings: written } = readConfig(request, kind, checkpointStorage);
   const warnings = await shownWarnings(backend, written, config.resources.resource_pool);
   const sources = await checkedSources(backend, kind, request.sources, context);
-  const workspace = await workspaceOf(backend, request.workspace || config.workspace, context);
+  const named =
+    request.workspace || config.workspace || (await ofSource(backend, sources, context));
+  const workspace = await workspaceOf(backend, named, context);
   await refuseImpossible(backend, requestedTaskResources(config), context, "slots");
   if (config.checkpoint_storage !== undefined) {
     await refuseStorage(backend, config.checkpoint_storage, context);
@@ -80,6 +82,17 @@ function readConfig(
   const parsed = parseTask(text, { kind, command, overrides, defaults });
   if (isRejection(parsed)) throw problemOf(parsed);
   return parsed;
+}
+
+/** Returns the workspace of a TensorBoard's first source if the caller may start tasks there; empty otherwise. */
+async function ofSource(
+  backend: Backend,
+  [source]: readonly string[],
+  { rights }: RequestContext,
+): Promise<string> {
+  if (source === undefined) return "";
+  // The id of a trial begins with that of its experiment.
+  return workspaceLike(backend, "trial", source, { rights, permission: "task_create" });
 }
 
 /** Returns the name of the task's workspace; an empty one is the default one. */

@@ -235,6 +235,16 @@ describe("a new task", () => {
     ]);
   });
 
+  test("of the kind TensorBoard is in the workspace of its first source if it names none", async () => {
+    await gateway.call("POST", "/api/v1/workspaces", { body: { name: "boards" } });
+    const at = await gateway.append("experiment-61", created({ workspace: "boards" }));
+    await get(`experiments/61?minPosition=${at}`);
+    await post({ kind: "tensorboard", sources: ["61"] });
+    await post({ kind: "tensorboard", sources: ["61"], workspace: "default" });
+    await post({ kind: "notebook" });
+    expect(asked.map(({ workspace }) => workspace)).toEqual(["boards", "default", "default"]);
+  });
+
   test("is created once by requests with one idempotency key", async () => {
     const headers = { "idempotency-key": "one-task" };
     const create = () =>

@@ -4,7 +4,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { useSay } from "../../components/toasts.tsx";
 import { useChange } from "../../data/calls.ts";
-import { sentPassword } from "../../data/password.ts";
+import { newPasswordFault, sentPassword } from "../../data/password.ts";
 import styles from "./page.module.css";
 
 const empty = { current: "", password: "", again: "" };
@@ -15,8 +15,9 @@ export function PasswordForm({ name }: { readonly name: string }): JSX.Element {
   const { current, password, again } = typed;
   const set = useChange("setPassword", ["getMe"]);
   const say = useSay();
-  const isWhole = current !== "" && password !== "" && again !== "";
+  const fault = newPasswordFault(password);
   const differs = again !== "" && again !== password;
+  const isWhole = current !== "" && password !== "" && again !== "" && fault === undefined;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!isWhole || differs) return;
@@ -44,7 +45,7 @@ export function PasswordForm({ name }: { readonly name: string }): JSX.Element {
       {/* Password stores look for the name in the form. */}
       <input type="text" autoComplete="username" value={name} readOnly hidden />
       <Field label="Present password" autoComplete="current-password" {...of("current")} />
-      <Field label="New password" autoComplete="new-password" {...of("password")} />
+      <Field label="New password" autoComplete="new-password" error={fault} {...of("password")} />
       <Field
         label="New password again"
         autoComplete="new-password"

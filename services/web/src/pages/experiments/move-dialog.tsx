@@ -4,6 +4,8 @@ import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
 import { useCall, useChange } from "../../data/calls.ts";
+import { firstWorkspace } from "../../data/first-workspace.ts";
+import { useWorkspacesFor } from "../../data/workspaces.ts";
 import { experiments, summaryOf } from "./outcomes.ts";
 import { Preview } from "./preview.tsx";
 import { useOutcome } from "./use-outcome.ts";
@@ -16,13 +18,19 @@ type Props = {
 
 export function MoveDialog({ ids: selected, onClose, onDone }: Props): JSX.Element {
   const [ids] = useState(selected);
-  const [workspace, setWorkspace] = useState("default");
+  const workspaces = useWorkspacesFor("createExperiment");
+  const [chosen, setWorkspace] = useState("");
+  const workspace = chosen || firstWorkspace(workspaces ?? []);
   const [project, setProject] = useState("default");
   const tell = useOutcome(`moved to ${workspace}/${project}`, onDone);
-  const workspaces = useCall("listWorkspaces", { pageSize: 200 });
-  const projects = useCall("listProjects", { workspace, pageSize: 200 });
+  const enabled = workspaces !== undefined;
+  const projects = useCall("listProjects", { workspace, pageSize: 200 }, { enabled });
   const request = { experiments: [...ids], workspace, project };
-  const preview = useCall("moveExperiments", { ...request, dryRun: true }, { fresh: true });
+  const preview = useCall(
+    "moveExperiments",
+    { ...request, dryRun: true },
+    { fresh: true, enabled },
+  );
   const move = useChange("moveExperiments", ["listExperiments"]);
   const summary = preview.data === undefined ? null : summaryOf(preview.data.items);
   const willChange = summary?.changed.length ?? 0;
@@ -50,7 +58,7 @@ export function MoveDialog({ ids: selected, onClose, onDone }: Props): JSX.Eleme
           setProject("default");
         }}
       >
-        {workspaces.data?.items.map(({ name }) => (
+        {workspaces?.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </Choice>

@@ -2,19 +2,24 @@ import { type JSX, useId, useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { Field } from "../../components/field.tsx";
+import { Choice, Field } from "../../components/field.tsx";
 import { useChange } from "../../data/calls.ts";
+import { firstWorkspace } from "../../data/first-workspace.ts";
+import { useWorkspacesFor } from "../../data/workspaces.ts";
 
 type Props = { readonly onClose: () => void; readonly onCreated: (model: string) => void };
 
 export function CreateModelDialog({ onClose, onCreated }: Props): JSX.Element {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
+  const workspaces = useWorkspacesFor("createModel") ?? [];
+  const [chosen, setWorkspace] = useState("");
+  const workspace = chosen || firstWorkspace(workspaces);
   const form = useId();
   const create = useChange("createModel", ["listModels"]);
   const submit = () =>
     create.mutate(
-      { request: { name: name.trim(), description } },
+      { request: { name: name.trim(), description, workspace } },
       { onSuccess: ({ model }) => onCreated(model?.name ?? name.trim()) },
     );
   return (
@@ -50,6 +55,17 @@ export function CreateModelDialog({ onClose, onCreated }: Props): JSX.Element {
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
+        {workspaces.length > 1 && (
+          <Choice
+            label="Workspace"
+            value={workspace}
+            onChange={(event) => setWorkspace(event.target.value)}
+          >
+            {workspaces.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </Choice>
+        )}
         <Field
           label="Description"
           value={description}

@@ -7,12 +7,16 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice, Field } from "../../components/field.tsx";
 import { counted } from "../../components/format.ts";
 import { useCall, useChange } from "../../data/calls.ts";
+import { firstWorkspace } from "../../data/first-workspace.ts";
+import { useWorkspacesFor } from "../../data/workspaces.ts";
 import { emptyForm, type NotebookForm, notebookRequest, slotsFault } from "./notebook-request.ts";
 import styles from "./page.module.css";
 
 /** The form that starts a notebook; its page appears, and has "Open" once its server answers. */
 export function NotebookDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const [form, setForm] = useState(emptyForm);
+  const [typed, setForm] = useState(emptyForm);
+  const workspaces = useWorkspacesFor("createTask") ?? [];
+  const form = { ...typed, workspace: typed.workspace || firstWorkspace(workspaces) };
   const start = useChange("createTask", ["listTasks"]);
   const navigate = useNavigate();
   const fault = slotsFault(form);
@@ -45,7 +49,7 @@ export function NotebookDialog({ onClose }: { readonly onClose: () => void }): J
         </>
       }
     >
-      <Fields form={form} fault={fault} onChange={setForm} />
+      <Fields form={form} workspaces={workspaces} fault={fault} onChange={setForm} />
       {start.error !== null && <ErrorNote error={start.error} />}
     </Dialog>
   );
@@ -53,11 +57,12 @@ export function NotebookDialog({ onClose }: { readonly onClose: () => void }): J
 
 type FieldsProps = {
   readonly form: NotebookForm;
+  readonly workspaces: readonly string[];
   readonly fault: string | undefined;
   readonly onChange: (form: NotebookForm) => void;
 };
 
-function Fields({ form, fault, onChange }: FieldsProps): JSX.Element {
+function Fields({ form, workspaces, fault, onChange }: FieldsProps): JSX.Element {
   const of = (key: keyof NotebookForm) => ({
     value: form[key],
     onChange: ({ target }: { readonly target: { readonly value: string } }) =>
@@ -66,6 +71,13 @@ function Fields({ form, fault, onChange }: FieldsProps): JSX.Element {
   return (
     <>
       <Field label="Name" placeholder="notebook" {...of("name")} />
+      {workspaces.length > 1 && (
+        <Choice label="Workspace" {...of("workspace")}>
+          {workspaces.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Choice>
+      )}
       <div className={styles["pair"]}>
         <PoolChoice {...of("pool")} />
         <Field

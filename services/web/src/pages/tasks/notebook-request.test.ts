@@ -21,6 +21,10 @@ test("the texts of the form are the keys of a configuration, without blanks arou
   });
 });
 
+test("the workspace of the form is the request's", () => {
+  expect(notebookRequest({ ...emptyForm, workspace: "vision" }).workspace).toBe("vision");
+});
+
 test("a name that looks like YAML stays a text", () => {
   expect(configOf({ name: "{a: 1} # no" })).toMatchObject({ name: "{a: 1} # no" });
 });

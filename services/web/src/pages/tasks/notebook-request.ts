@@ -3,6 +3,8 @@ import type { RequestInitOf } from "@trainyard/contracts";
 
 export type NotebookForm = {
   readonly name: string;
+  /** Empty for the default one. */
+  readonly workspace: string;
   readonly pool: string;
   readonly slots: string;
   readonly image: string;
@@ -10,7 +12,14 @@ export type NotebookForm = {
   readonly folder: string;
 };
 
-export const emptyForm: NotebookForm = { name: "", pool: "", slots: "1", image: "", folder: "" };
+export const emptyForm: NotebookForm = {
+  name: "",
+  workspace: "",
+  pool: "",
+  slots: "1",
+  image: "",
+  folder: "",
+};
 
 /** Returns the error in the slots; undefined for none. */
 export function slotsFault({ slots }: NotebookForm): string | undefined {
@@ -19,14 +28,14 @@ export function slotsFault({ slots }: NotebookForm): string | undefined {
 
 /** The configuration is JSON, which is YAML: no text of the form is read as anything but a text. */
 export function notebookRequest(form: NotebookForm): RequestInitOf<"createTask"> {
-  const { name, pool, image, folder } = form;
+  const { name, workspace, pool, image, folder } = form;
   const config = {
     ...filled("name", name),
     ...filled("work_dir", folder),
     resources: { slots: Number(form.slots), ...filled("resource_pool", pool) },
     ...(image.trim() === "" ? {} : { environment: filled("image", image) }),
   };
-  return { kind: "notebook", config: JSON.stringify(config) };
+  return { kind: "notebook", config: JSON.stringify(config), ...filled("workspace", workspace) };
 }
 
 function filled(key: string, text: string): Readonly<Record<string, string>> {
