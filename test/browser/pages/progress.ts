@@ -128,4 +128,6 @@ searcher: { name: single, metric: loss }
   await page.goto(`${world.api}/experiments/${submitted}`);
   const best = page.getByRole("term").filter({ hasText: "best loss" }).locator("+ dd");
   expect(await best.innerText()).toBe("none");
+  await page.goto(`${world.api}/trials/${submitted}.1`);
+  await page.getByText("The trial reported no metric.").waitFor();
 });

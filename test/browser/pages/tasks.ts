@@ -40,6 +40,9 @@ test("the list of tasks is filtered, and shows a task that starts", async ({
   const row = (id: string) => page.getByRole("row").filter({ hasText: id });
   await row(failed).getByText("error").waitFor();
   await row(running).getByText("running").waitFor();
+  const isWhole = () =>
+    page.getByRole("grid").evaluate((area) => area.scrollWidth <= area.clientWidth);
+  expect(await isWhole()).toBe(true);
   await stage.looks(page, "tasks");
   await page.getByLabel("Filter").fill("name : lost");
   await page.getByLabel("Filter").press("Enter");

@@ -56,7 +56,7 @@ export function taskColumns(
         </Link>
       ),
     },
-    { ...plain("name", "Name", 240, ({ name }) => name), sort: "name" },
+    { ...plain("name", "Name", 240, ({ name }) => name), min: 128, sort: "name" },
     { ...plain("kind", "Kind", 96, ({ kind }) => kind), sort: "kind" },
     {
       ...plain("state", "State", 112, (task) => taskState(task).word),
@@ -84,11 +84,11 @@ export function taskColumns(
       ),
     },
     { ...plain("exit", "Exit", 56, exitOf), right: true, sort: "exit_code" },
-    plain("reason", "Reason", 220, ({ reason }) => reason.split("\n")[0] ?? ""),
-    { ...plain("pool", "Pool", 96, ({ pool }) => pool), sort: "pool" },
+    { ...plain("reason", "Reason", 220, ({ reason }) => reason.split("\n")[0] ?? ""), min: 112 },
+    { ...plain("pool", "Pool", 96, ({ pool }) => pool), min: 72, sort: "pool" },
     { ...plain("slots", "Slots", 64, ({ slots }) => String(slots)), right: true, sort: "slots" },
-    { ...plain("agent", "Agent", 120, agentOf), sort: "agent" },
-    { ...plain("owner", "Owner", 104, ({ owner }) => owner), sort: "owner" },
+    { ...plain("agent", "Agent", 120, agentOf), min: 88, sort: "agent" },
+    { ...plain("owner", "Owner", 104, ({ owner }) => owner), min: 60, sort: "owner" },
     {
       ...plain("created", "Created", 96, ({ createdAtMs }) => time(createdAtMs)),
       sort: "created_at",

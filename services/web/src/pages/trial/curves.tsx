@@ -37,7 +37,9 @@ export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element
   }
   if (names.data !== undefined && groups.length === 0) {
     return (
-      <EmptyState title="No metric yet.">
+      <EmptyState
+        title={trial.endedAtMs === undefined ? "No metric yet." : "The trial reported no metric."}
+      >
         Curves appear here when the trial calls <code>ctx.train.report_training_metrics</code>.
       </EmptyState>
     );
