@@ -223,6 +223,25 @@ class Away(CheckpointCase):
         self.platform.faults = lambda request: None
         self.assert_all_completed([uuid for uuid, _ in stored])
 
+    def test_a_checkpoint_in_an_unknown_storage_delays_no_later_one(self):
+        """The text ``why`` is the registry's answer after a share was not mounted for a while."""
+        why = "no checkpoint is stored: /c is storage 1 here, and its checkpoints are in storage 2"
+        waiting: list[str] = []
+
+        def faults(request):
+            is_waiting = request.path.endswith("/checkpoints") and (
+                not waiting or request.body["checkpoint"] in waiting
+            )
+            return problem(425, "storage_not_known", why) if is_waiting else None
+
+        self.platform.faults = faults
+        waiting.append(self.store(a="0"))
+        later = [self.store(a=str(n)) for n in (1, 2)]
+        self.platform.wait_for(lambda: self.completed() == later)
+        self.assertTrue(any("is storage 1 here" in line for line in self.log), self.log)
+        waiting[0] = ""
+        self.platform.wait_for(lambda: len(self.completed()) == 3)
+
     def test_storing_raises_if_the_platform_names_no_folder(self):
         def faults(request):
             return Answer(200, (), {}) if request.path.endswith("/checkpoints") else None

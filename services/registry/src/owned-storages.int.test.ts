@@ -233,7 +233,10 @@ describe("a directory", () => {
     await rm(join(registry.storage, marker));
     const another = await markStorage(registry.storage);
     const { checkpoint, answer } = await registry.declareIn({ trial, storageId: another });
-    expect(answer).toEqual(unavailable);
+    expect(answer).toMatchObject({
+      kind: "rejected",
+      rejection: { rejected: "storage_not_known" },
+    });
     expect(await registry.names(checkpoint)).toEqual([]);
     // Nor is one given up meanwhile that an agent may still deliver.
     const named = randomUUID();

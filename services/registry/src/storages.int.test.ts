@@ -67,7 +67,7 @@ describe("a storage that two hosts see differently", () => {
   test("takes no checkpoint that was written to another storage at the path, and counts it", async () => {
     const storageId = randomUUID();
     const { answer } = await registry.declareIn({ trial: await registry.newTrial(), storageId });
-    expect(answer).toEqual({ kind: "unavailable" });
+    expect(answer).toMatchObject(rejectedAs("storage_not_known"));
     expect(await failures("storage_not_known")).toBe(1);
   });
 
@@ -169,7 +169,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
     await other.stored(trial);
     const lost = randomUUID();
     const { checkpoint, answer } = await other.declareIn({ trial, storageId: lost });
-    expect(answer).toEqual({ kind: "unavailable" });
+    expect(answer).toMatchObject(rejectedAs("storage_not_known"));
     expect(await other.adopt(root(), other.storageId, lost)).toMatchObject({ kind: "ok" });
     const again = await other.declareIn({ trial, checkpoint, storageId: lost });
     expect(again.answer).toMatchObject({ kind: "ok" });

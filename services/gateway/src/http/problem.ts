@@ -48,6 +48,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   stale_revision: 412,
   run_superseded: 409,
   run_unheard: 425,
+  storage_not_known: 425,
   not_your_folder: 403,
   not_your_run: 403,
   operation_id_reused: 422,

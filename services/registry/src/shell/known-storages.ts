@@ -23,6 +23,9 @@ import type { Placed } from "./placed.ts";
 import { kindOfStorage } from "./storage-kind.ts";
 import { adoptionAt } from "./storages.ts";
 
+/** The code for a checkpoint that was written to another storage than those that have checkpoints at its root. */
+export const notKnownCode = "storage_not_known";
+
 export type KnownStoragesDeps = {
   readonly executor: Executor;
   readonly placed: Pick<Placed, "idsAt">;
@@ -150,7 +153,7 @@ export class KnownStorages {
 
   #notKnown(root: string, what: string, known: readonly string[]): Fault {
     const detail = `no checkpoint is stored: ${root} ${what}, and its checkpoints are in storage ${known.join(", ")}: mount that storage, or run ${adoptCommand(root)}`;
-    return this.#refused(root, "storage_not_known", detail);
+    return this.#refused(root, notKnownCode, detail);
   }
 
   /** The brake counts what a storage refuses, and this what is refused because of the storage that is there. */

@@ -17,16 +17,20 @@ from ._spool import Record
 from ._store import folder_of, refusal_of
 from ._uploads import Uploads
 
+# The platform cannot take this checkpoint yet, and may take the next one.
+TOO_EARLY = 425
+
 
 class Undecided(NamedTuple):
     """The platform has not decided on a checkpoint; ask again. ``own``: the cause may affect this checkpoint only.
-    ``silent``: there was no answer.
+    ``alone``: it does. ``silent``: there was no answer.
     """
 
     reply: Reply | None
     why: str
     own: bool = False
     silent: bool = False
+    alone: bool = False
 
 
 Answer = Union[None, CheckpointError, Undecided]
@@ -84,7 +88,7 @@ class Offers:
 
     def _undone(self, record: Record, failing: str, reply: Reply, own: bool) -> Answer:
         if not is_refusal(reply):
-            return Undecided(reply, reply.problem(), own)
+            return Undecided(reply, reply.problem(), own, alone=reply.status == TOO_EARLY)
         return self._refused(record, refusal_of(failing, reply))
 
     def _upload(self, record: Record, store: str) -> Answer:

@@ -1,11 +1,11 @@
 """Has the platform declare and complete checkpoints, in a background thread, in the order in which
 they were stored.
 
-States of the thread: not started (no checkpoint yet), idle, asking, waiting to retry. A checkpoint is pending
-until the platform has completed or refused it. The caller waits for this decision up to two seconds, and not at
-all while the platform is known to be unavailable. A checkpoint that stays undecided for a reason of its own, like
-an unreadable folder, moves behind the others after a while. A checkpoint that is pending when the process ends
-stays in the spool, and the agent delivers it.
+States of the thread: not started (no checkpoint yet), idle, asking, waiting to retry. A checkpoint is pending until the
+platform has completed or refused it. The caller waits for this decision up to two seconds, and not at all while the
+platform is known to be unavailable. A checkpoint that stays undecided for a reason of its own, like an unreadable
+folder, moves behind the others after a while, and one that the platform cannot take yet at once. A checkpoint that is
+pending when the process ends stays in the spool, and the agent delivers it.
 """
 
 from __future__ import annotations
@@ -241,6 +241,8 @@ class CheckpointSender:
             elif time.monotonic() - own_since > CHECKPOINT_TURN_S and self._let_pass(record):
                 return
             self._wait_to_retry(record, answer)
+            if answer.alone and self._let_pass(record):
+                return
 
     def _let_pass(self, record: Record) -> bool:
         """Moves a checkpoint behind the other pending ones. Returns False if there is no other."""
