@@ -22,7 +22,6 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
-import { untilAnswered } from "../runtime/until-answered.ts";
 import { abandonedCode } from "../core/checkpoint-refusals.ts";
 import {
   type Abandoned,
@@ -40,7 +39,6 @@ import type { SdkHost } from "./sdk-program.ts";
 import { idOfRun, inRounds, pathOfRun } from "./delivery.ts";
 import type { SchedulerEpochs } from "./scheduler-epochs.ts";
 import { isDiskFull } from "../state/layout.ts";
-import { pythonIn } from "../supervisor/python.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 import { markPlace, removeCheckpoint, storagePlace } from "./storage-place.ts";
 
@@ -207,7 +205,7 @@ async function deliverRound(
     // A checkpoint in the store is not needed here; a refused one stays in the run's folder.
     // The next save of a task links the files of the last one.
     if (answer.kind === "taken" && areStaged(deps.folder.launch) && !deps.folder.keepsWork) {
-      await removeFiles(deps, sealed.checkpoint, signal);
+      await removeFiles(deps, sealed.checkpoint);
     }
     deps.notices.progressed();
     progressed();
@@ -230,9 +228,8 @@ async function removeBegun(deps: Delivery, signal: AbortSignal): Promise<Wait> {
     const standing: Standing = await standingOf(asked, checkpoint, signal);
     if (signal.aborted) return 0;
     if (standing.kind === "later" || standing.kind === "lost") return waitAfter(deps, standing, []);
-    if (standing.kind === "unknown") await removeFiles(deps, checkpoint, signal);
+    if (standing.kind === "unknown") await removeFiles(deps, checkpoint);
     else deps.events.begunKept(deps.folder.launch.allocation, checkpoint);
-    if (signal.aborted) return 0;
     deps.spool.forgetBegun(checkpoint);
   }
   return null;
@@ -242,7 +239,6 @@ async function removeBegun(deps: Delivery, signal: AbortSignal): Promise<Wait> {
 async function removeFiles(
   { folder, checkpointDir, events }: CheckpointDeps,
   checkpoint: string,
-  signal: AbortSignal,
 ): Promise<void> {
   const staging = stagingFolder(folder.sealing);
   const isStaged = areStaged(folder.launch);
@@ -251,7 +247,6 @@ async function removeFiles(
     : checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
     if (path === null) return;
-    if (!isStaged) await untilAnswered(pythonIn(), [dirname(path)], () => {}, signal);
     const place = isStaged
       ? { trusted: folder.path, below: relative(folder.path, staging) }
       : storagePlace(dirname(path), checkpointDir);
@@ -296,7 +291,7 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
   const { checkpoint, stepsCompleted, metadata, manifest, ofOthers = [], isPart } = sealed;
   const asked = { launch: deps.folder.launch, apiUrl: deps.apiUrl };
   const checkpoints = `${pathOfRun(asked.launch)}/checkpoints`;
-  const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint, signal));
+  const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
   const declaration = {
     ...{ checkpoint, stepsCompleted, metadata },
     ...(storageId && { storageId }),
@@ -371,13 +366,10 @@ async function send(deps: Delivery, sealed: Sealed, signal: AbortSignal) {
 async function storageIdOf(
   { folder, checkpointDir }: CheckpointDeps,
   checkpoint: string,
-  signal: AbortSignal,
 ): Promise<string | undefined> {
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
-  if (path === null) return undefined;
+  if (path === null || !existsSync(path)) return undefined;
   const root = dirname(path);
-  await untilAnswered(pythonIn(), [root], () => {}, signal);
-  if (!existsSync(path)) return undefined;
   // The run chose the folder, so the agent writes no marker there for a run with a user of its own.
   if (folder.owner !== null) {
     const seen = await readStorageMarker(root);
