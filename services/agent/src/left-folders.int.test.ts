@@ -101,7 +101,8 @@ test("a run whose folder an agent cannot read at its start is reported as runnin
   await using _second = await start();
   await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(before), patient);
   const reported = platform.reported(launch.allocation);
-  expect(reported).toMatchObject({ requestId: launch.requestId, state: 2 });
+  const slots = platform.report?.slots.map(({ id }) => id);
+  expect(reported).toMatchObject({ requestId: launch.requestId, state: 2, slots });
   rmdirSync(spec);
   renameSync(`${spec}.aside`, spec);
   mkdirSync(join(path, "end"));

@@ -120,7 +120,7 @@ export class Agent implements AsyncDisposable {
     const [runs, uptime, { events }] = [this.#runs, this.#uptime, deps];
     this.#remains = { runs, uptime, events, lost: new LostLaunches(uptime, events, deps.clock) };
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
-    this.#unread = new UnreadRuns((path) => this.#adopt(path), events);
+    this.#unread = new UnreadRuns((path) => this.#adopt(path), events, deps.offer);
     this.#epochs = new SchedulerEpochs(deps.folder, deps.events);
   }
 
