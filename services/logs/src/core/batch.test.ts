@@ -1,5 +1,7 @@
 import { LogLevel, LogSource } from "@trainyard/contracts/commands";
 import { isRejection } from "@trainyard/kernel";
+import { newApiToken } from "@trainyard/kernel/api-token";
+import { runToken } from "@trainyard/runtime";
 import { describe, expect, test } from "vitest";
 import { logsLimits } from "../limits.ts";
 import { line } from "../testing/lines.ts";
@@ -39,8 +41,11 @@ test("a line of a process without a rank has no rank", () => {
 });
 
 describe("a token that a program prints", () => {
-  const ofRun = `ty1.1ede961c.dDIjMQ.47.01a22e7e-b050-72df-b63b-ad19004f4be8.${"aZ-_9".repeat(8)}abc`;
-  const ofPerson = `ty_0123456789abcdef_${"Qx-_4".repeat(8)}abc`;
+  const ofRun = runToken(
+    { id: "1ede961c", secret: Buffer.from("secret") },
+    { allocation: "t2#1", grantPosition: 47, grantId: "01a22e7e-b050-72df-b63b-ad19004f4be8" },
+  );
+  const ofPerson = newApiToken("0123456789abcdef").text;
   const stored = (text: string) => {
     const rows = parse(line("t12#2", 7, text));
     return isRejection(rows) ? rows : rows[0]?.text;
@@ -52,6 +57,14 @@ describe("a token that a program prints", () => {
       '{"a":"ty1.<masked>","b":"ty_0123456789abcdef_<masked>"}',
     );
   });
+
+  test.each(["\u001b[32m", "TRAINYARD_TOKEN%3D", String.raw`{"text":"a\n`, "token_"])(
+    "is stored without its secret after %j, too",
+    (before) => {
+      expect(stored(`${before}${ofRun}`)).toBe(`${before}ty1.<masked>`);
+      expect(stored(`${before}${ofPerson}`)).toBe(`${before}ty_0123456789abcdef_<masked>`);
+    },
+  );
 
   test("is known by its whole form: other texts are stored as they are", () => {
     for (const text of ["ty1.abc", "ty_0123456789abcdef_short", "party1.x ty_model", ""]) {
