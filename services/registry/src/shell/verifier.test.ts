@@ -1,14 +1,16 @@
+import { MemoryBucket, openMemoryStore } from "@trainyard/blob/testing";
 import { ManualClock } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
 import { registryLimits } from "../limits.ts";
 import { Verifier } from "./verifier.ts";
+import type { Place } from "./verify.ts";
 import type { Verdict } from "./verify-files.ts";
 
-const place = { folder: "/c/x", storageId: "s" };
+const directory: Place = { folder: "/c/x", storageId: "s" };
 const manifest = [{ path: "f", bytes: 7, sha256: "0".repeat(64) }];
 const verified: Verdict = { kind: "verified" };
 
-function stage() {
+function stage(place = directory) {
   const clock = new ManualClock();
   const reads: PromiseWithResolvers<Verdict>[] = [];
   const bytes: number[] = [];
@@ -69,6 +71,16 @@ describe("a verification", () => {
     const third = verify();
     reads[2]?.resolve(verified);
     expect(await third).toEqual(verified);
+  });
+
+  test("that finds an object not stored yet counts no failure: another host may still send it", async () => {
+    const store = openMemoryStore(new MemoryBucket());
+    const objects = { store, section: {}, checkpoint: "c", entries: [], storageId: "s" };
+    const { reads, refused, verify } = stage(objects);
+    const unreadable = expect(verify()).rejects.toMatchObject({ retry: "later" });
+    reads[0]?.resolve({ kind: "unreadable", detail: '"f" is not stored yet' });
+    await unreadable;
+    expect(refused).toEqual([]);
   });
 
   test("of a missing folder reports it as missing only after some minutes", async () => {

@@ -6,7 +6,6 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
-import { kindOfStorage } from "./storage-kind.ts";
 import { nameOf, type Place } from "./verify.ts";
 import type { Verdict } from "./verify-files.ts";
 
@@ -45,7 +44,8 @@ export class Verifier {
     this.#absentSinceMs.delete(name);
     if (verdict.kind === "unreadable") {
       const fault = unreadable(verdict.detail);
-      this.#events.storageRefused(fault, kindOfStorage(name));
+      // The brake counts what a store refuses, and an object that is not stored yet is no failure.
+      if ("folder" in place) this.#events.storageRefused(fault, "directory");
       throw fault;
     }
     return verdict;
