@@ -14,6 +14,7 @@ from test_checkpoint import CheckpointCase
 
 import trainyard
 from trainyard._checkpoint import CheckpointContext, _sender, _store
+from trainyard._checkpoint._sender import CheckpointSender
 
 
 class Away(CheckpointCase):
@@ -241,6 +242,53 @@ class Away(CheckpointCase):
         self.assertTrue(any("is storage 1 here" in line for line in self.log), self.log)
         waiting[0] = ""
         self.platform.wait_for(lambda: len(self.completed()) == 3)
+
+    def test_several_checkpoints_in_an_unknown_storage_delay_a_later_one_by_one_wait_together(self):
+        waits: list[int] = []
+        wait = CheckpointSender._wait_to_retry
+
+        def counted(sender, record, answer):
+            waits.append(1)
+            wait(sender, record, answer)
+
+        waiting: list[str] = []
+        known: list[str] = []
+        between: list[int] = []
+
+        def faults(request):
+            if request.path.endswith("/checkpoints"):
+                uuid = request.body["checkpoint"]
+                if len(waiting) < 4 or uuid in waiting:
+                    known.append(uuid)
+                    return problem(425, "storage_not_known", "in another storage")
+                between.append(len(waits))
+            return None
+
+        short = mock.patch.object(_sender.Backoff, "next_s", return_value=0.2)
+        with mock.patch.object(CheckpointSender, "_wait_to_retry", counted), short:
+            self.platform.faults = faults
+            for n in range(4):
+                waiting.append(self.store(a=str(n)))
+            wait_until(lambda: set(known) == set(waiting))
+            before = len(waits)
+            good = self.store(a="4")
+            self.platform.wait_for(lambda: self.completed() == [good])
+            self.assertLessEqual(between[0] - before, 1)
+            waiting[:] = [""] * 4
+            self.platform.wait_for(lambda: len(self.completed()) == 5)
+
+    def test_a_checkpoint_of_a_run_that_the_platform_does_not_know_yet_keeps_its_place(self):
+        is_unheard = True
+
+        def faults(request):
+            if is_unheard and request.path.endswith("/checkpoints"):
+                return problem(425, "run_unheard", "the grant is not read yet")
+            return None
+
+        self.platform.faults = faults
+        uuids = [self.store(a=str(n)) for n in range(3)]
+        is_unheard = False
+        self.assert_all_completed(uuids)
 
     def test_storing_raises_if_the_platform_names_no_folder(self):
         def faults(request):

@@ -12,13 +12,10 @@ from .. import _values
 from .._http import HttpConnection, Reply, UnreachableError
 from .._limits import FAIL_REASON_CHARACTERS, SEND_TIMEOUT_S
 from ..errors import CheckpointError
-from ._refusals import is_refusal, says_incomplete
+from ._refusals import is_refusal, says_incomplete, waits_alone
 from ._spool import Record
 from ._store import folder_of, refusal_of
 from ._uploads import Uploads
-
-# The platform cannot take this checkpoint yet, and may take the next one.
-TOO_EARLY = 425
 
 
 class Undecided(NamedTuple):
@@ -88,7 +85,7 @@ class Offers:
 
     def _undone(self, record: Record, failing: str, reply: Reply, own: bool) -> Answer:
         if not is_refusal(reply):
-            return Undecided(reply, reply.problem(), own, alone=reply.status == TOO_EARLY)
+            return Undecided(reply, reply.problem(), own, alone=waits_alone(reply))
         return self._refused(record, refusal_of(failing, reply))
 
     def _upload(self, record: Record, store: str) -> Answer:

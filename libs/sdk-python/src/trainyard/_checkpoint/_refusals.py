@@ -30,6 +30,10 @@ FINAL = frozenset(
 # The code for a run whose grant the log does not have. The platform accepts nothing from it.
 HISTORY_LOST = "history_lost"
 
+# The code for a checkpoint that was written to another storage than those that the platform knows at its root. The next
+# one may have been written to one of these.
+STORAGE_NOT_KNOWN = "storage_not_known"
+
 
 def is_refusal(reply: Reply) -> bool:
     """Whether the platform refuses a sealed checkpoint permanently."""
@@ -39,6 +43,11 @@ def is_refusal(reply: Reply) -> bool:
 def is_lost(reply: Reply | None) -> bool:
     """Whether the platform's log does not have this run, so that no request of it succeeds."""
     return reply is not None and _code_of(reply) == HISTORY_LOST
+
+
+def waits_alone(reply: Reply) -> bool:
+    """Whether the platform cannot take this checkpoint yet, and may take the next one."""
+    return _code_of(reply) == STORAGE_NOT_KNOWN
 
 
 def says_incomplete(plan: Reply) -> bool:

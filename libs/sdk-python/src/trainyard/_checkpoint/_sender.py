@@ -4,8 +4,9 @@ they were stored.
 States of the thread: not started (no checkpoint yet), idle, asking, waiting to retry. A checkpoint is pending until the
 platform has completed or refused it. The caller waits for this decision up to two seconds, and not at all while the
 platform is known to be unavailable. A checkpoint that stays undecided for a reason of its own, like an unreadable
-folder, moves behind the others after a while, and one that the platform cannot take yet at once. A checkpoint that is
-pending when the process ends stays in the spool, and the agent delivers it.
+folder, moves behind the others after a while, and one that the platform cannot take yet at once; the thread waits only
+when all pending ones are of this kind. A checkpoint that is pending when the process ends stays in the spool, and the
+agent delivers it.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ class CheckpointSender:
         # The sealed folders of these checkpoints may have readers.
         self._read: set[str] = set()
         self._refusals: dict[str, CheckpointError] = {}
+        # These checkpoints wait alone, and were asked about since the last wait. Only the thread uses them.
+        self._waiting: set[str] = set()
         self._away_since: float | None = None
         self._why, self._is_silent = "no answer yet", True
         # The level at which the outage was logged; None: it was not.
@@ -240,9 +243,10 @@ class CheckpointSender:
                 own_since = time.monotonic()
             elif time.monotonic() - own_since > CHECKPOINT_TURN_S and self._let_pass(record):
                 return
-            self._wait_to_retry(record, answer)
-            if answer.alone and self._let_pass(record):
+            if answer.alone:
+                self._wait_alone(record, answer)
                 return
+            self._wait_to_retry(record, answer)
 
     def _let_pass(self, record: Record) -> bool:
         """Moves a checkpoint behind the other pending ones. Returns False if there is no other."""
@@ -251,6 +255,16 @@ class CheckpointSender:
                 return False
             self._pending[record.uuid] = self._pending.pop(record.uuid)
             return True
+
+    def _wait_alone(self, record: Record, answer: Undecided) -> None:
+        """Moves a checkpoint behind the others, and waits once all pending ones were asked about in vain."""
+        self._waiting.add(record.uuid)
+        self._let_pass(record)
+        with self._changed:
+            if not self._pending.keys() <= self._waiting:
+                return
+        self._wait_to_retry(record, answer)
+        self._waiting.clear()
 
     def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
