@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { recordedContainer } from "@trainyard/experiment-config/recorded";
 import { afterAll, expect, test } from "vitest";
 import { newFolder, removeFolders } from "../testing/examples.ts";
-import { allowedSection, checkSaveRoot, storageMounts, type HostPlaces } from "./host-access.ts";
+import {
+  allowedSection,
+  calledFolders,
+  checkSaveRoot,
+  type HostPlaces,
+  storageMounts,
+} from "./host-access.ts";
 
 afterAll(removeFolders);
 
@@ -75,6 +81,18 @@ test("an allowed folder includes its content, and a link in it to another folder
   }
   expect(() => sourceOf(`${allowed}/missing`)).toThrow("does not exist on agent rack");
   expect(allow(mountOf("/etc"), placesWith({ paths: ["/"] })).bindMounts[0]?.hostPath).toBe("/etc");
+});
+
+test("the allowed folders are called only for a path that is in none of them by its name: one may be a link to it", () => {
+  const none = { checkpointRoot: null, tensorboardRoot: null, uploadDiskShare: null };
+  const called = (path: string, checkpointDir = "") => {
+    const places = placesWith({ paths: ["/a", "/b"] }, checkpointDir);
+    return calledFolders(recordedContainer(mountOf(path), "cpu"), none, places);
+  };
+  expect(called("/a/data")).toEqual(["/a/data"]);
+  expect(called("/c/data")).toEqual(["/c/data", "/a", "/b"]);
+  expect(called("/a/../c")).toEqual(["/a/../c", "/a", "/b"]);
+  expect(called("/c/data", "/c")).toEqual(["/c/data", "/c"]);
 });
 
 test("checkpoints and TensorBoard files are in the agent's own folder, or in one that its operator allows", () => {

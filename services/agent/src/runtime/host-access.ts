@@ -68,15 +68,23 @@ export function allowedSection(section: Plain<Container>, places: HostPlaces): P
   };
 }
 
-/** Returns the folders that the other functions call. */
+/**
+ * Returns the folders that the other functions call. A folder that is in no allowed one by its name may be in one that
+ * is a link, so then they are all called.
+ */
 export function calledFolders(
   { bindMounts, storageMount: mount }: Plain<Container>,
   { checkpointRoot, tensorboardRoot, saveRoot = null }: StoragePlaces,
-  { checkpointDir }: HostPlaces,
+  { checkpointDir, access: { paths } }: HostPlaces,
 ): readonly string[] {
   const mounted = [...bindMounts, ...(mount ? [mount] : [])].map(({ hostPath }) => hostPath);
   const storages = [checkpointDir, checkpointRoot, tensorboardRoot, saveRoot];
-  return [...mounted, ...storages].filter((path): path is string => path !== null && path !== "");
+  const isPath = (path: string | null): path is string => path !== null && path !== "";
+  const folders = [...mounted, ...storages].filter(isPath);
+  const known = [checkpointDir, ...paths].filter(isPath);
+  const isKnown = (path: string): boolean =>
+    known.some((prefix) => isWithin(resolve(path), resolve(prefix)));
+  return folders.every(isKnown) ? folders : [...folders, ...paths];
 }
 
 /** The folders to mount for the run's checkpoints and TensorBoard files, each once. */
