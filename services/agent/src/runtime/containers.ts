@@ -16,7 +16,7 @@ import {
 } from "../core/container-body.ts";
 import { libpodBody } from "../core/libpod-body.ts";
 import { environmentOf, type StoragePlaces } from "../core/environment.ts";
-import { type Python, untilAnswered, waitSentence } from "./until-answered.ts";
+import { type Python, sayOnce, untilAnswered } from "./until-answered.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { allowedSection, calledFolders, checkSaveRoot, storageMounts } from "./host-access.ts";
@@ -89,10 +89,11 @@ async function orderOf(
       `the configuration has no environment.image, and agent ${settings.agent}, which runs containers, has no image of its own (TRAINYARD_AGENT_IMAGE)`,
     );
   }
-  const onHost = () => partsOfHost(section, storages, { folder, settings, signal });
+  const say = (text: string): void => folder.say(text);
+  const waits = sayOnce(say, settings.agent);
+  const onHost = () => partsOfHost(section, storages, { waits, settings, signal });
   // Checked before the pull, which may take long, and after it, since links may have changed.
   await onHost();
-  const say = (text: string): void => folder.say(text);
   const deps = { engine, socket, clock, authFile, timeoutMs, say, onProgress };
   const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const { allowed, ...mounts } = await onHost();
@@ -132,13 +133,13 @@ async function orderOf(
 async function partsOfHost(
   section: Plain<Container>,
   storages: StoragePlaces,
-  run: Pick<Launching, "folder"> & {
+  launch: {
+    readonly waits: (folder: string) => void;
     readonly settings: ContainerRuntimeSettings;
     readonly signal: AbortSignal;
   },
 ) {
-  const { folder, settings, signal } = run;
-  const waits = (at: string): void => folder.say(waitSentence(at, settings.agent));
+  const { waits, settings, signal } = launch;
   await untilAnswered(settings.python, calledFolders(section, storages, settings), waits, signal);
   checkSaveRoot(storages, settings);
   return {

@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { limits } from "../limits.ts";
+import { HostProblem } from "./runtime.ts";
 
 const script = `
 import os, sys
@@ -18,8 +19,15 @@ except OSError:
 /** The arguments that start Python, whose start takes less than that of Node. */
 export type Python = readonly [string, ...string[]];
 
-export const waitSentence = (folder: string, agent: string): string =>
-  `the launch waits for ${folder}, which does not answer on agent ${agent}`;
+/** Returns a function that says once of each folder that the launch waits for it. */
+export function sayOnce(say: (text: string) => void, agent: string): (folder: string) => void {
+  const said = new Set<string>();
+  return (folder) => {
+    if (said.has(folder)) return;
+    said.add(folder);
+    say(`the launch waits for ${folder}, which does not answer on agent ${agent}`);
+  };
+}
 
 /** Calls `onWait` once with each folder that takes long. A missing folder answers, too. Throws at the signal. */
 export async function untilAnswered(
@@ -46,6 +54,11 @@ async function answered(
   const late = setTimeout(onWait, limits.folderAnswerMs, folder);
   try {
     await once(child, "exit", { signal });
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    const { message } = cause as Error;
+    const text = `a launch needs Python 3 on this host, to see whether ${folder} answers: ${message}`;
+    throw new HostProblem(text, { cause });
   } finally {
     clearTimeout(late);
     child.kill("SIGKILL");

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { untilAnswered, waitSentence } from "../runtime/until-answered.ts";
+import { sayOnce, untilAnswered } from "../runtime/until-answered.ts";
 import { pythonIn } from "../supervisor/python.ts";
 import { makeTensorBoardFolders } from "../users/tensorboard-folders.ts";
 import {
@@ -33,7 +33,7 @@ export async function openStorages(
     return { ...none, saveRoot: keepsWork ? checkpointRootOf(launch, agent.checkpointDir) : null };
   }
   if (owner !== null && agent.checkpointDir !== "") {
-    const waits = (at: string): void => folder.say(waitSentence(at, agent.agent));
+    const waits = sayOnce((text) => folder.say(text), agent.agent);
     await untilAnswered(pythonIn(), [agent.checkpointDir], waits, signal);
     makeTensorBoardFolders(agent.checkpointDir, launch.log);
   }
