@@ -83,6 +83,14 @@ test("an uploaded folder in a directory completes once its files are stored", as
   expect(await complete(checkpoint)).toMatchObject({ kind: "ok" });
 });
 
+test("a folder in another storage than those at its root is refused with the reason", async () => {
+  const { registry } = bucket;
+  await registry.stored(await registry.newTrial());
+  const storage = { type: "directory", container_path: registry.storage };
+  const answer = await declare(randomUUID(), { storage, storageId: randomUUID() });
+  expect(answer).toMatchObject(rejectedAs("storage_not_known"));
+});
+
 test("a file that differs fails the upload with the file's name, and the id cannot be reused", async () => {
   const { registry } = bucket;
   const checkpoint = randomUUID();

@@ -9,6 +9,7 @@ import { isRejection, type Rejection, reject, streamName } from "@trainyard/kern
 import type { CommandContext } from "@trainyard/runtime";
 import { checkpoints, holdables } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
+import { refusalOfPlace } from "./known-storages.ts";
 
 export async function declareFolder(
   deps: CommandDeps,
@@ -22,7 +23,8 @@ export async function declareFolder(
     const detail = "folders can be uploaded only to a directory, to S3 or to Google Cloud Storage";
     return reject("storage_unsupported", detail);
   }
-  if (store === null) await deps.known.admit(storage, told ?? "");
+  const unknown = store === null ? await refusalOfPlace(deps.known, storage, told) : null;
+  if (unknown !== null) return unknown;
   const storageId = store === null ? told : await deps.known.idOf(storage, store);
   deps.executor.cache.forget(streamName("retention", checkpoint));
   const result = await deps.executor.execute(identity, async (work) => {

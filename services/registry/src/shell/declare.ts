@@ -17,7 +17,7 @@ import { isOver, refusalOf } from "../core/foreign/trial.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { declareFolder } from "./declare-folder.ts";
-import { notKnownCode } from "./known-storages.ts";
+import { refusalOfPlace } from "./known-storages.ts";
 import { refusalOfFolder } from "./folder-owner.ts";
 import { unlessHeld } from "./open-checkpoint.ts";
 import { checkpoints, runsOf, storageSource } from "../streams.ts";
@@ -51,7 +51,8 @@ export async function declareCheckpoint(
   // The host of a directory sends its storage id; the id of an object store is known only to the platform.
   const foreign = store === null ? await refusalOfWritten(deps, section, request) : null;
   if (foreign !== null) return foreign;
-  const unknown = store === null ? await refusalOfPlace(deps, section, request) : null;
+  const unknown =
+    store === null ? await refusalOfPlace(deps.known, section, request.storageId) : null;
   if (unknown !== null) return unknown;
   const storageId = store === null ? request.storageId : await deps.known.idOf(section, store);
   let path: string | null = null;
@@ -94,21 +95,6 @@ async function refusalOfWritten(
     if (isFault(error)) return null;
     throw error;
   });
-}
-
-/** A checkpoint of another storage waits alone: a share that is mounted again takes those that were written to it. */
-async function refusalOfPlace(
-  deps: CommandDeps,
-  storage: Storage,
-  request: Plain<DeclareCheckpoint>,
-): Promise<Rejection | null> {
-  try {
-    await deps.known.admit(storage, request.storageId ?? "");
-    return null;
-  } catch (error) {
-    if (!isFault(error) || error.code !== notKnownCode) throw error;
-    return reject(notKnownCode, error.message);
-  }
 }
 
 function declaredBy(

@@ -15,7 +15,7 @@ import {
   type StoreBrake,
   storageRoot,
 } from "@trainyard/blob";
-import { assert, type Clock, Fault, isFault } from "@trainyard/kernel";
+import { assert, type Clock, Fault, isFault, type Rejection, reject } from "@trainyard/kernel";
 import type { Executor } from "@trainyard/runtime";
 import { registryLimits } from "../limits.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -24,7 +24,7 @@ import { kindOfStorage } from "./storage-kind.ts";
 import { adoptionAt } from "./storages.ts";
 
 /** The code for a checkpoint that was written to another storage than those that have checkpoints at its root. */
-export const notKnownCode = "storage_not_known";
+const notKnownCode = "storage_not_known";
 
 export type KnownStoragesDeps = {
   readonly executor: Executor;
@@ -35,6 +35,25 @@ export type KnownStoragesDeps = {
   readonly clock: Clock;
   readonly events: Pick<Telemetry, "storageRefused">;
 };
+
+/**
+ * Returns why a checkpoint may not be declared in another storage than those at its root. It waits alone: a share that
+ * is mounted again takes those that were written to it, and a person reads the reason. Throws a Fault like `admit` for
+ * all else, which concerns every checkpoint.
+ */
+export async function refusalOfPlace(
+  known: Pick<KnownStorages, "admit">,
+  storage: CheckpointStorageSection,
+  storageId = "",
+): Promise<Rejection | null> {
+  try {
+    await known.admit(storage, storageId);
+    return null;
+  } catch (error) {
+    if (!isFault(error) || error.code !== notKnownCode) throw error;
+    return reject(notKnownCode, error.message);
+  }
+}
 
 export class KnownStorages {
   readonly #deps: KnownStoragesDeps;
@@ -87,7 +106,8 @@ export class KnownStorages {
 
   /**
    * Throws a Fault with retry "later" if no checkpoint may be declared in the storage that the writing host saw at the
-   * root of a directory. An empty id is admitted: the host could not mark the root.
+   * root of a directory; callers of commands use `refusalOfPlace`. An empty id is admitted: the host could not mark the
+   * root.
    */
   async admit(section: CheckpointStorageSection, storageId: string): Promise<void> {
     const root = storageRoot(section);
