@@ -17,7 +17,7 @@ export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
 
 /** A checkpoint with the validations at its step, and what its run's log says about one that is missing. */
 type CandidateRow = Omit<Candidate, "value" | "awaits"> & {
-  /** The values of each, the latest first. */
+  /** The values of each that has the metric, the latest first. */
   readonly scalars: readonly string[] | null;
   readonly next_rank: number | null;
   readonly next_number: number | null;
@@ -131,7 +131,8 @@ export class CheckpointIndex {
          e.last_validation, e.ended_ms, a.arrived
        from checkpoint_gc.checkpoints c
        left join lateral (
-         select array_agg(v.scalars order by v.position desc) as scalars,
+         select array_agg(v.scalars order by v.position desc)
+             filter (where strpos(v.scalars, $2) > 0) as scalars,
            v.run = c.run and bool_or(strpos(v.scalars, $2) > 0) as own
          from checkpoint_gc.validations v
          where v.trial = c.trial and v.step = c.step and v.run <= c.run
