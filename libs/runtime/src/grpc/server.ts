@@ -42,7 +42,7 @@ import { timedCalls } from "./timed-calls.ts";
 /** The metadata and the connection of a call, which identify its caller. */
 export type GrpcHead = {
   readonly authorization: string | undefined;
-  /** The address of the connection, perhaps a proxy's. */
+  /** The address of the connection, which may be that of a proxy. */
   readonly peer: string;
   /** The metadata `x-forwarded-for`. */
   readonly forwardedFor: string | undefined;

@@ -20,7 +20,7 @@ export type GrpcProblem = Pick<Problem, "status" | "code" | "message"> &
 
 export type GrpcContext<Caller> = {
   readonly caller: Caller;
-  /** The address of the connection, perhaps a proxy's. */
+  /** The address of the connection, which may be that of a proxy. */
   readonly peer: string;
   readonly traceparent: string;
   /** Aborts when the caller disconnects, its deadline has passed, or the server drains. */
