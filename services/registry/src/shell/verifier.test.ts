@@ -74,7 +74,7 @@ describe("a verification", () => {
   });
 
   test("that finds an object not stored yet counts no failure: another host may still send it", async () => {
-    const store = openMemoryStore(new MemoryBucket());
+    const store = openMemoryStore(new MemoryBucket(new ManualClock()));
     const objects = { store, section: {}, checkpoint: "c", entries: [], storageId: "s" };
     const { reads, refused, verify } = stage(objects);
     const unreadable = expect(verify()).rejects.toMatchObject({ retry: "later" });
