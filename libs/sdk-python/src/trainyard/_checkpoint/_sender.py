@@ -72,7 +72,7 @@ class CheckpointSender:
         # The sealed folders of these checkpoints may have readers.
         self._read: set[str] = set()
         self._refusals: dict[str, CheckpointError] = {}
-        # These checkpoints wait alone, and were asked about since the last wait. Only the thread uses them.
+        # The checkpoints that wait alone and were asked about since the last wait. Only the thread uses them.
         self._waiting: set[str] = set()
         self._away_since: float | None = None
         self._why, self._is_silent = "no answer yet", True
