@@ -52,15 +52,17 @@ export function subscriptionGauges(registry: Registry, deps: StandingDeps): void
     ["delivery", "state"],
     (rows) => rows.map(({ delivery, state, count }) => [{ delivery, state }, count]),
   );
-  const furthest = "by which the active subscription is behind that is furthest behind";
-  gauge("subscription_lag_events", `Events ${furthest}`, ["delivery"], async (rows) => {
+  const events = "Events by which the active subscription is behind that is furthest behind";
+  gauge("subscription_lag_events", events, ["delivery"], async (rows) => {
     const head = await deps.log.head();
     return active(rows).map(({ delivery, position }) => [
       { delivery },
       Math.max(0, head - position),
     ]);
   });
-  gauge("subscription_lag_seconds", `Time ${furthest}`, ["delivery"], (rows) =>
+  const age =
+    "Age of the oldest event that an active subscription has not taken, also of one that is sent again";
+  gauge("subscription_lag_seconds", age, ["delivery"], (rows) =>
     Promise.all(
       active(rows).map(
         async ({ delivery, position }) => [{ delivery }, await ageOfNext(deps, position)] as const,
