@@ -1,7 +1,7 @@
 /** Folders of runs in a mount that hangs: each call of the file system returns when the server of the mount is back. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -79,7 +79,8 @@ test("a launch with a user of its own waits for a checkpoint folder that does no
   const logger = createLogger("agent", "silent");
   await using agent = await createService(config, { bus: hub.connect("agent-rack"), logger });
   await agent.start();
-  const running = launchOf("sleep 6; exit 3");
+  const end = join(parent, "end");
+  const running = launchOf(`while [ ! -e ${end} ]; do sleep 0.05; done; exit 3`);
   platform.run(running);
   await platform.up(running);
   const release = await hang(root);
@@ -88,6 +89,7 @@ test("a launch with a user of its own waits for a checkpoint folder that does no
   platform.run(waiting);
   try {
     await waitsFor(root, platform, waiting);
+    writeFileSync(end, "");
     expect((await platform.ended(running)).exit?.code).toBe(3);
   } finally {
     release();
