@@ -16,13 +16,13 @@ function stage() {
   const path = join(newFolder(), folderNameOf(run));
   mkdirSync(path);
   const told: unknown[] = [];
-  let next: unknown = null;
+  let next: Error | null = null;
   const adopt = () => {
     if (next !== null) throw next;
   };
   const notAdopted = (_path: string, error: unknown) => void told.push(error);
   const unread = new UnreadRuns(adopt, { notAdopted }, { slots });
-  const read = (error: unknown) => {
+  const read = (error: Error | null) => {
     next = error;
     unread.read(path);
     return unread.reports();
