@@ -268,6 +268,26 @@ test("a page whose file could not be loaded is loaded again once, then says so",
   await text.waitFor();
 });
 
+test("a page whose code could not be loaded is loaded again once, then says so", async ({
+  skip,
+  stage,
+}) => {
+  const page = await stage.page(skip, "/experiments");
+  stage.guardOf(page).expect(/Failed to load resource|Failed to fetch|preload/);
+  const loads: string[] = [];
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) loads.push(request.url());
+  });
+  const file = /\/assets\/page-.*\.js$/;
+  await page.route(file, (route) => route.abort());
+  await rail(page).getByRole("link", { name: "Models" }).click();
+  await page.getByText("A file of this page could not be loaded.").waitFor();
+  expect(loads).toHaveLength(1);
+  await page.unroute(file);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Models", exact: true }).waitFor();
+});
+
 test("tabs share one stream, and a lost link is shown until it is there again", async ({
   skip,
   stage,
