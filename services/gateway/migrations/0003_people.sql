@@ -12,7 +12,7 @@ create table gateway.users (
   -- argon2id with its parameters and salt; null for a user without a password.
   password_hash text
 );
--- The owner of what is made before the first user, whose creation makes it a user.
+-- The owner of what is made before the first user. It becomes a user when that one is created.
 insert into gateway.users (id, name, name_key, kind) values ('local', 'local', 'local', 'service');
 
 -- The identities of identity providers that sign users in.

@@ -98,7 +98,7 @@ test("the legend has each trial's state and value, highlights on focus, and isol
   // A long value leaves the name of its trial whole, also where there is little room.
   await page.setViewportSize({ width: 1_200, height: 800 });
   const name = entry.getByText("trial 2");
-  expect(await name.evaluate((text) => text.scrollWidth - text.clientWidth)).toBe(0);
+  await expect.poll(() => name.evaluate((text) => text.scrollWidth - text.clientWidth)).toBe(0);
   await entry.focus();
   expect(await entry.getAttribute("data-highlighted")).toBe("true");
   await page.keyboard.press("Enter");

@@ -55,18 +55,18 @@ test("deleted checkpoints are hidden and counted, and the address says when they
   await page.getByRole("columnheader", { name: "loss" }).waitFor();
   const until = page.getByText(/^can be brought back until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
   await until.waitFor();
-  const [text, cell] = [
-    await until.boundingBox(),
-    await page.getByRole("gridcell").filter({ has: until }).boundingBox(),
-  ];
-  const rightOf = (box: typeof text) => (box?.x ?? 0) + (box?.width ?? 0);
-  expect(rightOf(text)).toBeLessThanOrEqual(rightOf(cell));
+  const cell = page.getByRole("gridcell").filter({ has: until });
+  const rightOf = async (part: typeof cell): Promise<number> => {
+    const { x, width } = (await part.boundingBox()) ?? { x: Number.NaN, width: 0 };
+    return x + width;
+  };
+  await expect.poll(async () => (await rightOf(until)) <= (await rightOf(cell))).toBe(true);
   const loss = page.getByRole("gridcell", { name: /^0\.000\d+$/ }).first();
   const isWhole = (): Promise<boolean> =>
     loss.evaluate(({ children }) =>
       [...children].every((one) => one.scrollWidth <= one.clientWidth),
     );
-  expect(await isWhole()).toBe(true);
+  await expect.poll(isWhole).toBe(true);
   await stage.looks(page, "experiment-checkpoints-hidden");
   await page.getByRole("button", { name: "Show 2 deleted" }).click();
   await page.getByRole("button", { name: "Hide 2 deleted" }).waitFor();

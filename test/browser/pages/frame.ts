@@ -17,6 +17,9 @@ const signInHeading = (page: Page) => page.getByRole("heading", { name: "Sign in
 /** The browser's console message about a refused call. */
 const refused = /401 \(Unauthorized\)/;
 
+/** The browser's console messages about files of a page that are missing. */
+const missing = /Failed to load resource|Failed to fetch|preload|could not be loaded/;
+
 const single = `entrypoint: "true"
 hyperparameters: {}
 searcher: {name: single, metric: loss}
@@ -251,7 +254,7 @@ test("a page whose file could not be loaded is loaded again once, then says so",
 }) => {
   const id = await create(stage, "without-a-file");
   const page = await stage.page(skip, `/experiments/${id}`);
-  stage.guardOf(page).expect(/Failed to load resource|Failed to fetch|preload/);
+  stage.guardOf(page).expect(missing);
   const file = /\/assets\/configuration-tab-.*\.js$/;
   const tab = page.getByRole("tab", { name: "Configuration" });
   const text = page.getByText(/entrypoint: /);
@@ -266,6 +269,26 @@ test("a page whose file could not be loaded is loaded again once, then says so",
   await page.unroute(file);
   await page.getByRole("button", { name: "Try again" }).click();
   await text.waitFor();
+});
+
+test("a page whose code could not be loaded is loaded again once, then says so", async ({
+  skip,
+  stage,
+}) => {
+  const page = await stage.page(skip, "/experiments");
+  stage.guardOf(page).expect(missing);
+  const loads: string[] = [];
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) loads.push(request.url());
+  });
+  const file = /\/assets\/page-.*\.js$/;
+  await page.route(file, (route) => route.abort());
+  await rail(page).getByRole("link", { name: "Models" }).click();
+  await page.getByText("A file of this page could not be loaded.").waitFor();
+  expect(loads).toHaveLength(1);
+  await page.unroute(file);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Models", exact: true }).waitFor();
 });
 
 test("tabs share one stream, and a lost link is shown until it is there again", async ({

@@ -77,6 +77,7 @@ test("a running experiment has its percent and the time left, and a failed one's
   await stage.looks(page, "home-held");
   // A failure is in the list with its reason, and in no other.
   const ended = page.getByRole("region", { name: "Ended last" });
+  await ended.waitFor();
   expect(await ended.getByRole("row", { name: "breaks" }).count()).toBe(0);
   await page.goto(`${stage.world.api}/experiments/${runs}`);
   await page.getByText(/^about \d+[smh]$/).waitFor();

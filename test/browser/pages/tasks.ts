@@ -42,7 +42,7 @@ test("the list of tasks is filtered, and shows a task that starts", async ({
   await row(running).getByText("running").waitFor();
   const isWhole = () =>
     page.getByRole("grid").evaluate((area) => area.scrollWidth <= area.clientWidth);
-  expect(await isWhole()).toBe(true);
+  await expect.poll(isWhole).toBe(true);
   await stage.looks(page, "tasks");
   await page.getByLabel("Filter").fill("name : lost");
   await page.getByLabel("Filter").press("Enter");

@@ -7,11 +7,17 @@ const given = {
   uuid: "fb5c04d2-8be5-409d-9327-437151f79f02",
   ...{ trial: "5.2", run: 1, stepsCompleted: 10, state: "CONDEMNED", files: 2, bytes: "30" },
 };
+/** Nor does it to a colleague who may not read the files of a task's save. */
+const save = {
+  ...{ uuid: "0e6c04d2-8be5-409d-9327-437151f79f02", task: "t1", state: "COMPLETED" },
+  ...{ run: 1, files: 2, bytes: "30" },
+};
 let gateway: PlayedGateway;
 
 beforeEach(async () => {
   gateway = await playGateway(({ call }) => {
     if (call.endsWith(`/checkpoints/${given.uuid}`)) return { body: given };
+    if (call.endsWith(`/checkpoints/${save.uuid}`)) return { body: save };
     if (!call.startsWith("GET")) return { body: { position: "7" } };
     return { body: { items: [], policy: { saveExperimentBest: 1, saveTrialLatest: 3 } } };
   });
@@ -48,5 +54,13 @@ test("checkpoint describe counts the files that it does not list", async () => {
   expect(lines).toContain("state TO BE DELETED");
   expect(lines.at(-1)).toBe(
     "files 2, with 30 bytes; they are listed while the checkpoint is complete",
+  );
+});
+
+test("checkpoint describe names those who read the files of a task's save that it does not list", async () => {
+  const { lines } = await gateway.yard("checkpoint", "describe", save.uuid);
+  expect(lines).toContain("state COMPLETED");
+  expect(lines.at(-1)).toBe(
+    "files 2, with 30 bytes; its owner reads them, and those with task_control in the workspace",
   );
 });

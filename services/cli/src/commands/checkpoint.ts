@@ -112,9 +112,14 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   ]);
 }
 
-/** The API lists the files of a complete checkpoint only. */
-const unlistedText = ({ files, bytes }: Plain<Checkpoint>): string =>
-  `${files}, with ${bytes} bytes; they are listed while the checkpoint is complete`;
+/** The API lists the files of a complete checkpoint only, and those of a task's save not to everybody. */
+function unlistedText({ files, bytes, state, task }: Plain<Checkpoint>): string {
+  const isSave = task !== undefined && state === "COMPLETED";
+  const why = isSave
+    ? "its owner reads them, and those with task_control in the workspace"
+    : "they are listed while the checkpoint is complete";
+  return `${files}, with ${bytes} bytes; ${why}`;
+}
 
 /** Names the versions of Python, the SDK and the frameworks that wrote the checkpoint; empty if it names none. */
 function versionsOf(versions: unknown): string {

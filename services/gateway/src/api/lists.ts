@@ -76,7 +76,7 @@ export async function rowsPage<Kind extends DocumentKind>(
   await backend.reachText(asked.minPosition);
   const { pool, documents, clock, listQueries, directory } = backend.parts;
   const spec: ListSpec = list;
-  // Without users all rows have one owner.
+  // Without users all rows have one owner, so their order by name is any order.
   const columns = directory.isEmpty ? ofScope : { ...ofScope, ...namedColumns(spec) };
   const filter = inWords(() => allOf(readFilter(asked.filter), conditions));
   const order = readOrder(spec, asked.orderBy);

@@ -3,7 +3,7 @@
  * a user's row again when an event of the user was seen, so every replica has a new name within a second.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
-import { authidOf, userOf } from "@trainyard/access";
+import { authidOf, localUser, userOf } from "@trainyard/access";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf, type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
@@ -39,7 +39,7 @@ export class UserDirectory {
 
   /** Whether no user but the service account `local` has a name. */
   get isEmpty(): boolean {
-    return this.#names.size <= 1;
+    return this.#names.size === Number(this.#names.has(localUser));
   }
 
   /** Returns the name of an owner or actor that events record; the text itself if it is no user. */

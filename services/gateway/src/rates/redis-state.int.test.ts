@@ -32,4 +32,7 @@ test("a bucket in Redis with a value of another clock or program counts as full"
     expect(await state.take("bucket", rate)).toMatchObject({ isTaken: true });
     expect(await client.pttl("trainyard:rate:bucket")).toBeLessThanOrEqual(1_000);
   }
+  // The value of an empty bucket before the clock went back by half a second.
+  await client.set("trainyard:rate:bucket", String((Date.now() + 1_500) * 1_000));
+  expect(await state.take("bucket", rate)).toEqual({ isTaken: false, fullInMicros: 1_000_000 });
 });

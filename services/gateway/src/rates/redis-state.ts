@@ -11,7 +11,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local full = tonumber(redis.call('GET', KEYS[1]) or 0) or 0
 local missing = math.max(0, full - now)
-if missing > empty then missing = 0 end
+if missing > 2 * empty then missing = 0 end
+missing = math.min(missing, empty)
 if missing + token > empty then return {0, missing} end
 missing = missing + token
 redis.call('SET', KEYS[1], string.format('%.0f', now + missing), 'PX', math.ceil(missing / 1000))

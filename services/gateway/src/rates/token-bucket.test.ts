@@ -92,11 +92,22 @@ test("a clock that goes back leaves at worst an empty bucket", () => {
   );
 });
 
+test("an empty bucket allows no call when the clock goes back by less than its time", () => {
+  fc.assert(
+    fc.property(rates, fc.nat(), (rate, nat) => {
+      const empty = rate.burst * microsOfToken(rate);
+      const back = nat % (empty + 1);
+      const taken = takeToken(rate, beginning + empty, beginning - back);
+      expect(taken).toEqual({ isTaken: false, fullInMicros: empty });
+    }),
+  );
+});
+
 test("a time that no call can have left, as after a clock went back further, counts as a full bucket", () => {
   fc.assert(
     fc.property(rates, fc.integer({ min: 1 }), (rate, beyond) => {
       const empty = rate.burst * microsOfToken(rate);
-      const taken = takeToken(rate, beginning + empty + beyond, beginning);
+      const taken = takeToken(rate, beginning + 2 * empty + beyond, beginning);
       expect([taken.isTaken, leftIn(rate, taken)]).toEqual([true, rate.burst - 1]);
     }),
   );

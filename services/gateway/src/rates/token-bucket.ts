@@ -2,8 +2,8 @@
  * A token bucket: a call takes a token, tokens come back at a rate, and a full bucket allows a burst. It is kept as one
  * number, the time at which it is full again (the generic cell rate algorithm, ITU-T I.371), so a full bucket needs no
  * memory, and nothing acts while nobody calls. Times are whole microseconds, whose sums are exact. A refused call takes
- * nothing. A clock that goes back leaves an empty bucket at worst. A time that is too far ahead for that is of another
- * clock, and counts as full: nobody waits until it comes.
+ * nothing. A clock that goes back leaves an empty bucket at worst. A time that is further ahead than an empty bucket by
+ * as much again is of another clock, and counts as full: nobody waits until it comes.
  */
 export type Rate = {
   /** The calls in a second on average; at most a million. */
@@ -23,7 +23,7 @@ export function takeToken(rate: Rate, fullAtMicros: number, nowMicros: number): 
   const tokenMicros = microsOfToken(rate);
   const emptyMicros = rate.burst * tokenMicros;
   const ahead = Math.max(0, fullAtMicros - nowMicros);
-  const missing = ahead > emptyMicros ? 0 : ahead;
+  const missing = ahead > 2 * emptyMicros ? 0 : Math.min(ahead, emptyMicros);
   const isTaken = missing + tokenMicros <= emptyMicros;
   return { isTaken, fullInMicros: isTaken ? missing + tokenMicros : missing };
 }

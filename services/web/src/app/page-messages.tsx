@@ -17,8 +17,6 @@ export function NotFound(): JSX.Element {
   );
 }
 
-const missingFile = new Error("A file of this page could not be loaded");
-
 /** Rendered in the place of a page that threw. */
 export function PageError({ error, reset }: ErrorComponentProps): JSX.Element {
   const isMissing = isMissingFile(error);
@@ -29,10 +27,7 @@ export function PageError({ error, reset }: ErrorComponentProps): JSX.Element {
   if (reloads) return <PagePending />;
   return (
     <Page title="Error">
-      <ErrorNote
-        error={isMissing ? missingFile : error}
-        onRetry={isMissing ? () => location.reload() : reset}
-      />
+      <ErrorNote error={error} onRetry={isMissing ? () => location.reload() : reset} />
     </Page>
   );
 }

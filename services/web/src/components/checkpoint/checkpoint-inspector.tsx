@@ -12,6 +12,7 @@ import { checkpointState } from "../state.ts";
 import { StateBadge } from "../state-badge.tsx";
 import styles from "./checkpoint.module.css";
 import { CheckpointVerbs } from "./checkpoint-verbs.tsx";
+import { unlistedText } from "./unlisted.ts";
 import { verdictText } from "./verdict.ts";
 
 type Props = { readonly checkpoint: string; readonly onClose: () => void };
@@ -55,15 +56,16 @@ function Shown({ checkpoint }: { readonly checkpoint: string }): JSX.Element {
         ]}
       />
       <CheckpointVerbs checkpoint={read.data} />
-      <Files manifest={read.data.manifest} />
+      <Files checkpoint={read.data} />
     </>
   );
 }
 
-type Manifest = ReplyOf<"getCheckpoint">["manifest"];
+type FilesProps = { readonly checkpoint: ReplyOf<"getCheckpoint"> };
 
-function Files({ manifest }: { readonly manifest: Manifest }): JSX.Element {
-  if (manifest.length === 0) return <EmptyState title="It has no files yet." />;
+function Files({ checkpoint }: FilesProps): JSX.Element {
+  const { manifest } = checkpoint;
+  if (manifest.length === 0) return <EmptyState title={unlistedText(checkpoint)} />;
   return (
     <>
       <PlainTable

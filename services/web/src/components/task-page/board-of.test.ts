@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boardOf } from "./board-of.ts";
+import { boardOf, boardsFilter } from "./board-of.ts";
 
 const board = (id: string, state: string, ...sources: string[]) => ({
   ...{ id, state, sources },
@@ -28,4 +28,9 @@ test("the TensorBoard of another person is not opened, since only its owner open
   const own = board("t8", "QUEUED", "12");
   expect(boardOf([others], ["12"], isOwn)).toBeUndefined();
   expect(boardOf([others, own], ["12"], isOwn)).toBe(own);
+});
+
+test("the TensorBoards that are looked through are the person's own in a cluster with users", () => {
+  expect(boardsFilter("ada@lab")).toMatch(/\) and owner = "ada@lab"$/);
+  expect(boardsFilter(undefined)).not.toContain("owner");
 });

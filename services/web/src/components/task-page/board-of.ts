@@ -1,9 +1,11 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Task } from "@trainyard/contracts/api";
 
-/** The filter of TensorBoards that run or will run. */
-export const boardsFilter =
-  "kind = tensorboard and (state = RUNNING or state = STARTING or state = QUEUED)";
+/** Returns the filter of TensorBoards that run or will run: of one person, in a cluster with users. */
+export function boardsFilter(owner: string | undefined): string {
+  const all = "kind = tensorboard and (state = RUNNING or state = STARTING or state = QUEUED)";
+  return owner === undefined ? all : `${all} and owner = ${JSON.stringify(owner)}`;
+}
 
 type Board = Pick<Plain<Task>, "state" | "sources" | "owner">;
 

@@ -3,6 +3,7 @@ import { type JSX, useState } from "react";
 import { useChange } from "../../data/calls.ts";
 import { client } from "../../data/client.ts";
 import { useIsOwn, useMayAnywhere } from "../../data/may.ts";
+import { useMe } from "../../data/me.ts";
 import type { Verb } from "../page/verbs.tsx";
 import { useSay } from "../toasts.tsx";
 import { boardOf, boardsFilter } from "./board-of.ts";
@@ -26,9 +27,11 @@ export function useTensorBoard(...sources: readonly string[]): {
   const say = useSay();
   const [isBusy, setBusy] = useState(false);
   const isOwn = useIsOwn();
+  const { data: me } = useMe();
   const mayStart = useMayAnywhere()("createTask");
   const show = async (): Promise<void> => {
-    const asked = { filter: boardsFilter, pageSize: boardsMax };
+    const owner = me?.hasUsers === true ? me.user?.name : undefined;
+    const asked = { filter: boardsFilter(owner), pageSize: boardsMax };
     const found = boardOf((await client.call("listTasks", asked)).items, sources, isOwn);
     if (found?.state === "RUNNING") {
       open(found, 0);

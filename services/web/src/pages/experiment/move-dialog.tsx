@@ -4,19 +4,17 @@ import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
 import { useCall, useChange } from "../../data/calls.ts";
+import { useWorkspacesFor } from "../../data/workspaces.ts";
 import type { Experiment } from "./tabs.ts";
 
 type Props = { readonly experiment: Experiment; readonly onClose: () => void };
-
-/** Workspaces or projects of which one can be chosen. */
-const placesMax = 200;
 
 /** Moves the experiment to another project. */
 export function MoveDialog({ experiment: { id, ...from }, onClose }: Props): JSX.Element {
   const [workspace, setWorkspace] = useState(from.workspace);
   const [project, setProject] = useState(from.project);
-  const workspaces = useCall("listWorkspaces", { pageSize: placesMax });
-  const projects = useCall("listProjects", { workspace, pageSize: placesMax });
+  const workspaces = useWorkspacesFor("createExperiment");
+  const projects = useCall("listProjects", { workspace, pageSize: 200 });
   const move = useChange("moveExperiments", ["getExperiment", "listExperiments"]);
   const [refused, setRefused] = useState("");
   const isSame = workspace === from.workspace && project === from.project;
@@ -56,10 +54,10 @@ export function MoveDialog({ experiment: { id, ...from }, onClose }: Props): JSX
           setProject(target.value === from.workspace ? from.project : "default");
         }}
       >
-        <Names known={workspaces.data?.items} chosen={workspace} />
+        <Names known={workspaces} chosen={workspace} />
       </Choice>
       <Choice label="Project" value={project} onChange={({ target }) => setProject(target.value)}>
-        <Names known={projects.data?.items} chosen={project} />
+        <Names known={projects.data?.items.map(({ name }) => name)} chosen={project} />
       </Choice>
       {move.error !== null && <ErrorNote error={move.error} />}
       {refused !== "" && <ErrorNote error={new Error(refused)} />}
@@ -68,13 +66,13 @@ export function MoveDialog({ experiment: { id, ...from }, onClose }: Props): JSX
 }
 
 type NamesProps = {
-  readonly known: readonly { readonly name: string }[] | undefined;
+  readonly known: readonly string[] | undefined;
   readonly chosen: string;
 };
 
 /** The chosen name is an option also while the others are read. */
 function Names({ known = [], chosen }: NamesProps): JSX.Element {
-  const names = [...new Set([...known.map(({ name }) => name), chosen])];
+  const names = [...new Set([...known, chosen])];
   return (
     <>
       {names.map((name) => (
