@@ -23,12 +23,13 @@ const unitOf = (name: string, instance = ""): string =>
 const valuesOf = (unit: string, key: string): readonly string[] =>
   [...unit.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, value = ""]) => value);
 
-/** Runs ExecStart with the unit's environment and nothing else. Returns the exit code and the output. */
+/** Runs ExecStart with the environment that systemd gives the unit. Returns the exit code and the output. */
 function started(unit: string): Promise<{ code: unknown; said: string }> {
   const [program = "", ...args] = valuesOf(unit, "ExecStart")[0]?.split(" ") ?? [];
   const set = valuesOf(unit, "Environment").map((line) => line.split("="));
   const env = {
-    ...{ PATH: process.env["PATH"], HOME: folder, TY_TEST_RUN: process.env["TY_TEST_RUN"] },
+    ...{ PATH: process.env["PATH"], TY_TEST_RUN: process.env["TY_TEST_RUN"] },
+    ...(valuesOf(unit, "User").length === 0 ? {} : { HOME: folder }),
     ...Object.fromEntries(set),
   };
   return new Promise((resolve) => {
@@ -48,8 +49,9 @@ describe("a unit of systemd", () => {
     expect(valuesOf(unit, "RestartPreventExitStatus")).toEqual([String(code)]);
   });
 
-  test("starts the agent, whose runs survive its restart", async () => {
+  test("starts the agent as root with a HOME, and its runs survive its restart", async () => {
     const unit = unitOf("trainyard-agent.service");
+    expect(valuesOf(unit, "User")).toEqual(["root"]);
     writeFileSync(join(folder, "agent.env"), "TRAINYARD_AGENT_SLOTS=none\n");
     const { code, said } = await started(unit);
     expect(said).toMatch(/cannot start: environment variables are wrong: .*TRAINYARD_AGENT_SLOTS/);

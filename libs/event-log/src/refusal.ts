@@ -1,4 +1,5 @@
 /** Finds mistakes in a request that do not depend on the log's content. Both adapters check these first. */
+import { isStorable } from "@trainyard/kernel";
 import { logLimits } from "./limits.ts";
 import type { AppendRequest, AppendResult, CursorMove, StreamWrite } from "./port.ts";
 
@@ -17,8 +18,6 @@ export const refused = (code: string, detail: string): Refused => ({
 });
 const invalid = (detail: string): Refused => refused("invalid", detail);
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
-const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
 const isCount = (value: number, max: number = Number.MAX_SAFE_INTEGER): boolean =>
   Number.isInteger(value) && value >= 0 && value <= max;
 
@@ -27,7 +26,7 @@ function nameProblem(what: string, name: string): Refused | undefined {
   if (Buffer.byteLength(name) > logLimits.nameBytesMax) {
     return invalid(`${what} is longer than ${logLimits.nameBytesMax} bytes`);
   }
-  if (!storable(name)) return invalid(`${what} holds a character that cannot be stored`);
+  if (!isStorable(name)) return invalid(`${what} holds a character that cannot be stored`);
   return undefined;
 }
 
@@ -45,7 +44,7 @@ function eventsProblem(write: StreamWrite): Refused | undefined {
     if (!uuidPattern.test(event.id)) return invalid(`"${event.id}" is not an event's id`);
     const problem = nameProblem("the type of an event", event.type);
     if (problem !== undefined) return problem;
-    if (!storable(event.body)) {
+    if (!isStorable(event.body)) {
       return invalid(`a body for ${write.stream} holds a character that cannot be stored`);
     }
     const bytes = Buffer.byteLength(event.body);
@@ -73,7 +72,8 @@ function cursorProblem(cursor: CursorMove): Refused | undefined {
     if (!isCount(park.position)) return invalid(`${park.position} is not a position`);
     const keyProblem = nameProblem("the key of a parked event", park.key);
     if (keyProblem !== undefined) return keyProblem;
-    if (!storable(park.reason)) return invalid("a reason holds a character that cannot be stored");
+    if (!isStorable(park.reason))
+      return invalid("a reason holds a character that cannot be stored");
   }
   for (const position of cursor.unpark ?? []) {
     if (!isCount(position)) return invalid(`${position} is not a position`);
@@ -84,7 +84,7 @@ function cursorProblem(cursor: CursorMove): Refused | undefined {
 function metaProblem(request: AppendRequest): Refused | undefined {
   if (!uuidPattern.test(request.commitId)) return invalid(`"${request.commitId}" is not a UUID`);
   for (const [name, text] of Object.entries(request.meta)) {
-    if (!storable(text)) return invalid(`${name} holds a character that cannot be stored`);
+    if (!isStorable(text)) return invalid(`${name} holds a character that cannot be stored`);
     if (Buffer.byteLength(text) > logLimits.metaBytesMax) {
       return invalid(`${name} is longer than ${logLimits.metaBytesMax} bytes`);
     }

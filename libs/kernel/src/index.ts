@@ -59,7 +59,7 @@ export { holderText } from "./pin-holder.ts";
 export { Backoff, type RetryPolicy, retryAfterMs, retrying } from "./retry.ts";
 export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
 export { staleRevision } from "./stale-revision.ts";
-export { isLine, storableText, utf8Bytes } from "./text.ts";
+export { isLine, isStorable, storableText, utf8Bytes } from "./text.ts";
 export { atMost, type Clock, pause } from "./time.ts";
 export { isTraceparent } from "./traceparent.ts";
 export { undeliveredText } from "./undelivered-text.ts";

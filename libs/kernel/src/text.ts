@@ -6,6 +6,11 @@ export function storableText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).toWellFormed().replaceAll("\0", "\uFFFD");
 }
 
+/** Returns whether PostgreSQL stores a text unchanged: it refuses NUL and lone surrogates. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
 /** Returns the length of a text in UTF-8 bytes. */
 export function utf8Bytes(text: string): number {
   let bytes = 0;

@@ -6,8 +6,9 @@ import { checkout } from "@trainyard/local-cluster";
 import { runtimeLimits } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { needHelm } from "../programs.ts";
-import { cases } from "./cases.ts";
+import { cases, required } from "./cases.ts";
 import { environmentOf } from "./environment.ts";
+import { manifestsOf, template } from "./helm.ts";
 import { type Container, ofKind, type Pod, podsOf, type Workload } from "./manifests.ts";
 import { objectsOf } from "./rendered.ts";
 import { parsers, settingsOf } from "./settings.ts";
@@ -151,6 +152,26 @@ test("every container asks for CPU and memory, and its /tmp has a limit", async 
     sizes.add(component.startsWith("agent-") ? `agent ${sizeLimit}` : sizeLimit);
   });
   expect([...sizes].toSorted()).toEqual(["1Gi", "agent 200Gi", "agent 50Gi"]);
+});
+
+test("an agent requests the default of CPU and of memory only where it neither requests nor limits it", async ({
+  skip,
+}) => {
+  needHelm(skip);
+  const agents = {
+    both: { slots: 1, resources: { limits: { cpu: 2, memory: "512Mi" } } },
+    memory: { slots: 1, resources: { limits: { memory: "8Gi" } } },
+    raised: { slots: 1, resources: { requests: { cpu: 4 } } },
+  };
+  const pods = podsOf(manifestsOf(await template({ values: { ...required, agents } })));
+  const given = pods
+    .filter(({ isAgent }) => isAgent)
+    .map(({ component, container }) => [component, container.resources]);
+  expect(Object.fromEntries(given)).toEqual({
+    "agent-both": { limits: { cpu: 2, memory: "512Mi" } },
+    "agent-memory": { limits: { memory: "8Gi" }, requests: { cpu: "500m" } },
+    "agent-raised": { requests: { cpu: 4, memory: "1Gi" } },
+  });
 });
 
 test("every image has a tag or a digest", async ({ skip }) => {

@@ -20,7 +20,7 @@ spec:
   revisionHistoryLimit: 3
   # helm gives up a Deployment that has failed. A new version may first build its read model again.
   progressDeadlineSeconds: 3600
-  # The new pod is ready, and stands by, before the old one gives its lease away.
+  # The new pod is ready, and is a standby, before the old one gives its lease away.
   strategy:
     type: RollingUpdate
     rollingUpdate: {maxSurge: 1, maxUnavailable: 0}

@@ -1,5 +1,6 @@
 /** Pages of lists: rows are filtered, sorted and counted, and the answer is made from documents. */
 import { createHash } from "node:crypto";
+import { isStorable } from "@trainyard/kernel";
 import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
@@ -229,6 +230,3 @@ function keyOf(typed: unknown): ListPlace["key"] | undefined {
   if (value === null || typeof value === "boolean") return value;
   return typeof value === "string" && isStorable(value) ? value : undefined;
 }
-
-/** Whether PostgreSQL can store the text. */
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");

@@ -1,11 +1,12 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { isStorable } from "@trainyard/kernel";
 import type { Backend } from "../../backend.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RequestContext } from "../../http/request-context.ts";
 import { comparison, contains } from "../../read-model/core/lists/filter.ts";
 import { modelList } from "../../read-model/core/lists/lists.ts";
 import { metricFact } from "../../read-model/core/models/facts.ts";
-import { type Condition, isStorable, readCondition } from "../../read-model/core/models/where.ts";
+import { type Condition, readCondition } from "../../read-model/core/models/where.ts";
 import {
   type ModelDocument,
   type VersionDocument,

@@ -1,5 +1,5 @@
 /** The searchable facts of a model version. A removed version has none. */
-import type { Json } from "@trainyard/kernel";
+import { isStorable, type Json } from "@trainyard/kernel";
 import type { VersionDocument } from "../views/documents.ts";
 
 /** The longest name: with up to three bytes a character it fits into an index. */
@@ -47,11 +47,6 @@ function factOf(fact: string, value: Json): Fact | null {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text.length > textCharactersMax || !isStorable(text)) return null;
   return { fact, number: null, text };
-}
-
-/** Whether PostgreSQL can store the text unchanged. */
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
 }
 
 function* leaves(value: Json, path: string): Generator<readonly [string, Json]> {

@@ -3,6 +3,7 @@
  * `metadata.dataset=v2`, `step>100`, `label=prod`. A name with other characters is quoted as JSON: `metrics."top
  * 1">0.9`. A value may be quoted too.
  */
+import { isStorable } from "@trainyard/kernel";
 import { unquoted } from "../quoted.ts";
 import { labelFact, stepFact } from "./facts.ts";
 
@@ -51,9 +52,4 @@ export function readCondition(given: string): Condition | string {
   }
   const fact = step === undefined ? `${kind}${path}` : stepFact;
   return { kind: "value", fact, operator, text, number };
-}
-
-/** Whether the table of facts can store the text. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
 }
