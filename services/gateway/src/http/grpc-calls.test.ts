@@ -16,6 +16,7 @@ test("a download whose client left before the store answered ends, though the st
   const answer = { body, contentType: "application/gzip", fileName: "code.tar.gz" };
   const deps = {
     messages: new MessageReader(),
+    proxies: { clientOf: () => "127.0.0.1" },
     costs: new Costs(),
     guard: { require: async () => allRights("ada"), requireStill: async () => {} },
     checks: new OpenChecks({ clock: systemClock, logger: createLogger("gateway", "silent") }),

@@ -1,4 +1,5 @@
 /** Tests of the calls about retention, with a simulated checkpoint-gc and registry. */
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { created } from "../../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
@@ -55,9 +56,10 @@ test("the hold on deletions is listed page by page with what was never completed
   const entry = (checkpoint: string) => ({
     ...{ checkpoint, trial: "1.1", run: 1, step: 10, state: "void", place: "/c/a", sinceMs: 5 },
   });
+  const last = randomUUID();
   const lost = { position: 58, event: "lost", noticedBy: "relay", detail: "the log went back" };
   const pages = [
-    { held: true, sinceMs: 7, ...lost, unfinished: [entry("a"), entry("b")], more: true },
+    { held: true, sinceMs: 7, ...lost, unfinished: [entry("a"), entry(last)], more: true },
     { held: false, sinceMs: 0, ...lost, unfinished: [entry("c")], more: false },
   ];
   await using _registry = await gateway.serving("registry", {
@@ -73,14 +75,14 @@ test("the hold on deletions is listed page by page with what was never completed
   const first = await gateway.call("GET", "/api/v1/storages:hold?pageSize=2");
   expect(first.body).toEqual({
     hold: { sinceMs: 7, ...lost, position: "58" },
-    items: [entry("a"), entry("b")],
-    nextPageToken: "b",
+    items: [entry("a"), entry(last)],
+    nextPageToken: last,
   });
-  const second = await gateway.call("GET", "/api/v1/storages:hold?pageSize=2&pageToken=b");
+  const second = await gateway.call("GET", `/api/v1/storages:hold?pageSize=2&pageToken=${last}`);
   expect(second.body).toMatchObject({ items: [entry("c")], nextPageToken: "" });
   expect(second.body).not.toHaveProperty("hold");
   const body = { reason: "compared" };
   const released = await gateway.call("POST", "/api/v1/storages:release", { body });
   expect(released).toMatchObject({ status: 200, body: { position: "70" } });
-  expect(asked).toMatchObject([{ limit: 2 }, { after: "b", limit: 2 }, { reason: "compared" }]);
+  expect(asked).toMatchObject([{ limit: 2 }, { after: last, limit: 2 }, { reason: "compared" }]);
 });
